@@ -4,7 +4,7 @@ import { type Fault, pick, type Stage } from './stage.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** Possible errors of a clock, in milliseconds. */
+/** How far a clock can be set ahead or back, in milliseconds. */
 const steps = [hourMs, 10 * dayMs, 365 * dayMs];
 
 const inWords = (ms: number): string =>
@@ -12,7 +12,7 @@ const inWords = (ms: number): string =>
 
 const eitherWay = (stepMs: number, random: () => number): number => (random() < 0.5 ? stepMs : -stepMs);
 
-/** Creates a fault in which a process's clock jumps ahead or back by `stepMs`, and is corrected after a while. */
+/** Creates a fault that sets a random process's clock ahead or back by `stepMs` and corrects it after a few seconds. */
 function clockSet(stepMs: number): Fault {
   return async ({ fleet, random }) => {
     const { processes } = fleet;
@@ -31,7 +31,7 @@ export const clockYear = clockSet(365 * dayMs);
 
 const anyStep = ({ random }: Stage): number => eitherWay(steps[pick(random, steps.length)] ?? 0, random);
 
-/** Sets the clock of every process to a wrong time, chosen at random for each. */
+/** Sets every process's clock wrong by a random step, and corrects all clocks after a few seconds. */
 export const clocksApart: Fault = async (stage) => {
   const { fleet, random } = stage;
   await Promise.all(fleet.processes.map((process) => fleet.setClock(process, anyStep(stage))));
@@ -40,7 +40,10 @@ export const clocksApart: Fault = async (stage) => {
   return {};
 };
 
-/** Starts a worker with a wrong clock, like a machine whose battery is dead, and corrects the clock while it runs. */
+/**
+ * Restarts a worker with a wrong clock, as if its machine's clock battery were dead, and corrects the clock two seconds
+ * later.
+ */
 export const startedWrong: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, async ([index = 0]) => {
     const { fleet } = stage;

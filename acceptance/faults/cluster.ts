@@ -2,19 +2,22 @@ import { createCitusDatabase } from '@longshore/test-support';
 import type { Postgres } from '../test/system/postgres.js';
 import type { Observer } from './observer.js';
 
-/** Faults that are impossible on a cluster on other machines. */
+/** Faults that can only be caused if Postgres runs on this machine. */
 const localOnlyFaults: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
 
 /**
- * Returns the faults that are possible on a Citus cluster: backends can be killed only if the cluster is on this
- * machine, and Postgres itself cannot be killed.
+ * Returns those of `faults` that can be caused on the Citus cluster at `url`. Backends can be killed only if the
+ * cluster runs on this machine; Postgres itself can never be killed, because this suite did not start it.
  */
 export function clusterFaults(url: string, faults: readonly string[]): string[] {
   const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
   return faults.filter((fault) => (isHere ? fault !== 'postgres-killed' : !localOnlyFaults.has(fault)));
 }
 
-/** Creates a database on the Citus cluster at `CITUS_URL`, for runs that do not start their own Postgres. */
+/**
+ * Creates a database on the Citus cluster at `CITUS_URL`, for runs that do not start their own Postgres. The cluster
+ * cannot be stopped, killed or started; `remove` only drops the database.
+ */
 export async function startCluster(): Promise<Postgres> {
   const database = await createCitusDatabase();
   const impossible = (): Promise<never> =>
@@ -28,10 +31,13 @@ export async function startCluster(): Promise<Postgres> {
   };
 }
 
-/** The schema of the copies that {@link copyTables} makes. */
+/** Schema into which {@link copyTables} copies the tables. */
 export const copies = 'judged';
 
-/** Copies the tables of all nodes to the coordinator, where any query can read them. */
+/**
+ * Copies Longshore's distributed tables and views into plain tables on the coordinator, so that any query can read
+ * them.
+ */
 export async function copyTables(observer: Observer): Promise<void> {
   const tables = await observer.query<{ name: string }>(
     `select relname as name from pg_catalog.pg_class

@@ -4,17 +4,17 @@ import { eventually } from '@longshore/test-support';
 import { seconds } from './process-faults.js';
 import { type Fault, pick, type Stage } from './stage.js';
 
-/** SQL condition for every connection of a service (pools, LISTEN, heartbeats) and of the enqueuers. */
+/** SQL condition that matches every connection of the services (pools, LISTEN, heartbeats) and of the enqueuers. */
 const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
 
-/** Repeats `act` for `ms` milliseconds. Resolves to the number of repetitions. */
+/** Calls `act` repeatedly for `ms` milliseconds. Resolves to the number of calls. */
 async function during(ms: number, act: () => Promise<unknown>): Promise<number> {
   let times = 0;
   for (const end = performance.now() + ms; performance.now() < end; times++) await act();
   return times;
 }
 
-/** Kills Postgres with SIGQUIT, and starts it again after a while. */
+/** Kills Postgres with SIGQUIT and starts it again after at most 2.3 seconds. */
 export const postgresKilled: Fault = async ({ postgres, random }) => {
   await postgres.kill();
   await sleep(300 + random() * 2_000);
@@ -22,7 +22,10 @@ export const postgresKilled: Fault = async ({ postgres, random }) => {
   return {};
 };
 
-/** Kills one backend with SIGKILL: Postgres terminates all others and recovers without a restart. */
+/**
+ * Kills a random backend with SIGKILL. Postgres then terminates all other backends and recovers without being
+ * restarted.
+ */
 export const backendKilled: Fault = async ({ observer }) => {
   const [row] = await observer.read<{ pid: number }>(
     `select pid from pg_stat_activity where ${theirs} order by random() limit 1`,
@@ -38,7 +41,7 @@ export const backendKilled: Fault = async ({ observer }) => {
   return {};
 };
 
-/** Cuts connections of every kind at random for four seconds. */
+/** Terminates random connections of the services and enqueuers for four seconds. */
 export const connectionsCut: Fault = async ({ observer, random }) => {
   let cut = 0;
   await during(4_000, async () => {
@@ -52,7 +55,9 @@ export const connectionsCut: Fault = async ({ observer, random }) => {
   return { remark: `${cut} cut` };
 };
 
-/** Prevents LISTEN for four seconds; jobs still start, because servers poll. */
+/**
+ * Terminates every connection that listens for notifications, for four seconds. Jobs still start, because servers poll.
+ */
 export const listenCut: Fault = async (stage) => {
   const { observer } = stage;
   const over = new AbortController();
@@ -78,7 +83,7 @@ export const listenCut: Fault = async (stage) => {
   };
 };
 
-/** Enqueues a job and resolves to the milliseconds until it has ended. */
+/** Enqueues a job, waits until it has finished, and resolves to the time that took, in milliseconds. */
 export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   const startedAt = performance.now();
   const id = load.accept(await observer.enqueue('plain', 0));
@@ -86,7 +91,9 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Takes every available connection for four seconds, right after cutting those of the services. */
+/**
+ * Takes every available connection for four seconds, and keeps cutting the services' connections to take these, too.
+ */
 export const connectionsTaken: Fault = async ({ observer }) => {
   await observer.read('select 1');
   const taken: pg.Client[] = [];
@@ -112,7 +119,9 @@ export const connectionsTaken: Fault = async ({ observer }) => {
   return { remark: `${taken.length} taken` };
 };
 
-/** Opens more transactions at once than all pools together have connections. */
+/**
+ * Enqueues more transactional jobs at once than all pools together have connections, and waits until all are finished.
+ */
 export const poolsExhausted: Fault = async ({ observer, load }) => {
   const ids = await Promise.all(
     Array.from({ length: 150 }, async () => load.accept(await observer.enqueue('transactional', 400))),

@@ -11,7 +11,10 @@ const queries = [
    from pg_stat_activity where datname = current_database() and (state <> 'idle' or wait_event_type = 'Lock')`,
 ];
 
-/** Returns a text that helps to find out why jobs are stuck: rows of the store, sessions, and output of the workers. */
+/**
+ * Returns details that help to find out why jobs are stuck: rows of the store, database sessions, and the workers'
+ * latest output.
+ */
 export async function diagnose({ observer, fleet }: Stage): Promise<string> {
   const parts: string[] = [];
   for (const query of queries) {

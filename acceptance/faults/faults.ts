@@ -3,7 +3,7 @@ import * as database from './database-faults.js';
 import * as processes from './process-faults.js';
 import type { Fault } from './stage.js';
 
-/** Faults of Postgres and its connections, which run one at a time. */
+/** Faults of Postgres and its connections, caused one at a time. */
 export const databaseFaults: Readonly<Record<string, Fault>> = {
   'postgres-killed': database.postgresKilled,
   'backend-killed': database.backendKilled,
@@ -13,7 +13,7 @@ export const databaseFaults: Readonly<Record<string, Fault>> = {
   'pools-exhausted': database.poolsExhausted,
 };
 
-/** Faults of processes, of which several run at once. */
+/** Faults of the services' processes, several of which are caused at once. */
 export const processFaults: Readonly<Record<string, Fault>> = {
   'worker-killed': processes.workerKilled,
   'workers-killed': processes.workersKilled,

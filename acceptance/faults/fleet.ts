@@ -7,23 +7,23 @@ import { startService, type Service } from '../test/system/service.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Pool sizes of the worker services: the smallest that is allowed, and larger ones. */
+/** Database pool size of each worker: larger ones, and the smallest allowed, which is 2. */
 const poolSizes = [10, 5, 2, 2];
 
 const apiCount = 2;
 
-/** Maximum time that a fault waits for workers that other faults use, in milliseconds. */
+/** Maximum time for which a fault waits for workers that other faults have reserved, in milliseconds. */
 const patienceMs = 600_000;
 
-/** The services under test: two api processes and several workers, each with an adjustable clock. */
+/** The services under test: two API processes and several workers, each with an adjustable clock. */
 export class Fleet {
   readonly #environment: Environment;
   readonly #clocks: string;
   readonly #workers: Service[] = [];
   readonly #apis: Service[] = [];
-  /** Workers that are reserved by a fault. */
+  /** Indexes of the workers that a fault or `revive` has reserved. */
   readonly #taken = new Set<number>();
-  /** Processes that should be running, because the suite has started them and not ended them. */
+  /** Processes that should still be running: the suite has started them and not ended them. */
   readonly #expected = new Set<Service>();
 
   private constructor(environment: Environment, clocks: string) {
@@ -60,7 +60,7 @@ export class Fleet {
     return poolSizes.length;
   }
 
-  /** The processes, each with its own clock. */
+  /** Names of the processes for {@link setClock}, such as `worker-0` and `api-1`. */
   get processes(): string[] {
     return [
       ...poolSizes.map((_, index) => `worker-${index}`),
@@ -74,7 +74,10 @@ export class Fleet {
     return worker;
   }
 
-  /** Reserves workers for one fault, so that no other fault affects them. Waits until enough are free. */
+  /**
+   * Calls `work` with the indexes of `count` random workers, which are reserved until it ends, so that no other fault
+   * affects them. Waits first until enough workers are free.
+   */
   async withWorkers<Result>(
     count: number,
     random: () => number,
@@ -83,7 +86,7 @@ export class Fleet {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
     await eventually(async () => free().length >= count, { deadlineMs: patienceMs });
-    const left = free(); // no other fault can have reserved any in between
+    const left = free(); // no other fault can have reserved a worker since the check
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),
     ).flat();
@@ -95,12 +98,12 @@ export class Fleet {
     }
   }
 
-  /** Sets the clock of a process, which need not have started yet. */
+  /** Sets a process's clock `aheadMs` milliseconds ahead of the real time. The process need not have started yet. */
   setClock(process: string, aheadMs: number): Promise<void> {
     return writeFile(path.join(this.#clocks, process), String(aheadMs));
   }
 
-  /** Starts a worker in place of one that has ended. */
+  /** Starts the worker with this index, in place of a previous one, if any, that has ended. */
   async startWorker(index: number): Promise<void> {
     const pool = { DATABASE_POOL_SIZE: String(poolSizes[index]) };
     this.#workers[index] = await this.#start('worker', index, pool);
@@ -112,7 +115,7 @@ export class Fleet {
     await worker.end(signal);
   }
 
-  /** Restarts workers that have ended by themselves, as a supervisor would. The report still lists them. */
+  /** Restarts workers that have exited unexpectedly, as a supervisor would. The report still lists these exits. */
   async revive(): Promise<void> {
     const ended = this.#workers.flatMap(({ ending }, index) =>
       ending() === null || this.#taken.has(index) ? [] : [index],
@@ -121,14 +124,14 @@ export class Fleet {
     await Promise.all(ended.map((index) => this.startWorker(index).finally(() => this.#taken.delete(index))));
   }
 
-  /** Describes each process that ended without the suite having ended it: how it ended, and its last output. */
+  /** Describes each process that exited unexpectedly: how it ended, and its last output. */
   endedByThemselves(): string[] {
     return [...this.#expected]
       .filter((service) => service.ending() !== null)
       .map((service) => `${service.ending()}: ${lastOf(service, 12)}`);
   }
 
-  /** Returns the last output of each worker. */
+  /** Returns the last `count` lines that each worker has printed. */
   lastLines(count: number): string {
     return this.#workers.map((worker) => `worker ${worker.pid}:\n${lastOf(worker, count)}`).join('\n\n');
   }

@@ -1,24 +1,27 @@
 /**
- * A property with a query for rows that violate it. The query can use the CTEs `accepted`, with the ids of all accepted
- * jobs, and `promised`, with those of all accepted batches.
+ * A property, and a query that returns the rows that violate it. The query can use two CTEs: `accepted` contains the
+ * ids of all accepted jobs, and `promised` those of all accepted batches.
  */
 export type Property = readonly [property: string, sql: string];
 
 const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
 
-/** Query for the jobs that have not finished. */
+/** Query that returns all unfinished jobs. */
 export const liveJobs = live
   .map((table) => `select id, queue_id, created_at, meta from longshore.${table} where queue_id > 0`)
   .join(' union all ');
 
 const everywhere = `select id, queue_id, created_at, meta from longshore.job_history union all ${liveJobs}`;
 
-/** Query that counts the effects of each job in the ledger. Effects of plain jobs are not transactional. */
+/**
+ * Query that counts each job's effects in the ledger. A plain job can have several effects, because its handler writes
+ * them outside of the transaction that completes the job.
+ */
 export const effects = `
   select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed
   from ledger.effect group by job_id, name`;
 
-/** Properties of all jobs when the run has ended. */
+/** Properties that all jobs must have at the end of a run. */
 export const jobProperties: readonly Property[] = [
   [
     'jobs lost: accepted, and nowhere in the store',

@@ -5,7 +5,7 @@ const program = 'acceptance/faults/programs/dist/enqueuer.js';
 /** Client processes that enqueue continuously, over HTTP and from SQL. */
 export class Load {
   readonly #enqueuers: readonly Running[];
-  /** Accepted jobs that this process has enqueued itself. */
+  /** Ids of the accepted jobs that this process itself has enqueued. */
   readonly #own: string[] = [];
 
   constructor(apis: readonly string[], databaseUrl: string, seed: number) {
@@ -14,28 +14,31 @@ export class Load {
     this.#enqueuers = [...http, ...sql].map((args) => run(program, args));
   }
 
-  /** Records a job that this process has enqueued. */
+  /** Records the id of a job that this process has enqueued, and returns the id. */
   accept(id: string): string {
     this.#own.push(id);
     return id;
   }
 
-  /** Every job whose id was returned to its enqueuer. */
+  /** Ids of all accepted jobs. */
   get jobs(): string[] {
     return [...this.#own, ...this.#linesWith('job ')];
   }
 
-  /** Every batch whose id was returned to its enqueuer. */
+  /** Ids of all accepted batches. */
   get batches(): string[] {
     return this.#linesWith('batch ');
   }
 
-  /** Descriptions of valid requests that were rejected or repeated wrongly. */
+  /** Descriptions of valid requests that were rejected, and of repeated requests that created more than one job. */
   get refused(): string[] {
     return this.#linesWith('refused ');
   }
 
-  /** Stops every enqueuer once its pending requests have ended. Returns a description of each that failed. */
+  /**
+   * Stops all enqueuers after their pending requests have ended. Resolves to a description of each enqueuer that
+   * failed.
+   */
   async stop(): Promise<string[]> {
     const endings = await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGTERM')));
     return endings.flatMap((ending, index) =>

@@ -26,7 +26,7 @@ async function run(options: Options): Promise<boolean> {
   let load: Load | undefined;
   try {
     fleet = await Fleet.start(postgres.url, isCluster ? 'citus' : 'none');
-    // Sets limits as the storage's statement `limitQueue` does.
+    // Sets the queue's limits in the same way as the storage's `limitQueue` statement.
     const [limited] = await observer.query<{ id: number }>(
       `insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
        on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit
@@ -79,7 +79,7 @@ async function run(options: Options): Promise<boolean> {
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-/** URL of the coordinator of a Citus cluster to run on. If it is not set, the suite starts a Postgres. */
+/** URL of the coordinator of the Citus cluster to run on. If it is unset, the suite starts its own Postgres. */
 const clusterUrl = process.env['CITUS_URL'];
 
 const all = Object.keys(faults);

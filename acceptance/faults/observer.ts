@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { eventually } from '@longshore/test-support';
 
-/** Reads the database from outside, on a connection that no fault affects. */
+/** Queries the database, and enqueues jobs, on connections that no fault deliberately cuts. */
 export class Observer {
   readonly #url: string;
   readonly #pool: pg.Pool;
 
   constructor(url: string) {
     this.#url = url;
-    // A single permanent connection, because no other would be available while a fault takes all connections.
+    // Keeps a single connection open, because no other would be available while a fault takes all connections.
     this.#pool = new pg.Pool({ ...this.#connection('observer'), max: 1, idleTimeoutMillis: 0 });
     this.#pool.on('error', () => undefined); // the next query opens another connection
   }
@@ -17,15 +17,17 @@ export class Observer {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
-  /** Reads while faults may be active: retries until Postgres responds. */
+  /**
+   * Like {@link query}, but can be used while faults are active: retries for up to a minute until Postgres responds.
+   */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return eventually(() => this.query<Row>(sql, values), { deadlineMs: 60_000 });
   }
 
-  /** Opens another connection that no fault cuts. */
+  /** Opens a separate connection, which no fault cuts either. `name` becomes part of its `application_name`. */
   async connect(name: string): Promise<pg.Client> {
     const client = new pg.Client(this.#connection(name));
-    client.on('error', () => undefined); // the next query fails
+    client.on('error', () => undefined); // not thrown: the next query fails anyway
     await client.connect();
     return client;
   }
@@ -42,7 +44,7 @@ export class Observer {
     );
   }
 
-  /** Returns the ids of the unfinished jobs, among the given ones or among all. */
+  /** Returns which of the jobs in `ids` are unfinished, or all unfinished jobs if `ids` is null. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(
@@ -54,7 +56,7 @@ export class Observer {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns how many dependencies are still to be resolved. */
+  /** Returns the number of unresolved dependencies, plus that of pending outbox entries. */
   async unresolvedDependencies(): Promise<number> {
     const [row] = await this.query<{ left: number }>(`
       select (select count(*) from longshore.outbox)::integer
@@ -62,7 +64,10 @@ export class Observer {
     return row?.left ?? NaN;
   }
 
-  /** Resolves when every server has reported with a heartbeat that it runs nothing, or after 20 seconds. */
+  /**
+   * Resolves once every server has sent a recent heartbeat and reports no running jobs, or after 20 seconds at the
+   * latest.
+   */
   async allIdle(): Promise<void> {
     const quiet = async (): Promise<boolean> =>
       (
@@ -70,7 +75,7 @@ export class Observer {
           `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
         )
       ).length === 0;
-    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report servers that have not
+    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report busy servers
   }
 
   async close(): Promise<void> {

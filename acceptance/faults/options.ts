@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** How long faults continue, in seconds; 0 for each fault once. */
+  /** How long to cause faults, in seconds; 0 to cause each fault once. Ignored if `faults` is positive. */
   readonly seconds: number;
-  /** Number of faults; 0 for as many as fit into `seconds`. */
+  /** Number of faults to cause; 0 if `seconds` determines it. */
   readonly faults: number;
   /** Determines the order of faults and their targets. */
   readonly seed: number;
-  /** Faults to choose from; all that are possible by default. */
+  /** Names of the faults to choose from; by default, all faults that are possible in this run. */
   readonly only: readonly string[];
 }
 
@@ -21,7 +21,11 @@ const help = `Faults under load: every job that was accepted must be done, and i
   --help         this text, and the names of the faults
 `;
 
-/** Reads the command line. Returns `null` if it has printed the help. */
+/**
+ * Parses the command line. With `--help`, prints the help and returns `null`.
+ *
+ * @throws {Error} if a fault is unknown or a value is not a number
+ */
 export function readOptions(faults: readonly string[]): Options | null {
   const { values } = parseArgs({
     options: {

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@longshore/test-support';
 import type { Fault, Notes, Stage } from './stage.js';
 
-/** Kills a worker at a random instant and starts it again. */
+/** Kills a random worker with SIGKILL and starts it again within about a second. */
 export const workerKilled: Fault = (stage) => killed(stage, 1);
 
-/** Kills two workers at the same instant. */
+/** Like {@link workerKilled}, but kills two workers at the same time. */
 export const workersKilled: Fault = (stage) => killed(stage, 2);
 
 function killed({ fleet, random }: Stage, count: number): Promise<Notes> {
@@ -31,8 +31,8 @@ interface Held {
 }
 
 /**
- * Returns the outcomes of jobs in the history and their effects in the ledger, as JSON. Leaves out the effects of plain
- * jobs, because these run at least once, so that a late attempt may add an effect.
+ * Returns the jobs' outcomes in the history and their effects in the ledger, as JSON. Leaves out the effects of plain
+ * jobs: these run at least once, so a late attempt may add an effect.
  */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
   const history = await observer.read(
@@ -47,7 +47,8 @@ async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<st
 }
 
 /**
- * Freezes a worker for longer than its timeout while it runs jobs; what it completes afterwards must change nothing.
+ * Freezes a worker that is running jobs until it has been declared dead and other workers have done its jobs. When it
+ * continues, its late completions must change nothing.
  */
 export const workerFrozen: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, ([index = 0]) => frozen(stage, stage.fleet.worker(index).pid));

@@ -8,7 +8,7 @@ export interface Findings {
   readonly tally: Tally;
   readonly occurrences: readonly Occurrence[];
   readonly checks: readonly Check[];
-  /** Texts to print if a check has failed. */
+  /** Descriptions of the failures, printed if a check has failed. */
   readonly details: readonly string[];
 }
 

@@ -21,8 +21,8 @@ export interface Notes {
   readonly breaches?: readonly string[];
 }
 
-/** Causes a fault, removes it, and resolves when it is removed. */
+/** Causes a fault and undoes it. Resolves after it has been undone. */
 export type Fault = (stage: Stage) => Promise<Notes>;
 
-/** Picks an integer from 0 up to, but not including, `below`. */
+/** Picks a random integer from 0 up to, but not including, `below`. */
 export const pick = (random: () => number, below: number): number => Math.floor(random() * below);

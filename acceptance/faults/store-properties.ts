@@ -1,6 +1,6 @@
 import { liveJobs, type Property } from './job-properties.js';
 
-/** Properties of the tables when all work is done. */
+/** Properties that the store's tables must have after all jobs are done. */
 export const storeProperties: readonly Property[] = [
   ['jobs stuck in processing', `select id from longshore.job where server_id is not null and queue_id > 0`],
   [

@@ -8,7 +8,7 @@ import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
 import { type Notes, pick, type Stage } from './stage.js';
 
-/** The effect of one fault. */
+/** How long one fault lasted and what the recovery from it took. */
 export interface Occurrence {
   readonly fault: string;
   /** Time from the start of the fault until it was removed, in milliseconds; NaN if it failed. */
@@ -26,7 +26,9 @@ export interface Storm {
   readonly breaches: readonly string[];
 }
 
-/** Maximum time for jobs to end after a fault, in milliseconds. Other concurrent faults delay them, too. */
+/**
+ * Maximum time for jobs to finish after a fault, in milliseconds. Generous, because concurrent faults delay them, too.
+ */
 const patienceMs = 180_000;
 
 /** Number of concurrent process faults, in addition to one database fault. */
@@ -54,7 +56,7 @@ export async function storm(stage: Stage, options: Options): Promise<Storm> {
   await Promise.all(
     lanes.map(async (names, lane) => {
       const random = mulberry32(seed * 31 + lane);
-      // In longer runs, every process lane runs every process fault.
+      // Unless each fault runs only once, every process lane runs all process faults.
       const all = maxFaults > 0 || duration > 0 ? (lane === 0 ? names : lanes.slice(1).flat()) : names;
       const family = all.length === 0 ? names : all;
       let order: string[] = [];
@@ -99,7 +101,7 @@ function split(names: readonly string[], parts: number): string[][] {
   return Array.from({ length: parts }, (_, part) => names.filter((__, index) => index % parts === part));
 }
 
-/** A Fisher–Yates shuffle. */
+/** Returns the names in random order (Fisher–Yates). */
 function shuffled(names: readonly string[], random: () => number): string[] {
   const rest = [...names];
   return names.flatMap(() => rest.splice(pick(random, rest.length), 1));

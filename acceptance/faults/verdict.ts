@@ -12,7 +12,7 @@ export interface Check {
 }
 
 /**
- * Checks the tables of the store and the ledger when all work is done.
+ * Checks all properties of the store's tables and the ledger, after all jobs are done.
  *
  * @param schema the schema with the store's tables
  */
@@ -38,11 +38,11 @@ export async function judge(
 /** Figures for the report that are not violations. */
 export interface Tally {
   readonly done: number;
-  /** Jobs with more than one attempt. */
+  /** Number of jobs with more than one attempt. */
   readonly repeated: number;
-  /** Attempts with the outcome `lost`, such as those of dead servers. */
+  /** Number of attempts with the outcome `lost`, such as those of dead servers. */
   readonly lost: number;
-  /** Plain jobs with more than one effect, which is allowed: they run at least once. */
+  /** Number of plain jobs with more than one effect. These are allowed, because plain jobs run at least once. */
   readonly doubled: number;
 }
 
@@ -61,7 +61,7 @@ export async function tally(observer: Observer, schema: string): Promise<Tally> 
   return row ?? { done: 0, repeated: 0, lost: 0, doubled: 0 };
 }
 
-/** Rewrites a query for tables in another schema. Does not rewrite types and names in literals. */
+/** Rewrites a query to read tables in another schema. Types and names in string literals stay unchanged. */
 function within(schema: string, sql: string): string {
   return sql.replaceAll(/(?<!'|::)longshore\./g, `${schema}.`);
 }

@@ -5,8 +5,8 @@ import type { Vocabulary } from './legal.js';
 import type { Chain } from './plan.js';
 
 /**
- * Generates the life of an item: its creation, and then up to eight operations on it or its subresources, in any
- * order.
+ * Returns a generator for each collection with operations on its items. The generated chains create an item and then
+ * perform three to eight operations on it or its subresources, in any order.
  */
 export function chains(
   vocabulary: Vocabulary,

@@ -11,7 +11,7 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-/** Time for which a stream is read, in milliseconds. */
+/** How long a stream is read, in milliseconds. */
 const listenMs = 50;
 /** Time after which the client disconnects from a request that waits for a job, in milliseconds. */
 const patienceMs = 300;
@@ -30,7 +30,7 @@ export class Client {
   readonly #before = new WeakMap<Socket, Request>();
   sent = 0;
 
-  /** @param limitMs maximum response time */
+  /** @param limitMs maximum response time, in milliseconds */
   constructor(baseUrl: string, { connections, limitMs }: { connections: number; limitMs: number }) {
     this.baseUrl = baseUrl;
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -45,7 +45,7 @@ export class Client {
    * Sends a request and reads the response, or the beginning of a stream. Returns `null` if the client disconnected
    * from a request that waits for a job.
    *
-   * @throws {NoAnswerError}
+   * @throws {NoAnswerError} if no response arrives in time, or the connection fails
    */
   async send(given: Request): Promise<Answer | null> {
     this.sent += 1;
@@ -53,7 +53,7 @@ export class Client {
       try {
         return await this.#sendOnce(given);
       } catch (error) {
-        // The service may close an idle connection at the moment at which the client uses it again.
+        // Tries again, because the service may close an idle connection just when the client reuses it.
         if (error !== staleConnection || tries === 3) throw error;
       }
     }

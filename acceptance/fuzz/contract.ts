@@ -8,18 +8,18 @@ import {
 import type { Answer } from './client.js';
 import type { Request } from './request.js';
 
-/** Checks that every response matches the document, is not a failure of the service, and arrives in time. */
+/** Checks that responses match the document, are no server errors, and arrive in time. */
 export class Contract {
   readonly #answers: AnswerContract;
   readonly #limitMs: number;
 
-  /** @param limitMs maximum response time */
+  /** @param limitMs maximum response time, in milliseconds */
   constructor(document: OpenApiDocument, limitMs: number) {
     this.#answers = new AnswerContract(document);
     this.#limitMs = limitMs;
   }
 
-  /** Returns the violations in a response. */
+  /** Returns what the response to this request violates. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     return [

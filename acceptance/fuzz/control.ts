@@ -1,6 +1,6 @@
 import { eventually } from '@longshore/test-support';
 
-/** The members of a job that the suite reads. */
+/** The fields of a job that the suite reads. */
 interface Job {
   readonly id: string;
   readonly state: string;
@@ -10,7 +10,7 @@ interface Job {
 
 const job = { name: 'greet', args: { name: 'control' } };
 
-/** Runs valid jobs after the fuzzing, to check that the platform still works. */
+/** Runs valid jobs, to check that the platform still works after the fuzzing. */
 export class Control {
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -35,7 +35,9 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
   }
 
-  /** Runs a batch. Resolves to the time that its callback took, when the callback has ended. */
+  /**
+   * Runs a batch. Resolves to the time from the creation of its callback until the callback is done, in milliseconds.
+   */
   async runBatch(): Promise<number> {
     const ordered = { jobs: [job, job, job], callback: job };
     const { callbackId } = await this.#send<{ callbackId: string }>('POST', '/batches', ordered);
@@ -47,7 +49,10 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }));
   }
 
-  /** Runs three jobs with a concurrency limit of one. */
+  /**
+   * Runs three jobs with a concurrency limit of one. Resolves to the longest time that one of them took, in
+   * milliseconds.
+   */
   async runKeyed(): Promise<number> {
     const keyed = { ...job, concurrency: { key: 'control', limit: 1 } };
     const jobs = await this.#send<readonly Job[]>('POST', '/jobs', [keyed, keyed, keyed]);

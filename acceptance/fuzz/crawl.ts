@@ -9,18 +9,15 @@ const eachKind = 10;
 const lanes = 4;
 
 /**
- * Pages whose subject may have been deleted although another page links to it: a job's recurring job, parent or server,
- * or a queue that appears in an old audit entry.
+ * Matches pages of items that may have been deleted although other pages still link to them: a job's recurring job,
+ * parent or server, or a queue that appears in an old audit entry.
  */
 const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues)\/[^/]+$/;
 
-/** The name of the crawl in the findings. */
+/** The place under which {@link crawl} reports its findings. */
 export const crawled = 'the dashboard';
 
-/**
- * Follows the dashboard's links from the overview, and opens the page of each job. Returns the number of visited
- * pages.
- */
+/** Follows the dashboard's links from the overview, and opens each job's page. Returns the number of visited pages. */
 export async function crawl(client: Client, findings: Findings, jobs: readonly string[]): Promise<number> {
   const start = '/job-dashboard';
   const seen = new Set([start]);
@@ -30,7 +27,10 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   for (const path of waiting) seen.add(path);
   let answered = 0;
 
-  /** Absolute links that were already handled, as written in the HTML, because most pages contain the same links. */
+  /**
+   * Absolute links that were already handled, as written in the HTML. They are skipped early, because most pages
+   * contain the same links.
+   */
   const read = new Set<string>();
 
   const follow = (html: string, from: string): void => {

@@ -10,10 +10,16 @@ import type { Chain } from './plan.js';
 /** Number of items per collection that are created and then operated on. */
 const livesEach = 30;
 
-/** Share of each method: requests with a body have more variants; those that empty a collection leave less to test. */
+/**
+ * Relative frequency of each method. Requests with a body are more frequent, because they have more variants; deletions
+ * are rarer, because they leave less to test.
+ */
 const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
 
-/** Returns all requests of a run, shuffled: all pairs of list parameters, lives of items, and random requests. */
+/**
+ * Returns all requests of a run in random order: those for all pairs of list parameters, the {@link chains}, and random
+ * single requests.
+ */
 export function deckOf(
   vocabulary: Vocabulary,
   operations: readonly Operation[],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { oddTexts } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** Values that are only meaningful for fields of certain names. */
+/** Special values by field name, both valid and invalid. */
 const byName: Readonly<Record<string, readonly string[]>> = {
   cron: [
     '* * * * *',
@@ -33,7 +33,7 @@ const byName: Readonly<Record<string, readonly string[]>> = {
   q: ['%', 'a b', '"', '-', '\\', "'", 'greet', 'null', '((((', ':*', '&|!'],
 };
 
-/** Fields that contain the id of another resource, each with the path parameters of the possible resources. */
+/** By the name of a field that contains another resource's id: the path parameters whose ids it can contain. */
 const references: Readonly<Record<string, readonly string[]>> = {
   queue: ['queueName'],
   queues: ['queueName'],
@@ -42,7 +42,10 @@ const references: Readonly<Record<string, readonly string[]>> = {
   groupIds: ['groupId'],
 };
 
-/** Generates ids, schedules or search texts for a field. Returns `undefined` if its name has no special values. */
+/**
+ * Returns a generator of ids, schedules or search texts for a field; `undefined` if the field's name has no special
+ * values.
+ */
 export function domainValues(name: string): fc.Arbitrary<string> | undefined {
   const listed = byName[name];
   if (listed !== undefined) return fc.constantFrom(...listed);
@@ -53,5 +56,5 @@ export function domainValues(name: string): fc.Arbitrary<string> | undefined {
     .map(([parameter, number]) => placeholder(parameter, number));
 }
 
-/** Names of object members, for paths and queries. */
+/** Names of members to select in query parameters that are objects, such as `waitMs` in `args.waitMs`. */
 export const memberNames: readonly string[] = ['name', 'waitMs', 'a', '0', 'a.b', ...oddTexts];

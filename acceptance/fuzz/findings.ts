@@ -9,7 +9,7 @@ interface Finding {
   baseUrl: string;
 }
 
-/** Collects violations: each kind once, with the shortest request that shows it. */
+/** Collects violations. Of each kind, keeps only the number and the shortest request that causes it. */
 export class Findings {
   readonly #byPlace = new Map<string, Map<string, Finding>>();
 

@@ -5,10 +5,12 @@ import { json, oddNumbers, oddTexts } from './odd-values.js';
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Limits of arrays from this one on are not exceeded, so that requests stay small. */
+/** Array limits of at least this size are not exceeded, so that requests stay small. */
 const maxExceededArrayLimit = 10_001;
 
-/** Generates values that a schema forbids, mostly by a small margin. Values that happen to be valid do no harm. */
+/**
+ * Generates values that a schema forbids, mostly by a small margin. Some may happen to be valid, which does no harm.
+ */
 export function illegal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
   const schema = resolve(vocabulary.document, given);
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -48,7 +50,7 @@ function broken(vocabulary: Vocabulary, kind: Kind, schema: Schema, name: string
 /** Generates objects with one member missing, unknown or invalid, and all others valid. */
 function brokenObject(vocabulary: Vocabulary, schema: Schema): Values[] {
   const { properties = {}, required = [] } = schema;
-  // Never `null`, although the schema may permit it.
+  // Restricted to objects, because the schema may also permit `null`.
   const whole = legal(vocabulary, { ...schema, type: 'object' }) as fc.Arbitrary<
     Readonly<Record<string, unknown>>
   >;

@@ -1,6 +1,9 @@
 const mark = '\u{F0000}';
 
-/** Returns a stand-in for a number that only JSON text can represent exactly, such as `-0`, `1.0` or 20 digits. */
+/**
+ * Returns a stand-in for a number that JavaScript would not serialize with these digits, such as `-0`, `1.0` or 20
+ * digits.
+ */
 export function rawNumber(digits: string): string {
   return `${mark}${digits}${mark}`;
 }

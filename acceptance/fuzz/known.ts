@@ -18,7 +18,9 @@ export class Known {
   readonly #bindings = new Map<string, Binding[]>();
   readonly #cursors = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
-  /** The parameter that identifies the items of a collection, by the collection's path and by its last segment. */
+  /**
+   * Name of the path parameter that identifies an item, by the collection's path and also by the path's last segment.
+   */
   readonly #parameterOf = new Map<string, string>();
 
   readonly #untouchable: ReadonlySet<string>;
@@ -62,8 +64,8 @@ export class Known {
   }
 
   /**
-   * Returns the path parameters of an existing item, for the longest part of the path of which items are known. Those
-   * in `own` take precedence.
+   * Returns the path parameters of a known item, for the longest prefix of the path for which items are known. `number`
+   * selects the item; the parameters in `own` take precedence.
    */
   binding({ template }: Operation, number: number, own: Binding): Binding {
     const prefixes = [...template.matchAll(/\{\w+\}/g)].map(({ index, 0: text }) =>
@@ -78,7 +80,7 @@ export class Known {
     return own;
   }
 
-  /** Returns a known id for a parameter with this name, or a new one if no id is known. */
+  /** Returns a known id for the parameter with this name, selected by `number`, or a random UUID if none is known. */
   id(parameter: string, number: number): string {
     const ids = this.#ids.get(parameter) ?? [];
     return ids[number % ids.length] ?? randomUUID();
@@ -88,7 +90,7 @@ export class Known {
     return this.#tags.get(path) ?? '"none"';
   }
 
-  /** Returns a cursor for a collection; `sort` is the order in the query. */
+  /** Returns a cursor that a response contained for this collection and sort order, or a fixed one if none is known. */
   cursor(path: string, sort: string | undefined, number: number): string {
     const cursors = this.#cursors.get(`${path}?${sort ?? ''}`) ?? [];
     return cursors[number % cursors.length] ?? 'WyItaWQiXQ';

@@ -4,22 +4,22 @@ import { domainValues } from './domain-values.js';
 import { json, oddNumbers, oddTimes, oddTexts, text } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** Everything that is needed to generate values for schemas. */
+/** The document and jobs from which values are generated. */
 export interface Vocabulary {
   readonly document: OpenApiDocument;
-  /** Jobs of the application, with valid or nearly valid arguments. */
+  /** Generates jobs of the application, mostly with valid arguments. */
   readonly jobs: fc.Arbitrary<{ readonly name: string; readonly args: unknown }>;
 }
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Whether a pattern only excludes NUL or control characters. */
+/** Whether a pattern excludes nothing but NUL or control characters. */
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**
  * Generates values that a schema permits, in particular extreme ones.
  *
- * @param name the name of the field, because some have special values
+ * @param name the field's name; some names have special values, such as `cron`
  */
 export function legal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
   const schema = resolve(vocabulary.document, given);
@@ -74,7 +74,7 @@ function legalObject(vocabulary: Vocabulary, schema: Schema): Values {
   return 'name' in properties && 'args' in properties ? withJob(vocabulary, values, required) : values;
 }
 
-/** Uses mostly existing jobs, so that something runs. */
+/** Replaces most generated jobs with jobs of the application, so that they can run. */
 function withJob({ jobs }: Vocabulary, values: Values, required: readonly string[]): Values {
   return fc.tuple(values, jobs, fc.nat(9)).map(([value, job, chance]) => {
     if (chance === 0) return value;

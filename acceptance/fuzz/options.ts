@@ -1,4 +1,4 @@
-/** The options of a run, from the environment. */
+/** Options of a fuzz run, read from environment variables. */
 export interface Options {
   /** The same seed generates the same requests; the order of responses may differ. */
   readonly seed: number;
@@ -6,9 +6,9 @@ export interface Options {
 }
 
 /**
- * Reads `SEED` (random by default) and `REQUESTS`.
+ * Reads the variables `SEED` (random by default) and `REQUESTS` (20 000 by default).
  *
- * @throws {RangeError} if one is not a non-negative integer
+ * @throws {RangeError} if either is not a non-negative integer
  */
 export function readOptions(
   environment: Readonly<Record<string, string | undefined>> = process.env,

@@ -11,8 +11,8 @@ type Row = readonly (readonly Pair[])[];
 const places: ReadonlySet<string> = new Set(['offset', 'after', 'before']);
 
 /**
- * Generates requests to collections that cover every pair of values of two parameters. Collections with the same
- * parameters share a covering array.
+ * Generates requests for each collection such that every combination of the values of any two query parameters occurs.
+ * Collections with the same parameters share a covering array.
  */
 export function allPairs(
   vocabulary: Vocabulary,
@@ -41,10 +41,11 @@ export function allPairs(
 }
 
 /**
- * Number of levels without and with each parameter. A parameter is often left out, so that not all of them restrict the
- * same page.
+ * Number of levels that leave a parameter out: as many as include it, so that not all parameters restrict the same
+ * page.
  */
 const absent = 3;
+/** Number of levels that include a parameter, each with a different value. */
 const present = 3;
 
 function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: number): readonly Row[] {
@@ -59,7 +60,10 @@ function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: 
   return covertable.make(levels, { seed, criterion: covertable.criteria.simple });
 }
 
-/** Returns the possible query parts for parameters that exclude each other: one of them, or none. */
+/**
+ * Returns the possible query parts for parameters that exclude each other. Each part contains one parameter or is
+ * empty.
+ */
 function levelsOf(
   vocabulary: Vocabulary,
   alternatives: readonly Parameter[],

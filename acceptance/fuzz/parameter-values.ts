@@ -7,13 +7,15 @@ import { legal, type Vocabulary } from './legal.js';
 import { oddNumbers, oddTexts } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** A name and a value of a query, before encoding. */
+/** Name and value of a query parameter, before encoding. */
 export type Pair = readonly [name: string, value: string];
 
-/** Parameters whose values must come from a response. */
+/** Parameters whose values must come from a response, with the names of their placeholders. */
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
-/** Generates the pairs of a valid parameter: several if it is repeated. */
+/**
+ * Generates the name–value pairs of a query parameter with a valid value: several pairs if the parameter is repeated.
+ */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;
   const source = fromAnswers[name];
@@ -21,7 +23,7 @@ export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arb
   return inQuery(vocabulary, parameter, legal(vocabulary, parameter.schema, name));
 }
 
-/** Generates the pairs of a parameter that may be invalid. */
+/** Like {@link legalPairs}, but the value may be invalid. */
 export function anyPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name, schema } = parameter;
   const odd = fc.oneof(
@@ -64,7 +66,7 @@ export function pathValue(
   const odd = fc
     .oneof(legal(vocabulary, schema, name), illegal(vocabulary, schema, name), fc.constantFrom(...oddTexts))
     .map(asText)
-    // An empty segment would change the path.
+    // Avoids empty segments, which would change the path.
     .map((text) => (/^\/*$/.test(text) ? 'x' : text));
   const isText = !/(?:Id|Name)$/.test(name);
   return fc.oneof(

@@ -1,17 +1,21 @@
 /**
- * Placeholders stand in generated requests for values that are known only when the request is sent, such as an id, a
- * cursor or the time. They are delimited by private-use characters, which nothing else generates.
+ * Delimits placeholders in generated requests. A placeholder stands for a value that is known only when the request is
+ * sent, such as an id, a cursor or the time. Both delimiters are private-use characters, which nothing else generates.
  */
 const open = '\u{F0001}';
 const close = '\u{F0002}';
 const pattern = new RegExp(`${open}(\\w+):(-?\\d+)${close}`, 'gu');
 
-/** @param number selects one of the known values with this name; for `now`, an offset in milliseconds */
+/**
+ * Returns a placeholder, which {@link fill} replaces.
+ *
+ * @param number selects one of the known values with this name; for `now`, an offset in milliseconds
+ */
 export function placeholder(name: string, number: number): string {
   return `${open}${name}:${number}${close}`;
 }
 
-/** Returns the text with every placeholder replaced. */
+/** Replaces each placeholder in the text with the result of `value` for the placeholder's name and number. */
 export function fill(text: string, value: (name: string, number: number) => string): string {
   return text.includes(open)
     ? text.replace(pattern, (_, name: string, number: string) => value(name, Number(number)))

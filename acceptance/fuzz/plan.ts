@@ -9,11 +9,11 @@ export interface Plan {
   /** Selects one of the existing items. */
   readonly item: number;
   readonly query: readonly Pair[];
-  /** The unencoded end of the query, for invalid encodings. */
+  /** Text that is appended to the query without encoding it, so that the query can be malformed. */
   readonly rawQuery: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
 }
 
-/** Steps that may each depend on the previous ones; most chains have one. */
+/** Requests that are sent in order, because later ones may depend on earlier ones. Most chains contain only one. */
 export type Chain = readonly Plan[];

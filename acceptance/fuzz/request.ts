@@ -6,7 +6,7 @@ import type { Binding, Known } from './known.js';
 import { fill } from './placeholder.js';
 import type { Plan } from './plan.js';
 
-/** A request as it is sent. */
+/** A request that is ready to be sent. */
 export interface Request {
   readonly method: string;
   /** Encoded path with the query. */
@@ -15,14 +15,18 @@ export interface Request {
   readonly body: string | Uint8Array | undefined;
 }
 
-/** A planned request with existing items filled in. */
+/** A planned request whose path parameters and placeholders have been filled in. */
 export interface FilledRequest extends Request {
   /** Encoded path without the query. */
   readonly place: string;
   readonly binding: Binding;
 }
 
-/** @param own known path parameters of the item that the request is about */
+/**
+ * Fills in a plan's path parameters and placeholders with known values.
+ *
+ * @param own path parameters that are already known, such as the id of an item that an earlier request created
+ */
 export function fillRequest(plan: Plan, known: Known, own: Binding): FilledRequest {
   const { operation } = plan;
   const sort = plan.query.find(([name]) => name === 'sort')?.[1];
@@ -57,7 +61,10 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
   };
 }
 
-/** Percent-encodes a text, including lone surrogates, and segments of dots, which clients would remove from paths. */
+/**
+ * Percent-encodes a text, including lone surrogates. Also encodes the dots of `.` and `..`, which clients would
+ * otherwise remove from paths.
+ */
 function encodePart(text: string): string {
   const encoded = text.isWellFormed()
     ? encodeURIComponent(text)
@@ -65,7 +72,9 @@ function encodePart(text: string): string {
   return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
 }
 
-/** Returns a command line that repeats the request. */
+/**
+ * Returns a `curl` command line that repeats the request. Saves the body to a file if it does not fit the command line.
+ */
 export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
   const options = Object.entries(headers).map(([name, value]) =>
     value === '' ? `-H ${quote(`${name};`)}` : `-H ${quote(`${name}: ${value}`)}`,

@@ -6,17 +6,17 @@ import type { Binding, Known } from './known.js';
 import type { Chain, Plan } from './plan.js';
 import { fillRequest, type FilledRequest } from './request.js';
 
-/** What is needed to send requests and check their responses. */
+/** The objects that are needed to send requests and check their responses. */
 export interface FuzzContext {
   readonly client: Client;
   readonly contract: Contract;
   readonly known: Known;
   readonly findings: Findings;
-  /** Default headers of every request. */
+  /** Headers of every request, unless the request overrides them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends all chains, several at a time. The requests of a chain are sent in order. */
+/** Sends all chains, `lanes` of them at a time. The requests of a chain are sent in order. */
 export async function storm(ground: FuzzContext, chains: readonly Chain[], lanes: number): Promise<void> {
   const waiting = chains.values();
   const lane = async (): Promise<void> => {
@@ -26,7 +26,7 @@ export async function storm(ground: FuzzContext, chains: readonly Chain[], lanes
 }
 
 async function sendChain(ground: FuzzContext, chain: Chain): Promise<void> {
-  // Later steps use the path parameters of the item that the first one created, and of items below it.
+  // Later requests use the path parameters of the item that the first one created, and of its subresources.
   const own = new Map<string, string>();
   for (const plan of chain) {
     const created = await sendPlan(ground, plan, Object.fromEntries(own));

@@ -4,10 +4,13 @@ import type { Plan } from './plan.js';
 import { fillRequest } from './request.js';
 import { type FuzzContext, placeOf } from './storm.js';
 
-/** Maximum number of collections of one kind to read, such as the jobs of a queue. */
+/** For how many items each nested collection is read, such as the jobs of a queue. */
 const samples = 4;
 
-/** Reads every collection in every order, and every item that they show. Returns the ids of all jobs. */
+/**
+ * Reads every collection in each of its sort orders, and every item of the top-level collections. Returns the ids of
+ * all jobs.
+ */
 export async function survey(
   ground: FuzzContext,
   operations: readonly Operation[],
@@ -40,12 +43,12 @@ async function surveyBelow(ground: FuzzContext, collection: Operation): Promise<
       item,
       path: { ...(collection.template.includes('{keyword}') && { keyword: 'greet' }) },
     };
-    await read(ground, plan, {}, [200, 404]); // the item above it may have been deleted
+    await read(ground, plan, {}, [200, 404]); // the parent item may have been deleted
   }
   await readOrders(ground, collection, {});
 }
 
-/** Reads the first page of a collection in every order that it offers. */
+/** Reads the first page of a collection in each of its sort orders. */
 async function readOrders(ground: FuzzContext, collection: Operation, own: Binding): Promise<void> {
   const terms = collection.parameters.find(({ name }) => name === 'sort')?.schema.items?.enum ?? [];
   const path = { ...(collection.template.includes('{keyword}') && { keyword: 'a' }) };
@@ -62,7 +65,7 @@ async function readOrders(ground: FuzzContext, collection: Operation, own: Bindi
   }
 }
 
-/** Reads all pages of a collection by following their links. Returns the path parameters of each item. */
+/** Reads all pages of a collection by following their `next` links. Returns the path parameters of each item. */
 async function readAll(ground: FuzzContext, collection: Operation): Promise<readonly Binding[]> {
   const all: Binding[] = [];
   let query: Plan['query'] = [['limit', '500']];
@@ -118,7 +121,7 @@ async function read(
   }
 }
 
-/** Returns the place of the survey's findings about an operation. */
+/** Returns the place under which the survey reports its findings about an operation. */
 export function afterwards(plan: Pick<Plan, 'operation'>): string {
   return `afterwards ${placeOf(plan)}`;
 }

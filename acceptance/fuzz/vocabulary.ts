@@ -3,16 +3,19 @@ import { type OpenApiDocument, type Schema } from '@longshore/test-support';
 import { illegal } from './illegal.js';
 import { legal, type Vocabulary } from './legal.js';
 
-/** A job of the application, as `/job-definitions` shows it. */
+/** A job definition of the application, as `/job-definitions` returns it. */
 export interface JobDefinition {
   readonly name: string;
   readonly argsSchema: Schema;
 }
 
-/** Name of a job that is not enqueued, because each job would, as intended, occupy the worker for up to an hour. */
+/** Name of a job that requests do not enqueue on purpose, because it can occupy the worker for up to an hour. */
 const slow = 'test';
 
-/** Returns what requests are generated from: the schemas of the document and of the arguments of jobs. */
+/**
+ * Returns the vocabulary for generating requests: the document, and jobs whose arguments are generated from their
+ * schemas. One in ten jobs gets invalid arguments.
+ */
 export function vocabularyOf(document: OpenApiDocument, definitions: readonly JobDefinition[]): Vocabulary {
   const empty: Vocabulary = { document, jobs: fc.constant({ name: slow, args: {} }) };
   const jobs = definitions

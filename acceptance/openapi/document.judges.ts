@@ -28,7 +28,7 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
-  /** The IBM judgement, which starts first, because it takes as long as all the other judges together. */
+  /** The IBM judgement, started first because it takes as long as all other judges together. */
   let ibm: Promise<IbmJudgement>;
 
   before(async () => {
@@ -39,7 +39,7 @@ describe('The OpenAPI document, with credentials on', function () {
     api = await startService('api', {
       API_STORAGE: 'postgres',
       DATABASE_URL: postgres.url,
-      // Redocly rejects servers named example.com or localhost.
+      // Not localhost or example.com, because Redocly rejects servers with these names.
       API_BASE_URL: 'https://api.longshore.dev',
       API_AUTH: 'keys',
       API_ADMIN_KEY: 'an-admin-key-that-only-the-judges-know',
@@ -47,7 +47,7 @@ describe('The OpenAPI document, with credentials on', function () {
     const document = await (await fetch(`${api.url}/api/v1/openapi.json`)).json();
     await writeFile(file, JSON.stringify(document, null, 2));
     ibm = ibmJudgement(file);
-    ibm.catch(() => undefined); // reported by the test
+    ibm.catch(() => undefined); // the test that awaits it reports a failure
   });
   after(async () => {
     await api.end('SIGKILL');

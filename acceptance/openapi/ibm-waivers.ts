@@ -1,5 +1,6 @@
 /**
- * IBM rules that contradict the conventions of this API, with the reasons. The naming conventions are in `judges/ibm.mjs`.
+ * Reasons for waiving the IBM rules that contradict this API's conventions, by rule. The naming conventions are
+ * configured in `judges/ibm.mjs`.
  *
  * The score is 88 or 89 of 100. The specification of the API alone limits it to 89; ADR 19 lists the points that each
  * rule costs.

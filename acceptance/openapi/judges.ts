@@ -4,17 +4,17 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory whose package.json lists the judges, because nothing else in this repository needs them. */
+/** The directory with the judges' own package.json; nothing else in this repository needs these packages. */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
-/** Some judges need a newer Node.js than Longshore does. */
+/** The Node.js that runs the judges, some of which need a newer version than Longshore does. */
 const node = path.join(directory, 'node_modules/node/bin/node');
 const maxBytes = 256 * 1_048_576;
 
-/** A finding of a judge. */
+/** A finding of a judge about the document. */
 export interface Finding {
   readonly rule: string;
   readonly message: string;
-  /** A path in the document. */
+  /** The path of the location in the document. */
   readonly at: string;
 }
 
@@ -113,10 +113,12 @@ export const generators: Readonly<Record<string, Generator>> = {
     ]),
 };
 
-/** Names of the packages in judges/package.json with the compilers that check the clients. */
+/** Packages in judges/package.json that contain the TypeScript compilers to check the clients with. */
 const compilers = ['typescript', 'typescript-7'];
 
-/** Generates a client into an empty directory and returns the errors of TypeScript 5.9 and 7 in strict mode. */
+/**
+ * Generates a client into an empty directory and returns the errors that TypeScript 5.9 and 7 report in strict mode.
+ */
 export async function compiled(generate: Generator, file: string, out: string): Promise<readonly string[]> {
   await mkdir(out, { recursive: true });
   await generate(file, out);
@@ -126,7 +128,7 @@ export async function compiled(generate: Generator, file: string, out: string): 
     compilerOptions: {
       strict: true,
       noEmit: true,
-      // Skips only declarations: checking those of the browser takes longer than checking a client.
+      // Skips only declaration files, because checking those of the DOM takes longer than checking a client.
       skipLibCheck: true,
       target: 'es2022',
       module: 'esnext',
@@ -149,7 +151,10 @@ function run(script: string, args: readonly string[]): Promise<string> {
   return execute([path.join(directory, 'node_modules', script), ...args]);
 }
 
-/** Resolves to the standard output. Exit codes 1 and 2 are not failures: judges use them to report findings. */
+/**
+ * Runs Node.js in the judges' directory and resolves to the standard output. With output, exit codes 1 and 2 are not
+ * failures, because judges use them to report findings.
+ */
 function execute(args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };

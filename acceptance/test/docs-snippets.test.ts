@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { runsByItself, type Snippet, snippets } from './docs/snippet.js';
 import { house } from './house/house.js';
 
-/** For pages on which the reader writes files, the tests that run these files. */
+/** By page, the tests that run the files that the page asks its reader to write. */
 const walks: Readonly<Record<string, string>> = {
   'docs/own-application.md': 'acceptance/test/own-application.test.ts',
   'docs/quick-start.md': 'acceptance/test/packages/created-application.ts',
@@ -35,7 +35,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'shared/create-longshore/template/README.md sh': 'acceptance/test/packages/created-application.ts',
 };
 
-/** Matches the READMEs of packages. The tests of the tarballs run their programs and commands. */
+/** Matches the READMEs of packages, whose programs and commands are run by the tests of the tarballs. */
 const packageReadme = /^(?:services|shared)\/[\w-]+\/README\.md$/;
 
 /** Languages of other platforms, whose code is shown for comparison and not run. */
@@ -50,7 +50,9 @@ function isRun(snippet: Snippet): boolean {
   return `${page} ${language}` in elsewhere || isOfNames(snippet);
 }
 
-/** Whether a snippet contains only calls of make or variables of the services. A test below checks their names. */
+/**
+ * Whether a snippet contains only `make` commands or only variables of the services. A test below checks their names.
+ */
 function isOfNames(snippet: Snippet): boolean {
   const calls = snippet.text.trim().split('\n');
   return (

@@ -5,7 +5,10 @@ import { startPostgres, type Postgres } from './system/postgres.js';
 
 const programs = await docsPrograms();
 
-/** Creates the tables in a template database. Copying it for each program is faster than migrating each database. */
+/**
+ * A program that creates the tables in a template database. Copying this database for each program is faster than
+ * migrating every one.
+ */
 const migration: DocsProgram = {
   place: 'migration',
   language: 'ts',
@@ -59,7 +62,10 @@ function once<T>(run: () => Promise<T>): () => Promise<T> {
   return () => (running ??= run());
 }
 
-/** Creates a database on the same server as another one, empty or as a copy, and resolves to its URL. */
+/**
+ * Creates a database on the server of `besideUrl` as a copy of `original`, which is an empty template by default.
+ * Resolves to the new database's URL.
+ */
 async function createDatabase(besideUrl: string, name: string, original = 'template1'): Promise<string> {
   const admin = new pg.Client(besideUrl);
   await admin.connect();

@@ -1,4 +1,7 @@
-/** Is loaded before the tests. Checks every response that they fetch from an API against the API's OpenAPI document. */
+/**
+ * Loaded before the tests, so that every response that they fetch from an API is checked against the API's OpenAPI
+ * document.
+ */
 import { checkFetchedAnswers } from '@longshore/test-support';
 
 checkFetchedAnswers();

@@ -16,7 +16,7 @@ describe('a listener to events', () => {
   });
   afterEach(() => listener?.stop());
 
-  /** Enqueues jobs one after the other, through an api that keeps running. */
+  /** Enqueues jobs one at a time through the API that is not restarted. Resolves to their ids. */
   async function enqueue(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let number = 0; number < count; number++) {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Runs a script of `containers/` on the `.env` file and returns its output. */
+/** Runs a script in `containers/` on the `.env` file and returns the script's output. */
 async function run(script: string, env: Readonly<Record<string, string>> = {}, ...args: string[]) {
   const command = path.join(house, 'containers', script);
   const { PATH } = process.env;
@@ -70,7 +70,10 @@ describe('The first make up', () => {
 describe('make pin', () => {
   const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
-  /** Creates a `docker` stub that knows only the digest of the Node.js image. Returns the `PATH` to find it. */
+  /**
+   * Creates a `docker` stub that knows only the digest of the Node.js image. Returns an environment whose `PATH` finds
+   * the stub.
+   */
   async function engine(): Promise<Readonly<Record<string, string>>> {
     const script = `#!/bin/sh\ncase "$*" in *node:*) echo node@${digest};; esac\n`;
     await writeFile(path.join(directory, 'docker'), script, { mode: 0o755 });

@@ -19,7 +19,7 @@ describe('a call in the documentation of the HTTP API', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // No server runs jobs of this api, so they do not change.
+    // No server runs this API's jobs, so their state does not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {
@@ -27,7 +27,7 @@ describe('a call in the documentation of the HTTP API', () => {
     await rm(results, { recursive: true, force: true });
   });
 
-  // Each call depends on earlier ones, as for a reader of the page.
+  // The tests run in the order of the page, because each call depends on earlier ones, as it does for a reader.
   for (const { index, groups } of text.matchAll(block)) {
     const line = text.slice(0, index).split('\n').length;
     it(`returns the documented response (${page}:${line})`, async () => {

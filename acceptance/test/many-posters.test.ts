@@ -5,7 +5,10 @@ import { useSystem } from './system/system.js';
 
 const posters = 64;
 
-/** Posts jobs one after the other until the api has ended, and resolves to the ids that it returned. */
+/**
+ * Posts jobs one at a time until the API has been killed, and calls `answered` after each response. Resolves to the ids
+ * in the responses.
+ */
 async function post(url: string, answered: () => void): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {

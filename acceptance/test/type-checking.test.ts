@@ -7,7 +7,7 @@ import { house } from './house/house.js';
 
 const run = promisify(execFile);
 
-/** Source of a typical application, with key functions, sort fields, and operations with code. */
+/** Source of a typical application, with key functions, sort fields, and operations that are implemented in code. */
 const program = `
 import { defineJob, handleJob, JobClient, MemoryStorage } from '@longshore/jobs';
 import { defineResource, tableStorage } from '@longshore/resources';

@@ -16,7 +16,7 @@ export interface BenchOptions {
   readonly profiles?: string | undefined;
   /** Called with progress messages. */
   readonly note: (line: string) => void;
-  /** Called with each database before it is dropped. */
+  /** Called with each contender's database before it is dropped. */
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
@@ -66,12 +66,15 @@ export class Bench {
     }
   }
 
-  /** Starts another process on an existing database. */
+  /** Starts a process that runs the contender on an existing database. */
   agent(contender: ContenderName, url: string): Promise<Agent> {
     return Agent.start({ contender, url, profiles: this.#options.profiles });
   }
 
-  /** Measures the contenders in turn, round by round, so that other load on the machine affects all of them alike. */
+  /**
+   * Measures all subjects in turn, round by round, so that other load on the machine affects all of them alike. Returns
+   * the measurements of each subject, one per round.
+   */
   async interleave<Subject, Measured>(
     subjects: readonly Subject[],
     measure: (subject: Subject) => Promise<Measured>,
@@ -86,7 +89,7 @@ export class Bench {
   /**
    * Measures the throughput of `work` and its CPU time per job.
    *
-   * @param work enqueues or runs this many jobs and returns how long that took, in milliseconds
+   * @param work enqueues or runs exactly `jobs` jobs and returns how long that took, in milliseconds
    */
   async sample(agent: Agent | readonly Agent[], jobs: number, work: () => Promise<number>): Promise<Sample> {
     const agents = [agent].flat();

@@ -21,7 +21,10 @@ const style = `
   text { fill: var(--ink); font: 13px system-ui, sans-serif } text.soft { fill: var(--soft); font-size: 12px }
   text.head { font-weight: 600; font-size: 14px } text.value { font-variant-numeric: tabular-nums }`;
 
-/** Draws the first figure of each row as a bar, with one panel per scenario, as an SVG document for light and dark pages. */
+/**
+ * Returns an SVG document for light and dark pages, with one panel per scenario. Draws the first figure of each row as
+ * a bar.
+ */
 export function drawResults(
   results: readonly NamedResult[],
   { date = '', machine = '' }: Environment,

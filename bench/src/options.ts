@@ -25,7 +25,11 @@ export const usage = `Usage: node bench/dist/main.js [options]
   --statements        print what the statements of each Longshore database have cost (slows them down)
 `;
 
-/** @throws {Error} describing the mistake in the command line */
+/**
+ * Parses the command line.
+ *
+ * @throws {Error} describing the mistake if the command line is invalid
+ */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

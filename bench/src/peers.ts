@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The directory whose package.json lists the packages that only the benchmarks need. */
+/** The directory with a package.json of its own for the packages that only the benchmarks need. */
 export const peersDirectory = new URL('../peers/', import.meta.url);
 
 interface Manifest {
@@ -17,7 +17,7 @@ interface Manifest {
 export type PeerVersions = Readonly<Record<string, string>>;
 
 /**
- * Installs the peers unless they are installed in the required versions. Returns these versions.
+ * Installs the peers unless the required versions are already installed. Returns the versions.
  *
  * @param all whether to include the peers that a smoke run does not need
  * @throws {Error} if npm fails

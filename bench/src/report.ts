@@ -8,7 +8,11 @@ export function formatEnvironment(environment: Environment): string {
     .join('\n');
 }
 
-/** @param judge whether to show which targets are met */
+/**
+ * Returns a scenario's title, table and ratios as text.
+ *
+ * @param judge whether to show which targets are met
+ */
 export function formatResult({ title, rows, ratios }: ScenarioResult, judge: boolean): string {
   return ['', title, ...table(rows), ...ratios.map((ratio) => formatRatio(ratio, judge))].join('\n');
 }

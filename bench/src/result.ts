@@ -33,8 +33,9 @@ export interface ScenarioResult {
 export interface Sample {
   /** Jobs per second. */
   readonly perSecond: number;
-  /** CPU time per job; NaN if the system does not report it. */
+  /** CPU time of the Node.js processes per job. */
   readonly nodeMicroseconds: number;
+  /** CPU time of the database or Redis server per job; NaN if the system does not report it. */
   readonly storeMicroseconds: number;
 }
 
@@ -51,13 +52,18 @@ export function rateRow(name: string, settings: string, samples: readonly Sample
   return { name, settings, figures, rounds };
 }
 
-/** Returns the ratio of two rows' first figures. */
+/** Returns the ratio of `row`'s first figure to `other`'s. */
 export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
   const value = (Object.values(row.figures)[0] ?? NaN) / (Object.values(other.figures)[0] ?? NaN);
   return { name: `${row.name} / ${other.name}`, value, ...(target && { target }) };
 }
 
-/** Returns the ratio of the first row to each of the others. The keys of the targets are the names of the other rows. */
+/**
+ * Returns the ratio of the first row to each other row, by the rows' first figures.
+ *
+ * @param targets the targets of the ratios, by the other row's name
+ * @throws {RangeError} if there are no rows
+ */
 export function ratiosOf(
   [ours, ...others]: readonly Row[],
   targets: Readonly<Record<string, Target>> = {},

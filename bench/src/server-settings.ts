@@ -32,7 +32,12 @@ export const latencySettings: Readonly<Record<ContenderName, readonly ServerSett
   'bullmq (redis)': [{ concurrency: 24 }],
 };
 
-/** Tries settings and returns the fastest. Measures nothing if there is only one. */
+/**
+ * Returns the settings for which `measure` resolves to the shortest time. Measures nothing if there is only one
+ * candidate.
+ *
+ * @throws {RangeError} if `settings` is empty
+ */
 export async function fastestSettings(
   settings: readonly ServerSettings[],
   measure: (settings: ServerSettings) => Promise<number>,

@@ -25,8 +25,9 @@ export interface Sizes {
   readonly dueJobs: number;
   readonly recurringJobs: number;
   readonly soakSeconds: number;
-  /** Numbers of finished jobs in the small and in the large store whose lists are compared. */
+  /** Number of finished jobs in the small store whose lists are compared with those of the large one. */
   readonly fewListed: number;
+  /** Number of finished jobs in the large store. */
   readonly manyListed: number;
   readonly listRounds: number;
   readonly listeners: number;

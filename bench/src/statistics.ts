@@ -1,7 +1,8 @@
 /**
  * Returns a percentile by nearest rank.
  *
- * @param share 0.5 for the median
+ * @param share the percentile as a fraction, such as 0.5 for the median
+ * @throws {RangeError} if `values` is empty
  */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);

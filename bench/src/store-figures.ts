@@ -2,7 +2,7 @@ import { connected } from './database.js';
 
 /** The resources that a database has used so far. */
 export interface StoreFigures {
-  /** Bytes of write-ahead log, including those of other databases on the same Postgres. */
+  /** Bytes of write-ahead log, including those that other databases on the same server have written. */
   readonly walBytes: number;
   readonly commits: number;
   readonly deadTuples: number;
@@ -12,7 +12,7 @@ export interface StoreFigures {
   readonly connections: number;
 }
 
-/** Reads a database's counters. Those of commits and dead rows can lag by up to a second. */
+/** Reads a database's counters. The numbers of commits and dead rows can lag by up to a second. */
 export function readFigures(url: string): Promise<StoreFigures> {
   return connected(url, async (client) => {
     const { rows } = await client.query<StoreFigures>(`

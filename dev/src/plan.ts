@@ -4,11 +4,11 @@ import type { ServiceSpec } from './service-process.js';
 export interface Places {
   /** The root of the repository. */
   readonly root: string;
-  /** The directory for the results of jobs. */
+  /** The directory for job results. */
   readonly results: string;
   /** Initial number of rows in the example application's tables. */
   readonly seedRows: string;
-  /** Returns a free port: the preferred one if it is free. */
+  /** Returns the preferred port if it is free, and another free port otherwise. */
   readonly freePort: (preferred: number) => Promise<number>;
 }
 
@@ -20,7 +20,7 @@ export async function threeServices(places: Places, databaseUrl: string): Promis
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }
 
-/** Describes a single service that runs everything in one process, with a storage in memory. */
+/** Describes the single service of the memory mode, which runs everything in one process. */
 export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
   const env = { API_STORAGE: 'memory', API_EMBEDDED_SERVER: 'true', API_EMBEDDED_DASHBOARD: 'true' };
   return [await service(places, 'api', 8080, env)];

@@ -11,8 +11,8 @@ const settleMs = 50;
  *
  * @param root the root of the repository
  * @param projects the folders of the projects; the projects that they reference are compiled, too
- * @param onBuilt called after each successful build
- * @param onFailed called with the errors of the compiler
+ * @param onBuilt called after each successful build with the path of a changed file, relative to `root`
+ * @param onFailed called after each failed build with the compiler's errors
  * @returns a function that stops watching
  */
 export function rebuildOnChange(

@@ -20,7 +20,7 @@ export interface ServiceProcess {
 
 /** Starts a service. Calls `onLine` with each line that the service writes to its output. */
 export function runService(spec: ServiceSpec, onLine: (line: string) => void): ServiceProcess {
-  // On Linux, the kernel ends the service when this process ends, even if this process is killed.
+  // On Linux, `setpriv` makes the kernel kill the service when this process ends, even if this process is killed.
   const node = [process.execPath, '--enable-source-maps', spec.main];
   const [command = '', ...args] =
     process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', ...node] : node;

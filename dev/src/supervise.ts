@@ -10,7 +10,7 @@ export interface Supervision {
   readonly onLine: (service: string, line: string) => void;
   /** Called once all services are ready. */
   readonly onReady: () => void;
-  /** Called when a service ends by itself, with the way it ended, before it is restarted. */
+  /** Called when a service ends by itself, before it is restarted; `how` describes how it ended. */
   readonly onEnded: (service: string, how: string) => void;
   /** Called at the start with a function that restarts every service in a new process. */
   readonly onStart?: (restart: () => Promise<void>) => void;
@@ -25,8 +25,8 @@ export interface Supervision {
 /**
  * Runs the services until `interrupted` resolves, and then stops all of them. Restarts a service that ends by itself.
  *
- * @throws if the database ends by itself, or a service ends before all are ready or does not become ready; the message
- *   names which one
+ * @throws {Error} if the database ends by itself, or a service ends before all are ready or does not become ready in
+ *   time; the message names the database or the service
  */
 export async function supervise(supervision: Supervision): Promise<void> {
   const { specs, databaseEnded, interrupted, onLine, onReady, onEnded, onStart } = supervision;

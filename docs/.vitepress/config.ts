@@ -8,13 +8,13 @@ import reference from '../reference/typedoc-sidebar.json' with { type: 'json' };
 const docs = fileURLToPath(new URL('../', import.meta.url));
 const repository = manifest.homepage.replace('#readme', '');
 
-/** Returns an entry of the side bar, whose text is the page's own title. */
+/** Returns a page's sidebar entry, whose text is the page's title. */
 function page(name: string): DefaultTheme.SidebarItem {
   const [, title = name] = /^# (.*)$/m.exec(readFileSync(path.join(docs, `${name}.md`), 'utf8')) ?? [];
   return { text: title.replaceAll('`', ''), link: `/${name.replace(/README$/, '')}` };
 }
 
-/** Returns the entries of a folder in the order in which its README lists them. */
+/** Returns the sidebar entries of a folder's pages, in the order in which the folder's README lists them. */
 function pagesOf(folder: string): DefaultTheme.SidebarItem[] {
   const overview = readFileSync(path.join(docs, folder, 'README.md'), 'utf8');
   return Array.from(overview.matchAll(/\]\(([\w-]+)\.md\)/g), ([, name = '']) => page(`${folder}/${name}`));
@@ -55,7 +55,7 @@ export default defineConfig({
     },
   },
   transformPageData: ({ relativePath }) => {
-    // The page has a wide table, so it uses the space of the outline.
+    // Hides the outline, because the page has a wide table that needs its space.
     if (relativePath === 'coming-from.md') return { frontmatter: { aside: false } };
   },
   themeConfig: {

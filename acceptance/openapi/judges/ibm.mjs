@@ -12,7 +12,7 @@ const { scoreResults } = require('ibm-openapi-validator/src/scoring-tool/score.j
 
 const [file] = process.argv.slice(2);
 
-/** Returns an IBM rule with different options. */
+/** Returns the IBM rule with this name, with other options. */
 function configured(name, functionOptions) {
   const rule = ibm.rules[name];
   return { [name]: { ...rule, then: { ...rule.then, functionOptions } } };
@@ -30,7 +30,7 @@ linter.setRuleset({
     }),
     ...configured('ibm-operationid-casing-convention', { type: 'camel' }),
     ...configured('ibm-path-segment-casing-convention', { type: 'kebab' }),
-    // Checks only the verb: the names that the rule would prefer are in snake case.
+    // Checks only the verb, because the names that the rule would prefer are in snake case.
     ...configured('ibm-operationid-naming-convention', { strict: false }),
     // The values of `sort` are field names with an optional sign.
     'ibm-enum-casing-convention': 'off',
@@ -46,7 +46,10 @@ linter.setRuleset({
 
 const errorOrWarning = 1;
 const document = new spectral.Document(await readFile(file, 'utf8'), parsers.Json, file);
-/** Whether the rule mistook the path of the index, `/`, for a parameter. That path is not ambiguous with any other. */
+/**
+ * Whether the finding is about the index path, `/`, which the rule mistakes for a parameter. That path is not
+ * ambiguous.
+ */
 const isAboutIndex = ({ code, message }) => code === 'ibm-no-ambiguous-paths' && message.endsWith(", '/'");
 const findings = (await linter.run(document))
   .filter((finding) => finding.severity <= errorOrWarning && !isAboutIndex(finding))

@@ -9,13 +9,13 @@ linter.setRuleset({ extends: [rulesets.oas, owasp.default ?? owasp] });
 
 /**
  * Wraps a rule's function so that it checks each valid part of a document only once. With references resolved, shared
- * parts occur in many operations, and the rule on examples would compile their schemas each time, which would take
+ * parts occur in many operations, and the rule for examples would compile their schemas each time, which would take
  * three quarters of the total time.
  */
 function once(check) {
   const valid = new Set();
   return (input, options, context) => {
-    // The rule depends on whether the location is in a request or a response.
+    // The key includes the kind of location, because the rule treats requests and responses differently.
     const [root, ofComponents, , ofOperation] = context.path;
     const part = JSON.stringify([root, root === 'paths' ? ofOperation : ofComponents, input, options]);
     if (valid.has(part)) return undefined;

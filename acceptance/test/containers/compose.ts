@@ -7,10 +7,13 @@ const secret = (): string => randomBytes(24).toString('hex');
 
 export const password = secret();
 const key = secret();
-/** Request headers with which a caller of the api authenticates. */
+/** Request headers that authenticate a caller of the API. */
 export const credentials = { authorization: `Bearer ${key}` };
 
-/** Different names, ports, data and secrets from those of a stack that a developer may have running on this machine. */
+/**
+ * Environment with its own project name and ports, so that the tests do not touch a stack that a developer is running
+ * on this machine.
+ */
 const env = {
   ...process.env,
   COMPOSE_PROJECT_NAME: 'longshore-acceptance',

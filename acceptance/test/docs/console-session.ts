@@ -26,12 +26,12 @@ const varying =
  * ids, are replaced by the values that were actually printed.
  */
 export class ConsoleSession {
-  /** The values that were printed in this run, by the documented values. */
+  /** Maps each documented value to the value that was printed in this run. */
   readonly #values = new Map<string, string>();
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
 
-  /** @param addresses the addresses to use, by the documented ones */
+  /** @param addresses maps each documented address to the one to use instead */
   constructor(
     addresses: Readonly<Record<string, string>>,
     options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },

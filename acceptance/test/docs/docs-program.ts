@@ -16,7 +16,10 @@ export interface DocsProgram {
   readonly output: string;
 }
 
-/** Returns the programs of all pages: TypeScript blocks followed by their output, and excerpts with a frame. */
+/**
+ * Returns the programs on all pages: TypeScript blocks that are followed by their output, and excerpts with a frame
+ * (see {@link Snippet}).
+ */
 export async function docsPrograms(): Promise<DocsProgram[]> {
   const programs: DocsProgram[] = [];
   for (const snippet of (await snippets()).filter(runsByItself)) {
@@ -32,8 +35,8 @@ function programOf({ frame, text }: Snippet): string {
 }
 
 /**
- * Type-checks and compiles programs together. They are inside the repository, so that they can import its packages as a
- * user's program would. Programs in JavaScript are only copied.
+ * Type-checks and compiles programs together. Writes them to a directory inside the repository, so that they can import
+ * its packages as a user's program would. Programs in JavaScript are only copied.
  */
 export class CompiledPrograms {
   readonly #directory: string;
@@ -78,7 +81,8 @@ export class CompiledPrograms {
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Without other variables, the program uses the compiled packages, as a user's does, and coverage is not measured.
+    // Leaves out all other variables, so that the program uses the compiled packages, as a user's does, and measures no
+    // coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;

@@ -14,7 +14,10 @@ export interface Snippet {
   readonly text: string;
   /** The path of the file that the reader writes with this content, relative to the application. */
   readonly file: string | undefined;
-  /** The code around an excerpt: the HTML comment before it that begins with `test`, invisible on a rendered page. */
+  /**
+   * The code around an excerpt, from an HTML comment before the excerpt that begins with `test` and is invisible on the
+   * rendered page.
+   */
   readonly frame: string | undefined;
   /** The documented output: the `text` block that follows. */
   readonly output: string | undefined;

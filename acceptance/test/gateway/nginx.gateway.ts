@@ -9,7 +9,7 @@ import { nextPage } from '../system/paging.js';
 import { freePort, type Service, startService } from '../system/service.js';
 import { type Nginx, startNginx } from './nginx.js';
 
-/** The ways in which a gateway may map paths to the api. */
+/** Ways in which a gateway can map paths to the API. */
 const ways = [
   {
     way: 'that keeps the prefix',

@@ -10,9 +10,9 @@ export interface Nginx {
 }
 
 /**
- * Starts nginx from Debian as a gateway with the default settings, including buffering.
+ * Starts Debian's nginx as a gateway with default settings, which include response buffering.
  *
- * @param locations the content of its server block
+ * @param locations the content of nginx's server block
  */
 export async function startNginx(port: number, locations: string): Promise<Nginx> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-nginx-'));

@@ -10,7 +10,10 @@ import { type Nginx, startNginx } from './nginx.js';
 const page = await readFile(path.join(house, 'docs/operations.md'), 'utf8');
 const [, settings = ''] = /^```nginx\n(.*?)^```$/ms.exec(page) ?? [];
 
-/** The documented nginx settings, which keep the prefix, and a variant that removes it by a path after the address. */
+/**
+ * The documented nginx settings, which keep the prefix, and a variant that removes it, because its `proxy_pass`
+ * contains a path.
+ */
 const ways = {
   'keeps the prefix': (api: string) => settings.replaceAll('http://127.0.0.1:8080', api),
   'takes the prefix away': (api: string) =>
@@ -56,7 +59,7 @@ for (const [way, locations] of Object.entries(ways)) {
       await api?.end('SIGKILL');
     });
 
-    /** Requests a path without normalizing it, as fetch would. */
+    /** Requests a path exactly as given, whereas `fetch` would normalize it. */
     const statusAndBody = (target: string): Promise<[number, string]> =>
       new Promise((resolve, reject) => {
         request({ host: '127.0.0.1', port, path: target, agent: false }, (response) => {

@@ -9,25 +9,25 @@ interface Manifest {
 }
 
 /**
- * The packages that each package may depend on; packages not listed may depend on all but services. A package can
- * import only what it declares, so this determines the direction of all imports.
+ * The packages of this repository that each package may depend on. A package that is not listed may depend on all of
+ * them except services. A package can import only what it declares, so this determines the direction of all imports.
  */
 const siblings: Readonly<Record<string, readonly string[]>> = {
-  // Can be embedded in any process, and any storage can implement its interfaces.
+  // Depends on no other package, so any process can embed it and any storage can implement its interfaces.
   'shared/jobs': [],
-  // A toolkit for any domain; jobs-api connects it to jobs.
+  // Depends on no other package, because it is a toolkit for any domain; jobs-api connects it to jobs.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
   // Combines what most programs need in one package.
   'shared/longshore': ['@longshore/jobs', '@longshore/jobs-postgres'],
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
-  // Can be mounted in any Koa application.
+  // Depends only on the jobs package, so any Koa application can mount it.
   'shared/jobs-dashboard': ['@longshore/jobs'],
-  // Works with every storage and every application.
+  // Depends neither on jobs-postgres nor on an application, so it works with every storage and every application.
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
-  // Serves tables, whatever the application.
+  // Serves the tables of any application.
   'shared/memory-database': ['@longshore/resources'],
   // Starts the services, and sends requests to a running installation.
   'services/cli': [
@@ -39,15 +39,15 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   ],
   // Used by the tests of every package, so it depends on none of them.
   'shared/test-support': ['@longshore/local-postgres'],
-  // Starts the services as processes, as Compose does.
+  // Starts the services only as processes, as Compose does.
   dev: ['@longshore/local-postgres', '@longshore/service'],
-  // Tests from outside, over HTTP and with a browser.
+  // Tests the services only from outside, over HTTP and with a browser.
   acceptance: [],
 };
 
 /** Libraries that packages must not use. */
 const libraries: Readonly<Record<string, RegExp>> = {
-  // No HTTP and no SQL.
+  // Uses neither HTTP nor SQL.
   'shared/jobs': /koa|^pg\b|node-pg-migrate/,
   // Works with every storage.
   'shared/jobs-api': /^pg\b|node-pg-migrate/,
@@ -56,10 +56,13 @@ const libraries: Readonly<Record<string, RegExp>> = {
 
 const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
 
-/** The conformance suite is only used by the tests of storages. */
+/** Whether a file runs in production, unlike the conformance suite, which only tests of storage implementations use. */
 const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
 
-/** Returns the packages that a source imports, such as `@koa/router` for `@koa/router/x`, without built-in modules. */
+/**
+ * Returns the packages that a source file imports, such as `@koa/router` for `@koa/router/x`. Leaves out built-in
+ * modules.
+ */
 function importedPackages(text: string): string[] {
   const names = [...text.matchAll(importPattern)].map(([, specifier = '']) =>
     specifier

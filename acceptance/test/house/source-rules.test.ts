@@ -12,7 +12,7 @@ interface Rule {
   readonly breach: readonly [file: string, text: string];
 }
 
-/** Files that may read the clock of the process. */
+/** Files that may read the process's clock. All others use the storage's clock. */
 const ownClocks = new Set([
   'shared/jobs/src/storage/clock.ts', // the clock of the memory storage, which lives in the process
   'shared/jobs/src/recurring/schedule.ts', // previews of schedules have no storage

@@ -11,7 +11,7 @@ export const tools = fileURLToPath(new URL('tools/', import.meta.url));
 export interface Answer {
   /** Whether the program ended with exit code 0. */
   readonly ok: boolean;
-  /** The combined output of the program. */
+  /** The program's standard output and standard error, and the error if it failed. */
   readonly text: string;
 }
 
@@ -21,12 +21,15 @@ export interface Consumer {
   /** The path of each tarball, by package name. */
   readonly tarballs: ReadonlyMap<string, string>;
   write(file: string, text: string): Promise<string>;
-  /** Runs a program with Node.js in the folder. */
+  /** Runs Node.js with these arguments, in `directory` unless `cwd` is given. */
   node(args: readonly string[], env?: Readonly<Record<string, string>>, cwd?: string): Promise<Answer>;
   remove(): Promise<void>;
 }
 
-/** Packs all packages and installs them, together with `typebox` and the development dependencies of an application. */
+/**
+ * Packs all packages and installs them in a new folder, with `typebox` and the development dependencies of an
+ * application.
+ */
 export async function installTarballs(): Promise<Consumer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-consumer-'));
   const packed = path.join(directory, 'packages');
@@ -89,7 +92,10 @@ export async function textInTarball(tarball: string, file: string): Promise<stri
   return text;
 }
 
-/** Runs a program, and resolves to its output when it has ended. */
+/**
+ * Runs a program, in the directory for temporary files unless `cwd` is given, and resolves to its output. Does not
+ * reject if the program fails or takes more than five minutes.
+ */
 export async function execute(
   command: string,
   args: readonly string[],

@@ -22,7 +22,9 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
     const longshore = (...args: string[]): Promise<Answer> =>
       execute(bin('longshore'), args, address, directory);
 
-    /** Runs a documented command line, and resolves to its output. */
+    /**
+     * Runs documented commands against the address in use instead of the documented one, and resolves to their output.
+     */
     const typed = (command: string): Promise<string> =>
       new ConsoleSession(
         { 'http://localhost:8080': address['LONGSHORE_URL'] ?? '' },

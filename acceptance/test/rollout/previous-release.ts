@@ -14,12 +14,12 @@ const execute = promisify(execFile);
  */
 const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
 
-/** Workspaces whose runtime dependencies are installed, without those of tests and tools. */
+/** Workspaces whose runtime dependencies are installed. Dependencies of tests and tools are left out. */
 const runtime = ['services/api', 'services/worker', 'services/dashboard'];
 
 /**
- * Exports the previous release below `.data` and builds its services there, unless an earlier run has done it. Its
- * types were checked when it was released, so its code is only transpiled, and only the services' dependencies are
+ * Exports the previous release below `.data` and builds its services there, unless an earlier run has already done so.
+ * Its types were checked when it was released, so its code is only transpiled, and only the services' dependencies are
  * installed. Returns the root of the export.
  */
 export async function buildPreviousRelease(): Promise<string> {

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { house } from '../house/house.js';
 
-/** Jobs that run until a test lets them finish, however late that is. */
+/** Jobs that run until the test calls `finish`. */
 export interface ControllableJobs {
-  /** The module of an application with the job `held`, for `LONGSHORE_APP`. */
+  /** Path of the module of an application with the job `held`, to use as `LONGSHORE_APP`. */
   readonly application: string;
   /** Lets all running jobs finish. Jobs that start later finish immediately. */
   finish(): Promise<void>;

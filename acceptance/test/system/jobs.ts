@@ -1,4 +1,4 @@
-/** The members of a job that tests read. */
+/** The fields of a job that tests read. */
 export interface Job {
   readonly id: string;
   readonly state: string;
@@ -12,13 +12,13 @@ export interface EnqueueResponse {
   readonly type: string | null;
   readonly body: string;
   readonly location: string;
-  /** Time from the request to the end of the response. */
+  /** Time from the request to the end of the response, in milliseconds. */
   readonly tookMs: number;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Enqueues the job of `POST /test`. */
+/** Enqueues a job with `POST /test`. */
 export async function postTest(api: string, headers: Headers = {}): Promise<EnqueueResponse> {
   const startedAt = performance.now();
   const response = await fetch(`${api}/test`, { method: 'POST', headers });

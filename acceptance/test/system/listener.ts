@@ -1,9 +1,9 @@
 /** Listens to server-sent events as a browser does: after a disconnection, it resumes after the last event. */
 export interface Listener {
-  /** The ids of the jobs whose events it has received. */
+  /** Ids of the jobs whose events have been received. */
   readonly jobs: ReadonlySet<string>;
   isConnected(): boolean;
-  /** Sends further requests to this URL. */
+  /** Uses this URL from the next connection on. */
   moveTo(url: string): void;
   stop(): void;
 }
@@ -41,7 +41,7 @@ export function listen(startUrl: string): Listener {
       try {
         await connect();
       } catch {
-        // The connection broke, or the server is not running.
+        // The connection broke, or the server is not running, so the next iteration connects again.
       }
       connected = false;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

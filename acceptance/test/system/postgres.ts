@@ -15,7 +15,11 @@ export interface Postgres {
   remove(): Promise<void>;
 }
 
-/** @param durable whether commits survive `kill`, which makes them slower */
+/**
+ * Starts a Postgres with an empty database.
+ *
+ * @param durable whether commits survive `kill`, which makes them slower
+ */
 export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-acceptance-'));
   let running: Running;

@@ -12,9 +12,9 @@ export interface Running {
   readonly ending: () => string | null;
   /** Resolves to the next line of standard output. */
   nextLine(): Promise<string>;
-  /** Resolves to how the program ended, when it has. */
+  /** Resolves once the program has ended, to the same text as `ending` returns. */
   readonly ended: Promise<string>;
-  /** Sends a signal and waits until the process has ended. */
+  /** Sends a signal and waits until the process has ended. Resolves to how it ended. */
   end(signal: NodeJS.Signals): Promise<string>;
 }
 

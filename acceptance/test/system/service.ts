@@ -33,7 +33,11 @@ export async function launchService(
   return { url, ...run(path.join(root, `services/${name}/dist/main.js`), [], { ...own, ...env }) };
 }
 
-/** Waits until the service is ready. If it ends or takes too long, throws an error with its output. */
+/**
+ * Waits until the service is ready.
+ *
+ * @throws {Error} with the service's output if it ends or is not ready in time
+ */
 export async function untilReady(service: Service): Promise<Service> {
   const ready = async (): Promise<boolean> =>
     service.ending() !== null || (await fetch(`${service.url}/readyz`)).ok;

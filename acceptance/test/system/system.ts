@@ -15,7 +15,12 @@ export interface System {
   launch(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
 }
 
-/** Starts a system before the suite's tests, and stops everything after them. */
+/**
+ * Starts a system before the suite's tests, and stops everything after them. Returns a function that returns the
+ * system.
+ *
+ * @param env environment variables of all services
+ */
 export function useSystem(env: Readonly<Record<string, string>> = {}): () => System {
   let system: System | undefined;
   let postgres: Postgres;

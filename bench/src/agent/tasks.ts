@@ -24,7 +24,7 @@ export class Tasks {
     return this.#contender.close();
   }
 
-  /** Returns the CPU time of this process so far. */
+  /** Returns the CPU time that this process has used so far, in milliseconds. */
   async processorTime(): Promise<number> {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;
@@ -33,7 +33,7 @@ export class Tasks {
   /**
    * Enqueues jobs in bulk. Returns how long that took.
    *
-   * @param bytes size of the arguments of each job
+   * @param bytes size of each job's arguments as JSON
    */
   async enqueueMany(count: number, bytes = 20): Promise<number> {
     const jobs = payloads(count, bytes);
@@ -50,7 +50,7 @@ export class Tasks {
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
     const before = await this.#contender.unfinished();
-    // The callers share one iterator.
+    // All callers take their jobs from the same iterator.
     const call = async (): Promise<void> => {
       for (const job of jobs) await this.#contender.enqueueOne(job);
     };
@@ -80,8 +80,8 @@ export class Tasks {
   }
 
   /**
-   * Runs jobs alongside other processes until none are left. Returns how many ran in this process, and its start and
-   * end by a clock that all processes of the machine share.
+   * Runs jobs alongside other processes until none are left. Returns how many ran in this process, and when it started
+   * and ended, by a clock that all processes on the machine share.
    */
   async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
     let ran = 0;
@@ -93,7 +93,11 @@ export class Tasks {
     return { ran, startedMs, endedMs };
   }
 
-  /** Starts idle servers. A contender whose server has only one queue ignores `queues`. */
+  /**
+   * Starts idle servers. A contender whose server has only one queue ignores `queues`.
+   *
+   * @throws {RangeError} if `servers` is greater than one and the contender cannot run several servers in a process
+   */
   async idle(servers: number, queues: number): Promise<void> {
     if (this.#contender.startIdle !== undefined) return this.#contender.startIdle(servers, queues);
     if (servers > 1) throw new RangeError('This contender runs one server in a process');
@@ -128,7 +132,7 @@ function payloads(count: number, bytes = 20): Payload[] {
   return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index, ...text }));
 }
 
-/** Returns milliseconds on a clock that all processes of the machine share. */
+/** Returns the time in milliseconds, by a clock that all processes on the machine share. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -17,9 +17,9 @@ export interface Contender {
   enqueueOne(payload: Payload): Promise<void>;
   /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
-  /** Starts idle servers; absent if a server of the contender cannot have several queues. */
+  /** Starts idle servers, each with `queues` queues. Absent if the contender's servers cannot have several queues. */
   startIdle?(servers: number, queues: number): Promise<void>;
-  /** Resolves when the outcome of every job that ran is durable. */
+  /** Stops the server. Resolves when the outcome of every job that ran is durable. */
   stopServer(): Promise<void>;
   /** Counts the jobs that are ready or running. */
   unfinished(): Promise<number>;

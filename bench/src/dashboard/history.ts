@@ -5,7 +5,7 @@ import { connected } from '../database.js';
 import type { Sizes } from '../sizes.js';
 import { fillTimings } from './timings.js';
 
-/** The default retention of finished jobs. */
+/** The default retention of finished jobs, in days. */
 const days = 7;
 
 /** The outcomes of finished jobs, each with its share. */
@@ -18,13 +18,13 @@ const outcomes = [
 /** Number of distinct job names. */
 export const names = 200;
 
-/** Number of jobs in the last queue, whatever the size of the store. */
+/** Number of finished jobs in the last queue, whatever the size of the store. */
 const rareJobs = 6;
 
 /**
  * Fills a store as if it had been in use for a long time: with finished jobs for each day of their retention, and with
- * waiting jobs. Of 1,000 queues, the first holds a tenth of the finished jobs and each of the others fewer. Names are
- * distributed in the same way.
+ * waiting jobs. Of 1,000 queues, the first holds a tenth of the finished jobs, and each further queue holds fewer.
+ * Names are distributed in the same way.
  */
 export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
@@ -41,7 +41,8 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
         await fillDay(client, { state, daysAgo, jobs: perDay, queues: sizes.dashboardQueues });
     }
     await client.query('vacuum analyze');
-    // This comes before the ready jobs, because servers build indexes only while they keep up with their jobs.
+    // Builds the indexes before adding ready jobs, because servers build indexes only while they keep up with their
+    // jobs.
     await indexEndedDays(client, url);
     await client.query(
       `insert into job (queue_id, id, max_attempts, name, args)

@@ -1,9 +1,9 @@
 import { defineJob, defineRecurringJob, JobClient } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 
-/** Ids of the objects that pages of the dashboard show, apart from the many jobs of the history. */
+/** Ids of items whose dashboard pages are measured, in addition to those of jobs in the history. */
 export interface Landmarks {
-  /** A job with a parent, dependents and dependents of those, as many as a graph shows. */
+  /** Id of a job with a parent and with two levels of dependents, as many as the graph shows. */
   readonly graphId: string;
   readonly batchId: string;
   readonly recurringId: string;
@@ -14,7 +14,10 @@ const savedSearches = 100;
 const recurringJobs = 50;
 const deployments = 20;
 
-/** Adds jobs that depend on each other, a batch, recurring jobs, saved searches and deployments. */
+/**
+ * Adds jobs that depend on each other, a batch, recurring jobs, saved searches and deployments. Returns the ids of the
+ * landmarks.
+ */
 export async function addLandmarks(url: string): Promise<Landmarks> {
   const storage = new PostgresStorage({ url });
   await storage.open();

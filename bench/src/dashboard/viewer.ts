@@ -24,8 +24,8 @@ export async function openPage(url: string, headers: Record<string, string>): Pr
 }
 
 /**
- * Refreshes the regions of a loaded overview for some seconds, in the same way as the page's script. Resolves to the
- * number of requests.
+ * Refreshes the regions of a loaded overview for `seconds`, as the page's script does. Resolves to the number of
+ * requests.
  */
 export async function watchOverview(
   url: string,

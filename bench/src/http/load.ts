@@ -13,10 +13,10 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** Timeout of a request, in seconds. A load of at least this duration that gets no response fails. */
+/** Request timeout, in seconds. A load that lasts at least this long and gets no response fails. */
 const requestTimeoutSeconds = 120;
 
-/** Autocannon's result; latencies in milliseconds. */
+/** The part of autocannon's result that the benchmark uses. Latencies are in milliseconds. */
 export interface LoadReport {
   readonly requests: { readonly average: number };
   readonly latency: { readonly p50: number; readonly p97_5: number; readonly p99: number };
@@ -24,8 +24,8 @@ export interface LoadReport {
 }
 
 /**
- * Sends POST requests for some seconds, one after the other on each connection. If the machine is so busy that no
- * request is answered in that time, tries again for twice as long, and so on.
+ * Sends POST requests for `seconds`, one at a time on each connection. If the machine is so busy that no request is
+ * answered in that time, tries again for twice as long, and so on.
  *
  * @throws {Error} if a request fails, or no request is answered in a load of at least two minutes
  */

@@ -12,7 +12,10 @@ import { percentile } from '../statistics.js';
 const password = 'bench';
 const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toString('base64')}` };
 
-/** Slightly longer than the dashboard caches a read, so that each round reads from the storage again. */
+/**
+ * Pause between rounds, in milliseconds. Slightly longer than the dashboard caches a read, so that each round reads
+ * from the storage again.
+ */
 const cacheExpiryMs = 1_100;
 
 /**

@@ -8,14 +8,16 @@ import { median, percentile, perSecond } from '../statistics.js';
 const scheduled = defineJob({ name: 'scheduled' });
 const urgent = defineJob({ name: 'urgent', queue: 'urgent' });
 
-/** Time for writing the scheduled jobs, in milliseconds: one second per hundred thousand, plus three seconds. */
+/**
+ * Time allowed for writing the scheduled jobs, in milliseconds: one second per hundred thousand, plus three seconds.
+ */
 const leadMs = (jobs: number): number => 3_000 + jobs / 100;
 
 const plainEveryMs = 50;
 
 /**
- * Measures how soon scheduled jobs run that are all due at the same instant, and how long jobs of another queue wait
- * while they do.
+ * Measures how soon scheduled jobs run if all of them become due at the same time, and how long jobs of another queue
+ * wait while they run.
  */
 export const dueAtOnce: Scenario = {
   name: 'due-at-once',
@@ -97,7 +99,11 @@ async function schedule(url: string, count: number): Promise<void> {
   });
 }
 
-/** @throws {Error} if the jobs are already due */
+/**
+ * Returns the milliseconds until the scheduled jobs become due.
+ *
+ * @throws {Error} if they are already due
+ */
 function msUntilDue(url: string): Promise<number> {
   return connected(url, async (client) => {
     const { rows } = await client.query<{ ms: number }>(

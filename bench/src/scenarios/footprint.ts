@@ -6,7 +6,7 @@ import { drainSettings } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
 import { readFigures } from '../store-figures.js';
 
-/** Maximum delay with which Postgres reports commits and dead rows, in milliseconds. */
+/** Time after which Postgres's statistics include all commits and dead rows, in milliseconds. */
 const reportedMs = 1_500;
 
 /** Measures how much a job writes on its way from the enqueuer to history, and how much of that remains. */
@@ -21,7 +21,7 @@ export const footprint: Scenario = {
         await bench.withAgents([contender], async (agent) => {
           if (agent === undefined) throw new RangeError('A contender is missing');
           const jobs = jobsOf(contender, bench.sizes);
-          await bench.database.settle(); // with a checkpoint, so that full-page writes are the same for all
+          await bench.database.settle(); // a checkpoint, so that full-page writes are the same for all
           await pause(reportedMs);
           const before = await readFigures(agent.url);
           await agent.perform('enqueueMany', jobs);

@@ -16,9 +16,9 @@ const rounds = 5;
 const delayMs = 1_500;
 
 /**
- * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate: the speed of a
- * queue with a concurrency limit, and how soon jobs start: plain jobs, scheduled jobs, and jobs whose transaction
- * commits after the scan cursors have passed their position.
+ * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate. These are the
+ * speed of a queue with a concurrency limit, and how soon plain jobs, scheduled jobs, and jobs that commit after the
+ * scan cursors have passed their position start.
  */
 export const pinnedGuarantees: Scenario = {
   name: 'pinned-promises',
@@ -123,7 +123,10 @@ export const pinnedGuarantees: Scenario = {
     }),
 };
 
-/** Waits until no job is ready or running, because outcomes are written shortly after the handlers end. */
+/**
+ * Waits until no job is ready or running. Outcomes are written shortly after the handlers end, so jobs still count as
+ * running for a moment.
+ */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
     const { enqueued, processing } = await storage.jobs.stateCounts();

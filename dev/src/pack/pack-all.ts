@@ -34,7 +34,7 @@ export async function packAll(out: string): Promise<string[]> {
   return (await readdir(out)).filter((file) => file.endsWith('.tgz')).map((file) => path.join(out, file));
 }
 
-/** Returns the packages of the repository. */
+/** Returns all packages of the repository, including private ones. */
 async function packagesOf(directory: string): Promise<Package[]> {
   const { workspaces } = await readJson<{ workspaces: string[] }>(path.join(directory, 'package.json'));
   const folders = await Promise.all(

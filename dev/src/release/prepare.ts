@@ -12,8 +12,8 @@ const execute = promisify(execFile);
  * changelog, commits and tags. Pushes and publishes nothing; the workflow that runs for the tag publishes.
  *
  * @param root the repository
- * @param dryRun checks everything and changes nothing
- * @returns the notes of the release
+ * @param dryRun whether to check everything but change nothing
+ * @returns the release notes
  * @throws {Error} if the version is not later than the current one, or there are uncommitted changes
  */
 export async function prepareRelease(

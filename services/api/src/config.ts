@@ -25,7 +25,7 @@ const variables = Type.Object({
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
   /** The base URL of all links in responses; behind a gateway, the gateway's address. */
   API_BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
-  /** The path that a gateway puts before `/api`, whether or not the gateway strips it from requests. */
+  /** The path that clients use before `/api` behind a gateway, whether or not the gateway strips it from requests. */
   API_PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
   /** Whether this process also runs jobs; by default, only with `API_STORAGE=memory`. */
   API_EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
@@ -41,14 +41,15 @@ const variables = Type.Object({
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Maximum number of open event streams and `?wait` requests, in total and per caller. */
+  /** Maximum number of open event streams and `?wait` requests in this process. */
   API_MAX_LISTENERS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
+  /** Maximum number of open event streams and `?wait` requests per caller, in this process. */
   API_MAX_LISTENERS_PER_CALLER: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1_000 }),
   /** Maximum size of a request body, in bytes; 1 MiB by default. */
   API_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1_024, maximum: 268_435_456, default: 1_048_576 }),
   /** Approximate number of example rows to insert if the application's tables are empty; 0 for none. */
   API_SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-  /** How long a job of `POST /test` takes, in milliseconds. */
+  /** How long a job enqueued by `POST /test` takes, in milliseconds. */
   API_TEST_JOB_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 20_000 }),
 });
 
@@ -77,12 +78,12 @@ export function readApiConfig(environment: Environment): ApiConfig {
   return config;
 }
 
-/** Returns the base URL of links, without a slash at the end. */
+/** Returns the base URL of links, without a trailing slash; defaults to `localhost` with the configured port. */
 export function baseUrlOf({ API_BASE_URL, PORT }: ApiConfig): string {
   return API_BASE_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`;
 }
 
-/** Returns the URL at which clients reach the service: the base URL with the path prefix. */
+/** Returns the URL at which clients reach the service: the base URL followed by the path prefix. */
 export function rootUrlOf(config: ApiConfig): string {
   return baseUrlOf(config) + config.API_PATH_PREFIX;
 }

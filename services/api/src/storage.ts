@@ -10,14 +10,14 @@ import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
-/** The tables that belong to the API itself: their migrations, and their qualified names. */
+/** The API's own tables: the migrations that create them, and their qualified names. */
 export interface ApiTables {
   readonly migrations: Migrations;
   readonly keys: string;
   readonly idempotencyRecords: string;
 }
 
-/** Returns the API's tables. Their schema is that of the jobs with the suffix `_api`. */
+/** Returns the API's tables. Their schema is named after the job schema, with the suffix `_api`. */
 export function apiTables({ DATABASE_SCHEMA }: Pick<ApiConfig, 'DATABASE_SCHEMA'>): ApiTables {
   const schema = `${DATABASE_SCHEMA}_api`;
   return {
@@ -27,7 +27,7 @@ export function apiTables({ DATABASE_SCHEMA }: Pick<ApiConfig, 'DATABASE_SCHEMA'
   };
 }
 
-/** The storage of jobs, and the database of the application's tables. */
+/** The job storage, and the database that holds the application's tables. */
 export type Storage =
   | { readonly kind: 'postgres'; readonly jobs: JobStorage; readonly application: ApplicationDatabase }
   | { readonly kind: 'memory'; readonly jobs: JobStorage; readonly application: MemoryDatabase };

@@ -7,8 +7,8 @@ import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
 /**
- * `POST /test`: enqueues a job that takes a while, and responds immediately. Requires the scope `write`, unless the API
- * requires no credentials.
+ * `POST /test`: enqueues a job that takes a while, and responds immediately. Callers need the `write` scope, unless the
+ * API accepts requests without credentials.
  */
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });

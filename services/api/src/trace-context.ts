@@ -6,7 +6,7 @@ import type { Middleware } from 'koa';
 const current = new AsyncLocalStorage<string>();
 
 /**
- * Keeps the `traceparent` of a request available while the request is handled. Ignores a malformed one, as W3C Trace
+ * Keeps the `traceparent` of a request available while the request is handled. Ignores a malformed header, as W3C Trace
  * Context requires.
  */
 export const traceRequests: Middleware = (context, next) => {

@@ -25,7 +25,7 @@ interface Example extends Pick<Parameter, 'name' | 'in' | 'explode'> {
 type Ids = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Runs against the job resources and the seeded example application. No server runs the jobs. */
+/** These tests run against the job resources and the seeded example application, without a server to run the jobs. */
 describe('The examples of the document', () => {
   let database: TestDatabase;
   let api: RunningApi;
@@ -39,11 +39,11 @@ describe('The examples of the document', () => {
   const send = (method: string, path: string, json?: unknown, headers = {}) =>
     api.call(method, `/api/v1${path}`, { token: adminKey, headers, ...(json !== undefined && { json }) });
 
-  /** Creates an item from the example of a collection and returns it. */
+  /** Creates an item from the first example body of the collection at `path`, and returns it. */
   const made = async (path: string): Promise<Fields> =>
     (await send('POST', path, existing(bodiesOf('POST', path)[0]))).json() as Fields;
 
-  /** Replaces the references in a body with ids of existing items. */
+  /** Replaces the example ids in a body with ids of existing items. */
   const existing = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(existing);
     if (typeof value !== 'object' || value === null) return value;
@@ -74,7 +74,8 @@ describe('The examples of the document', () => {
   const queryOf = (method: string, path: string): string =>
     parametersOf(method, path)
       .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
-      // Statistics are kept for 31 days, so a fixed time in an example would soon be rejected.
+      // Omits these parameters, because statistics are kept for only 31 days, so the fixed times in the examples would
+      // soon be rejected.
       .filter(({ name }) => path !== '/statistics' || !['startsAfter', 'startsBefore'].includes(name))
       .flatMap(({ name, example, explode }) => {
         const values = Array.isArray(example) && explode === true ? (example as unknown[]) : [example];
@@ -142,7 +143,7 @@ describe('The examples of the document', () => {
           200, 201,
         ]);
         if (typeof id === 'string') continue;
-        // The next example may use the same values in unique fields.
+        // Deletes what the example created, because the next example may use the same values in unique fields.
         for (const item of [answer.json()].flat() as { id: unknown }[])
           await send('DELETE', `${template}/${String(item.id)}`);
       }

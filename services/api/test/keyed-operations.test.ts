@@ -8,13 +8,15 @@ const work = defineJob({ name: 'work' });
 const later = { runAt: new Date('2100-01-01') };
 const cron = '0 0 1 1 *';
 
-/** Paths of the example application, whose operations are tested with the toolkit (`@longshore/resources`). */
+/**
+ * Matches the paths of the example application's operations, which the tests of `@longshore/resources` cover instead.
+ */
 const applicationPath = /^\/(customers|orders|cancellations|cars|tickets)\//;
 
-/** The call of an operation, and how to observe its effect. */
+/** An operation to call, and a query that shows its effect. */
 interface Operated {
   readonly path: string;
-  /** A query that returns a single row, which differs before and after the operation. */
+  /** A query whose single row differs before and after the operation. */
   readonly effect: string;
 }
 

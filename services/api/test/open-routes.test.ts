@@ -115,9 +115,9 @@ describe('The admin key', () => {
 
 describe('HTTP_TRUSTED_PROXIES', () => {
   /**
-   * Returns the statuses of requests that 40 clients send at once through one proxy, where each address may send one
-   * request at once. With this many clients, a limit that they share cannot be refilled for all of them, however slow
-   * the machine is.
+   * Sends one request from each of 40 clients at once through one proxy, and returns the distinct statuses. Each client
+   * address may send one request per second. With this many clients, a limit that they all share cannot be refilled
+   * quickly enough for all of them, even on a slow machine.
    */
   const statusesWith = async (proxies: string): Promise<Set<number>> => {
     const limits = {

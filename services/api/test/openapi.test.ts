@@ -70,8 +70,8 @@ describe('The OpenAPI document of the api', () => {
   });
 
   it('passes Redocly’s strict rules', async () => {
-    // Redocly considers `/orders/search/{keyword}` and `/orders/{orderId}/cancel` ambiguous, but no item can have the
-    // id `search`.
+    // The rule is off because Redocly considers `/orders/search/{keyword}` and `/orders/{orderId}/cancel` ambiguous,
+    // but no item can have the id `search`.
     const rules = { 'no-ambiguous-paths': 'off' as const };
     const config = await createConfig({ extends: ['recommended-strict'], rules });
     const problems = await lintFromString({ source: text, config });
@@ -115,9 +115,12 @@ describe('The OpenAPI document of the api', () => {
   });
 });
 
-/** Computes how many bytes of JSON a test generator must produce to exceed each limit of a schema by one. */
+/**
+ * Computes, for each limit of a schema, approximately how many bytes of JSON it takes to exceed the limit by one. Tools
+ * that generate test requests have to produce that much.
+ */
 class Limits {
-  /** Number of bytes, by place in the body: `body.jobs[].name`. */
+  /** Number of bytes, keyed by the limit's place in the body, such as `body.jobs[].name`. */
   readonly bytes = new Map<string, number>();
   readonly #document: OpenApiDocument;
   readonly #visited = new Set<Schema>();

@@ -24,7 +24,7 @@ describe('Order of checks, on jobs', () => {
   const large = 'x'.repeat(1024 * 1024 + 1);
   const stale = { 'if-match': '"stale"' };
 
-  /** Sends a body that need not be JSON, and returns the first error code; 0 if there is none. */
+  /** Sends a body, which may be malformed JSON, and returns the first error code; 0 if there is none. */
   const post = async (path: string, body: string, headers: Call['headers']): Promise<number> => {
     const authorization = `Bearer ${writer}`;
     const response = await fetch(api.url + path, {

@@ -48,7 +48,7 @@ const expected: Readonly<Record<string, string>> = {
   'DELETE /api-keys/{apiKeyId}': 'admin',
 };
 
-/** Whether a path needs no credentials: the index, and the pages about errors. */
+/** Returns whether a path needs no credentials, as the index and the error pages do. */
 const isOpen = (path: string): boolean => path === '/' || path.startsWith('/errors/');
 
 describe('Scopes', () => {

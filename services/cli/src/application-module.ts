@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Sets `LONGSHORE_APP` to the module that exports the application, and returns it. The argument takes precedence over
- * the current value.
+ * Determines which module exports the application, stores its name in `LONGSHORE_APP` and returns it. The argument
+ * takes precedence over the current value of the variable.
  *
  * @throws {InvalidArgumentError} if neither the argument nor the variable is given
  */
@@ -15,13 +15,13 @@ export function nameApplication(argument: string | undefined): string {
     throw new InvalidArgumentError(
       'Name the module that exports your application, as an argument or in LONGSHORE_APP: ./dist/application.js',
     );
-  // An existing file counts as a path even without a leading dot.
+  // An argument that ends like a script file is a path, even without a leading dot.
   const isFile = /\.[cm]?[jt]s$/.test(name) && !/^[./]/.test(name) && argument !== undefined;
   process.env['LONGSHORE_APP'] = isFile ? `./${name}` : name;
   return process.env['LONGSHORE_APP'];
 }
 
-/** Returns the Node.js options that are needed to load the application. For TypeScript, they import `tsx`. */
+/** Returns the Node.js options for loading the application: an import of `tsx` for TypeScript, otherwise none. */
 export function loaderFor(application: string): string[] {
   return isTypeScript(application) ? ['--import', tsxOf(application)] : [];
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-// Parsers of command-line arguments. They throw an InvalidArgumentError, which makes the command exit with code 2.
+// Parsers for command-line arguments. They throw an InvalidArgumentError, which makes the command exit with code 2.
 
 export function readJson(text: string): unknown {
   try {

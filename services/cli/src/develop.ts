@@ -10,7 +10,7 @@ import { startDevelopmentPostgres } from './development-postgres.js';
 const main = fileURLToPath(new URL('main.js', import.meta.url));
 const paint = paintFor(process.stdout, process.env);
 
-/** Paths that are not watched: dependencies, build output, and everything whose name begins with a dot. */
+/** Paths that are not watched for changes: dependencies, build output, and everything whose name begins with a dot. */
 const ignored = /(^|[/\\])(\.[^./\\][^/\\]*|node_modules|dist|coverage)([/\\]|$)/;
 
 /** Maximum time for the process to stop before it is killed, in milliseconds. */
@@ -21,7 +21,8 @@ const settleMs = 50;
 
 /**
  * Implements `longshore dev`: runs API, worker and dashboard in one process, and restarts it when a file in the working
- * directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves after Ctrl-C.
+ * directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves when the command is stopped, for example
+ * with Ctrl-C.
  *
  * @throws {Error} if the port is in use
  */
@@ -112,7 +113,8 @@ function welcome(url: string, database: string | undefined, ms: number): void {
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
       `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
-      // A `DATABASE_URL` that the user has set may contain a password, so it is not shown.
+      // Shows only the URL of the local Postgres, because a `DATABASE_URL` that the user has set may contain a
+      // password.
       ...(process.env['DATABASE_URL'] ? [] : [`    Postgres    ${paint('cyan', database ?? '')}`]),
       '',
     ].join('\n'),

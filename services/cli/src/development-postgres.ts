@@ -5,11 +5,11 @@ import type { LocalPostgres } from '@longshore/local-postgres';
 const directory = path.resolve('.longshore/postgres');
 
 /**
- * Runs `work` with `DATABASE_URL` set to the Postgres of `longshore dev`, if the working directory has one. That
- * Postgres is started for the duration of `work` unless it is already running. Leaves the environment unchanged if
- * `DATABASE_URL` is already set, with `API_STORAGE=memory`, and in production.
+ * Runs `work` with `DATABASE_URL` set to the Postgres of `longshore dev`, if the working directory has one. Starts that
+ * Postgres for the duration of `work` unless it is already running. Leaves the environment unchanged if `DATABASE_URL`
+ * is already set, if `API_STORAGE` is `memory`, or in production.
  *
- * @param say called with a line that names the Postgres
+ * @param say called with each message for the user
  */
 export async function withDevelopmentPostgres<Result>(
   say: (line: string) => void,
@@ -32,7 +32,7 @@ export async function withDevelopmentPostgres<Result>(
 /**
  * Starts the Postgres of `longshore dev`, which keeps its data in `.longshore/postgres`.
  *
- * @param say called with progress, and with the warnings and errors that Postgres logs
+ * @param say called with a progress message, and with each warning and error that Postgres logs
  * @throws {Error} if the package that contains Postgres is not installed
  */
 export async function startDevelopmentPostgres(say: (line: string) => void): Promise<LocalPostgres> {

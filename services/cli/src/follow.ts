@@ -3,10 +3,11 @@ import type { Installation, Item } from './installation.js';
 const final = new Set(['done', 'failed', 'cancelled']);
 
 /**
- * Pause before the job is read again, in milliseconds. It doubles from the first value up to the maximum, because many
- * jobs finish quickly.
+ * Time before the job is read for the second time, in milliseconds. It is short because many jobs finish quickly, and
+ * doubles after each further read.
  */
 const firstIntervalMs = 50;
+/** Maximum time between two reads of the job, in milliseconds. */
 const maxIntervalMs = 500;
 
 /** Maximum number of log lines per request. */
@@ -17,7 +18,7 @@ const pageSize = 100;
  *
  * @param untilFinished whether to wait until the job has finished; otherwise the job is read once
  * @param onLine called with each line of the log, from the beginning
- * @param onProgress called with the progress, from 0 to 100, when it changes
+ * @param onProgress called with the progress, from 0 to 100, and its message when they change
  * @returns the job as it was last read
  */
 export async function follow(
@@ -30,7 +31,7 @@ export async function follow(
   let lines = 0;
   let shown = '';
   for (let intervalMs = firstIntervalMs; ; intervalMs = Math.min(2 * intervalMs, maxIntervalMs)) {
-    // Read before the log, so that the log of a finished job is complete.
+    // Reads the job before its log, so that the log of a finished job is complete.
     const job = await installation.call<Item>('GET', `jobs/${id}`);
     for (;;) {
       const page = await installation.call<Item[]>(

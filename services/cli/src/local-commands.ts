@@ -7,7 +7,8 @@ import { readInteger, readPort } from './arguments.js';
 import { develop } from './develop.js';
 import { withDevelopmentPostgres } from './development-postgres.js';
 
-// Services are imported only by the commands that run them, because loading a service takes longer than an HTTP call.
+// Each command imports the services that it runs only when it is called, because loading a service takes longer than an
+// HTTP call.
 type ApiStart = (config: ApiConfig, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
 /** Adds the commands that load the application and run in this process. */
@@ -117,7 +118,7 @@ async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promi
   });
 }
 
-/** Runs a command that ends when its work is done. Formats the log for people if standard output is a terminal. */
+/** Runs a command that ends by itself, and exits. Formats log lines for people if standard output is a terminal. */
 async function runOnce(start: ApiStart): Promise<void> {
   const paint = paintFor(process.stdout, process.env);
   const writeLog = (line: string): void =>
@@ -127,7 +128,7 @@ async function runOnce(start: ApiStart): Promise<void> {
   await exitAfter(withDevelopmentPostgres(say, () => runApi(start, log)));
 }
 
-/** Exits with the exit code of a service, even if something in the application keeps the process alive. */
+/** Exits with the service's exit code, even if something in the application would keep the process alive. */
 async function exitAfter(service: Promise<number>): Promise<void> {
   process.exit(await service);
 }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { CommanderError, InvalidArgumentError } from 'commander';
 import { createProgram } from './program.js';
 
-// A reader such as `head` may close the pipe early.
+// Exits quietly if a reader such as `head` closes the pipe early.
 process.stdout.on('error', () => process.exit());
 if (existsSync('.env')) process.loadEnvFile('.env');
 try {

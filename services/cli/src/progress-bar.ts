@@ -9,11 +9,11 @@ export class ProgressBar {
     this.#stream = stream;
   }
 
-  /** Draws the progress, from 0 to 100, in place of the previous one. */
+  /** Draws the bar for `percent` (0 to 100), replacing the previous one. Truncates the message to one line. */
   draw(percent: number, message: string | null): void {
     const full = Math.round((percent / 100) * barWidth);
     const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
-    // A line that wraps could not be replaced.
+    // Truncated to one line, because a wrapped line cannot be redrawn in place.
     this.#bar = `${bar} ${Math.round(percent)} % ${message ?? ''}`.slice(0, this.#stream.columns - 1);
     this.#replaceBy(this.#bar);
   }

@@ -1,6 +1,6 @@
 import type { Item } from './installation.js';
 
-/** Maximum width of a cell; longer text is cut off. */
+/** Maximum width of a cell in characters; longer text is truncated. */
 const maxWidth = 48;
 
 /** Formats items as a table with one column per given field. */

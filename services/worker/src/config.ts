@@ -16,7 +16,7 @@ const variables = Type.Object({
   ...metricsVariables,
   ...databaseVariables,
   ...serverVariables,
-  /** The port of the health and metrics routes. A worker serves nothing else. */
+  /** The port of the health and metrics routes, the only routes of a worker. */
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8082 }),
 });
 

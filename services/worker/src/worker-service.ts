@@ -13,7 +13,7 @@ import {
 import Koa from 'koa';
 import type { WorkerConfig } from './config.js';
 
-/** Starts a job server as a separate service. Start several of these services to run more jobs at once. */
+/** Starts a job server as a separate service. To run more jobs at once, start several of these services. */
 export async function startWorker(
   config: WorkerConfig,
   logger: Logger,

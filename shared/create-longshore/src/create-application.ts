@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const template = fileURLToPath(new URL('../template/', import.meta.url));
 
-/** Maps file names in the template to those in the application, under which npm would not publish the files. */
+/**
+ * Maps the names of template files to their names in the application. npm would not publish the template under the
+ * latter names.
+ */
 const renamed: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',
   _dockerignore: '.dockerignore',

@@ -1,11 +1,11 @@
 import Type, { type TNull, type TSchema, type TString, type TUnion } from 'typebox';
 
-/** Returns the schema of a short text for people, with 1 to `maxLength` characters. */
+/** Returns the schema of a short display text with 1 to `maxLength` characters. */
 export function line(maxLength: number): TString {
   return Type.String({ minLength: 1, maxLength });
 }
 
-/** Makes a schema nullable. Responses always contain the field; a request that omits it means `null`. */
+/** Makes a schema nullable. Responses always contain the field; if a request omits it, the value is `null`. */
 export function nullable<Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> {
   return Type.Union([schema, Type.Null()], { default: null });
 }
@@ -16,7 +16,7 @@ export const email = Type.String({ format: 'email', maxLength: 254 });
 
 export const time = Type.String({ format: 'date-time' });
 
-/** An amount of money with two decimals. */
+/** An amount of money. The maximum is that of the database column. */
 export const money = Type.Number({ minimum: 0, maximum: 99_999_999.99, examples: [19.9] });
 
 /** A sum of amounts of money. The maximum is that of the database column. */

@@ -12,8 +12,8 @@ const Reason = Type.Object(
 
 /**
  * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect immediately; cancelling a
- * paid one creates a cancellation, which staff approve or reject. A shipped order can be returned. A job refunds an
- * order that was returned, or whose cancellation was approved.
+ * paid order creates a cancellation, which staff approve or reject. A shipped order can be returned. After a return or
+ * an approved cancellation, a job refunds the order.
  */
 export const orders = defineResource(
   {

@@ -3,7 +3,8 @@ import { type Database, inTransaction, type Queryable } from '@longshore/resourc
 const tables = ['store', 'customer', 'customer_group', 'order', 'car', 'ticket'];
 
 /**
- * Fills the shop with example rows if it is empty. If several processes call this at once, only one fills the shop.
+ * Fills the shop with about `orders` example orders and other rows, if it is empty. If several processes call this at
+ * once, only one of them fills the shop.
  *
  * @param replace whether to delete all rows first
  */
@@ -24,7 +25,7 @@ export async function seedTables(
 }
 
 /**
- * Fills the empty shop with example rows, which are the same every time.
+ * Fills the empty shop with example rows. The same number of orders always produces the same rows.
  *
  * @param orders the number of orders, 300 by default; the number of customers grows with it
  */
@@ -96,7 +97,7 @@ const subjects = [
   'Broken lantern',
   'Change of address',
 ];
-// States of orders. They are repeated so that they occur in the proportions of a healthy shop.
+// Order states, repeated so that they occur in the proportions of a healthy shop.
 const states = [
   'open',
   'paid',
@@ -110,13 +111,13 @@ const states = [
   'refunded',
 ];
 
-// SQL expressions of a line item. `n` is the number of the order, `line` that of the item in the order.
+// SQL expressions for a line item, where `n` is the number of the order and `line` is that of the item in the order.
 const quantity = '(1 + (n + line) % 4)';
 const price = '(5 + (n * line) % 90 + 0.9)';
 
 /**
- * Returns the statements that insert the rows. Ids are derived from the row's number, so that they are the same in
- * every database.
+ * Returns the statements that insert the rows. Each id is derived from the row's number, so ids are the same in every
+ * database.
  */
 function statements({ orders, customers, stores, cars, tickets }: Counts): readonly string[] {
   return [
@@ -138,7 +139,8 @@ function statements({ orders, customers, stores, cars, tickets }: Counts): reado
             'Quay ' || 1 + n % 200 || ', ' || s.city, case when n % 5 = 0 then 'Ring the bell twice' end, ${day('n % 365')}
      from generate_series(1, ${orders}) n
      join (select id, city, row_number() over (order by id) as place from shop.store) s on s.place = 1 + n % ${stores}`,
-    // The orders already have their totals. Computing them with the trigger would take longer than everything else.
+    // Disables the trigger that computes the totals of orders: they are already set, and the trigger would take longer
+    // than everything else.
     'alter table shop.line_item disable trigger user',
     `insert into shop.line_item (id, order_id, product, quantity, price)
      select ${uuid('line', "n || '-' || line")}, ${uuid('order', 'n')}, ${pick(products, 'n + line')}, ${quantity}, ${price}

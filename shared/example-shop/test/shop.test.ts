@@ -26,9 +26,7 @@ for (const kind of ['postgres', 'memory'] as const)
     const first = async <Item>(path: string): Promise<Item> => ((await get(path)).body as [Item])[0];
     const put = (path: string, json?: unknown): Promise<Answer> => shop.call('PUT', path, json);
 
-    /**
-     * Returns the path of the first `child` collection that is not empty, below the items of the collection at `path`.
-     */
+    /** Returns the path of the first non-empty `child` collection below the items of the collection at `path`. */
     const filled = async (path: string, child: string, key = 'id'): Promise<string> => {
       const parents = (await get(path)).body as Readonly<Record<string, unknown>>[];
       for (const parent of parents) {
@@ -39,7 +37,7 @@ for (const kind of ['postgres', 'memory'] as const)
     };
 
     /**
-     * Returns the paths of all collections. The path of a child collection goes through a parent item for which the
+     * Returns all collections with their paths. The path of a child collection goes through a parent item whose
      * collection is not empty.
      */
     const collections = async (): Promise<{ path: string; resource: Resource }[]> => {

@@ -4,7 +4,7 @@ import { apiError } from '@longshore/resources';
 /** How long a count is reused, in milliseconds. */
 const countMaxAgeMs = 1_000;
 
-/** Maximum number of queues whose counts are kept. */
+/** Maximum number of queues with a cached count. When it is reached, the cache is cleared. */
 const maxQueues = 1_000;
 
 interface Count {
@@ -15,7 +15,7 @@ interface Count {
 
 /**
  * Rejects jobs for queues that already have too many ready jobs. The ready jobs of a queue are counted at most once a
- * second; jobs admitted in between are added to the count.
+ * second; jobs admitted between two counts are added to the earlier count.
  */
 export class Backlog {
   readonly #storage: Pick<JobStorage, 'jobs'>;
@@ -60,7 +60,7 @@ export class Backlog {
     return counting;
   }
 
-  /** Counts the ready jobs. If the database is too busy to count, the previous count is used again. */
+  /** Counts the ready jobs of a queue. If the database is too busy to count, returns `before` instead. */
   async #count(queue: string, before: number): Promise<Count> {
     const jobs = await this.#storage.jobs.count({ queue: [queue], state: ['enqueued'] }).then(
       ({ count }) => count,

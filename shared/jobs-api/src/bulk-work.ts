@@ -6,8 +6,8 @@ import type { Transaction } from '@longshore/resources';
 const pollMs = 20;
 
 /**
- * Runs a bulk operation and resolves when it is complete. Running servers share the work, and finish it if this process
- * dies.
+ * Runs a bulk operation and resolves when it is complete. Running servers share the work, and complete it if this
+ * process dies.
  *
  * @throws {Error} if the operation fails; changes made before the failure remain
  */

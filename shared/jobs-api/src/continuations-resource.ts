@@ -58,7 +58,7 @@ async function loadFullItems(
   const found = await findItems(storage, ids);
   const missing = ids.findIndex((id) => !found.items.has(id));
   const isCut = found.cut && missing >= 0;
-  // A page has at least one job, so that paging always advances.
+  // Keeps at least one job on the page, so that paging always advances.
   const end = isCut ? Math.max(1, missing) : ids.length;
   const whole = isCut && missing === 0 ? (await findItems(storage, ids.slice(0, 1))).items : found.items;
   const page = ids.slice(0, end).flatMap((id) => whole.get(id) ?? []);

@@ -13,7 +13,7 @@ import type { Static } from 'typebox';
 
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** A placeholder for the definitions of jobs that this process does not define. */
+/** Template for the definition of a job that this process does not define. Accepts any arguments. */
 const unchecked = defineJob({ name: 'unchecked' });
 
 /** Converts request bodies into enqueue requests. */
@@ -27,7 +27,10 @@ export class EnqueueRequests {
     this.#acceptUnknown = acceptUnknown;
   }
 
-  /** @throws {ApiError} 42202 if the application defines no such job */
+  /**
+   * Returns the definition of a job.
+   * @throws {ApiError} 42202 if the application does not define the job, and unknown jobs are not accepted
+   */
   definitionOf(name: string): JobDefinition {
     const definition = this.#definitions.get(name);
     if (definition !== undefined) return definition;
@@ -38,7 +41,7 @@ export class EnqueueRequests {
     return { ...unchecked, name };
   }
 
-  /** @throws {ApiError} 42202 if the application defines no such job */
+  /** Converts one body to an enqueue request. Throws as {@link definitionOf} does. */
   requestOf(body: NewJobBody): EnqueueRequest {
     const { name, args = {}, runAt, ...rest } = body;
     const options: Omit<EnqueueOptions, 'transaction'> = {
@@ -50,9 +53,9 @@ export class EnqueueRequests {
 }
 
 /**
- * Runs `work` for a request body. If the platform rejects the body, throws a 422.
+ * Runs `work` for a request body. If the platform rejects the body, throws a 422; other errors are rethrown unchanged.
  *
- * @param at the position of the body in the request, for messages: `[3]`, `jobs[3]`
+ * @param at the position of the body in the request, for messages, such as `[3]` or `jobs[3]`
  */
 export async function withApiErrors<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
   try {
@@ -66,7 +69,7 @@ export async function withApiErrors<Result>(work: () => Promise<Result> | Result
  * Converts several bodies to enqueue requests and runs `work` with all of them. The problems of all bodies are thrown
  * together as one 422, each with the position of its body.
  *
- * @param at returns the position in the request of the body with this index; by default `[3]` for index 3
+ * @param at returns the position of the body with an index, for messages; by default `[3]` for index 3
  */
 export async function withEnqueueRequests<Result>(
   bodies: readonly NewJobBody[],
@@ -90,7 +93,10 @@ export async function withEnqueueRequests<Result>(
 
 type Place = (index: number) => string;
 
-/** Runs `work` for each entry of a list; throws the problems of all entries together, each with its position. */
+/**
+ * Runs `work` for each entry of a list. Throws the problems of all entries together, each with the position of its
+ * entry.
+ */
 export function mapCollectingProblems<Given, Result>(
   list: readonly Given[],
   at: Place,
@@ -102,7 +108,7 @@ export function mapCollectingProblems<Given, Result>(
   return results;
 }
 
-/** Like {@link mapCollectingProblems}, but yields to other requests from time to time. */
+/** Like {@link mapCollectingProblems}, but works in time slices so that other requests are served in between. */
 async function mapCollectingProblemsInSlices<Given, Result>(
   list: readonly Given[],
   at: Place,
@@ -115,7 +121,8 @@ async function mapCollectingProblemsInSlices<Given, Result>(
 }
 
 /**
- * Returns the result in an array. If the entry is rejected, adds its problems to `problems` and returns an empty array.
+ * Runs `work` and returns its result in an array. If the entry is rejected, adds its problems to `problems` and returns
+ * an empty array. Rethrows all other errors.
  */
 function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
   try {

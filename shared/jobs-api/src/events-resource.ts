@@ -49,7 +49,7 @@ export function eventsResource(events: JobEvents): Resource {
   });
 }
 
-/** `/jobs/{id}/events`: the events of one job, past and future, until it ends. */
+/** `/jobs/{id}/events`: the events of one job, past and future, until the job ends. */
 export function jobEventsResource(events: JobEvents): Resource {
   return defineResource({
     ...described,
@@ -67,8 +67,10 @@ export function jobEventsResource(events: JobEvents): Resource {
 }
 
 /**
+ * Converts a stream of job events to server-sent events.
+ *
  * @param filter selects the events that the caller may see, because a job can move to a queue outside the caller's
- *   scope
+ * scope
  */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
@@ -87,7 +89,8 @@ async function* inServerSentEvents(
 }
 
 /**
- * Parses `Last-Event-ID`; `null` if the header is absent. @throws {ApiError} 40003 if no stream can have sent this id
+ * Parses the `Last-Event-ID` header; `null` if it is absent.
+ * @throws {ApiError} 40003 if no stream can have sent this id
  */
 function placeOf(lastEventId: string | undefined): Date | null {
   if (lastEventId === undefined) return null;

@@ -2,7 +2,7 @@ import type { JsonValue } from '@longshore/jobs';
 import { type Bounds, bounds, timeOfId } from '@longshore/jobs/storage';
 import Type from 'typebox';
 
-/** A point in time, RFC 3339. */
+/** A point in time in RFC 3339 format. */
 export const Time = Type.String({ format: 'date-time' });
 
 /** The id of a job or a batch. */
@@ -17,7 +17,9 @@ export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za
 /** A label of a job. */
 export const Tag = text(bounds.tagLength);
 
-/** Any JSON that can be stored. Lists all types, because some tools treat a schema without a type as incomplete. */
+/**
+ * Any JSON value that can be stored. Lists all types, because some tools treat a schema without a type as incomplete.
+ */
 const anyJson = {
   type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
   minLength: 0,
@@ -27,8 +29,8 @@ const anyJson = {
 };
 
 /**
- * Returns the schema of an object whose members may be any JSON.
- * @param title the name of the schema in the document
+ * Returns the schema of an object whose members can be any JSON values.
+ * @param title the name of the schema in the OpenAPI document
  */
 export function members(
   title: string,
@@ -48,15 +50,15 @@ export const MaxAttempts = integer(
 export const maxJobs = 10_000;
 
 /**
- * Returns the schema of an integer within bounds that the platform also enforces for jobs that are not sent over HTTP.
+ * Returns the schema of an integer within bounds. The platform enforces the same bounds for jobs enqueued without HTTP.
  */
 export function integer({ min, max }: Bounds, description?: string): Type.TInteger {
   return Type.Integer({ minimum: min, maximum: max, ...(description !== undefined && { description }) });
 }
 
 /**
- * Returns the schema of a text whose length is within bounds that the platform also enforces for jobs that are not sent
- * over HTTP.
+ * Returns the schema of a text whose length is within bounds. The platform enforces the same bounds for jobs enqueued
+ * without HTTP.
  */
 export function text({ min, max }: Bounds, description?: string): Type.TString {
   return Type.String({
@@ -66,7 +68,7 @@ export function text({ min, max }: Bounds, description?: string): Type.TString {
   });
 }
 
-/** Returns the schema of a field that is always present, and null if it has no value. */
+/** Makes the schema of a field nullable. The field is always present, and null if it has no value. */
 export function nullable<Schema extends Type.TSchema>(
   schema: Schema,
   options: Type.TSchemaOptions = {},
@@ -74,7 +76,7 @@ export function nullable<Schema extends Type.TSchema>(
   return Type.Union([schema, Type.Null()], options);
 }
 
-/** The options of a nullable field that is null in examples. */
+/** Schema options for a nullable field whose example value is null. */
 export const nullInExamples: Type.TSchemaOptions = { examples: [null] };
 
 export function toTime(date: Date | null): string | null {
@@ -82,8 +84,9 @@ export function toTime(date: Date | null): string | null {
 }
 
 /**
- * Returns when a job or batch was created, according to its id. Lists are sorted and filtered by the time in the id.
- * The time in the row is the start of the transaction, and transactions may have started in a different order.
+ * Returns the creation time of a job or batch, taken from its id, by which lists are sorted and filtered. `createdAt`
+ * is the start of the transaction instead, and transactions may have started in a different order; it is used only if
+ * the id contains no time.
  */
 export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
   return (timeOfId(id) ?? createdAt).toISOString();

@@ -43,13 +43,13 @@ export interface JobsApiOptions {
   >;
   readonly client: JobClient;
   /**
-   * The events of `storage`; created if omitted. Close it before the HTTP listener, so that requests that wait for
-   * events get a response.
+   * Provides the events of `storage`; created if omitted. Close it before the HTTP listener, so that requests waiting
+   * for events get a response.
    */
   readonly events?: JobEvents;
   /** The definitions of the jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
-  /** Whether to accept jobs with other names as well, with any arguments; `false` by default. */
+  /** Whether to accept jobs that `definitions` does not contain, with any arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
   /**
    * Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected with 429. Unlimited by default.

@@ -31,7 +31,7 @@ export const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
-/** Applies the changes of PATCH and PUT requests to jobs that are neither running nor finished. */
+/** Applies PATCH and PUT requests to jobs that are neither running nor finished. */
 export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
   readonly #requests: EnqueueRequests;

@@ -82,15 +82,15 @@ export class JobEnqueuer {
       const scoped = await mapInSlices(requests, (request) => requiringVisibleExisting(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
-    // If several entries of the array have the same key, each returns the job that was created for it, in its initial
-    // state.
+    // If several entries of the array have the same key, each of them returns the job that was created for that key, in
+    // its initial state.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
     const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
     return Promise.all(items.map(async (item, place) => item ?? found(place)));
   }
 
-  /** Enqueues a batch as a whole or not at all; throws as {@link one} does. */
+  /** Enqueues a batch with all of its jobs, or nothing; throws as {@link one} does. */
   async batch(
     { jobs, callback, ...rest }: NewBatchBody,
     { rowScope: scope, transaction }: Caller = {},
@@ -127,9 +127,7 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
   return job === null ? null : toJobItem(job);
 }
 
-/**
- * Returns the request for a caller who sees only the queues in `scope`: parents in other queues are treated as unknown.
- */
+/** Restricts a request to what its caller may see: parents in queues outside `scope` are treated as unknown. */
 function withVisibleQueues(
   { options, ...request }: EnqueueRequest,
   scope: Scope | undefined,
@@ -138,8 +136,8 @@ function withVisibleQueues(
 }
 
 /**
- * Like {@link withVisibleQueues}. In addition, nothing is enqueued if another job has the same key and cannot be shown to the
- * caller.
+ * Like {@link withVisibleQueues}. In addition, the request fails if a job with the same key exists in a queue that the
+ * caller may not see.
  */
 function requiringVisibleExisting(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = withVisibleQueues(request, scope);

@@ -33,7 +33,11 @@ export const JobEventItem = Type.Object({
 
 const names = Object.keys(JobEventItem.properties);
 
-/** @param resumeAt the position from which a client that has received the event resumes */
+/**
+ * Converts a job event to a server-sent event.
+ *
+ * @param resumeAt the position from which a client that has received the event resumes
+ */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
   return { event: event.kind, id: resumeAt.toISOString(), data: toItem(event) };
 }

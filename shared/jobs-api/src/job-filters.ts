@@ -52,7 +52,7 @@ export const jobFilters = {
 
 /**
  * Converts a selection to a filter of the job store; `null` if no job can match. A path such as `/queues/mail/jobs`
- * adds a value that must match in addition to those of the query.
+ * adds a filter that a job must match in addition to those in the query.
  */
 export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'search'>): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
@@ -87,20 +87,22 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
 }
 
 /**
- * Converts a time in a query to a bound of the job store. Bounds in the API are inclusive and in milliseconds, but the
+ * Converts a time in a query to a bound in the job store. Bounds in the API are inclusive and in milliseconds, but the
  * upper bound of the store is exclusive. A time outside the range that jobs can have is clamped to it.
  */
 function boundOf(time: string, match: Filter['match']): Date {
   return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 
-/** Returns the values that a text in a query can match: `7` matches both the number and the string. */
+/**
+ * Returns the values that a text in a query can match. For example, `7` matches both the number 7 and the string `"7"`.
+ */
 function candidateValues(text: string): JsonValue[] {
   const isLiteral = /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?)$/.test(text);
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];
 }
 
-/** Whether the response to a query includes arguments or results. */
+/** Returns whether the response to a query includes arguments or results. */
 export function includesDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
   return fields?.some((field) => field === 'args' || field === 'result') ?? true;
 }

@@ -28,7 +28,7 @@ export const JobErrorItem = Type.Object({
   stack: nullable(Type.String({ description: 'The stack trace' })),
 });
 
-/** A job, as the API shows it. Taken together, the examples of the fields describe a job that is done. */
+/** A job as the API shows it. Taken together, the examples of the fields describe a job that is done. */
 export const JobItem = Type.Object({
   id: Id,
   name: Type.String({ ...Name, description: 'The name of its definition', examples: ['test'] }),

@@ -8,7 +8,7 @@ import { seekPage } from './seek.js';
 
 type Item = Static<typeof JobItem>;
 
-/** Reads a page of jobs, in the order of their creation or, with a search, best match first. */
+/** Reads a page of jobs, sorted by creation time or, for a search without `sort`, by relevance. */
 export async function jobPage(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,

@@ -26,7 +26,7 @@ type Item = Static<typeof Item>;
 
 const follows = 'A job type exists if it is defined, has run within the last day, or is paused.';
 
-/** `/job-types`: all jobs of one name, which can be paused in all queues at once. */
+/** `/job-types`: one item per job name. Pausing a job type pauses its jobs in all queues at once. */
 export function jobTypesResource(
   { jobTypes, timings, clock }: Pick<JobStorage, 'jobTypes' | 'timings' | 'clock'>,
   definitions: readonly JobDefinition[],

@@ -152,7 +152,10 @@ function controlOptions(
   };
 }
 
-/** @throws {ApiError} 40902 if the job's state does not allow the action */
+/**
+ * Returns the job after an action; `undefined` if there is no such job.
+ * @throws {ApiError} 40902 if the job's state does not allow the action
+ */
 function itemAfter(result: ControlResult, done: string): Static<typeof JobItem> | undefined {
   if (result.outcome === 'unknown') return undefined;
   if (result.outcome === 'illegal')

@@ -22,10 +22,10 @@ const LogItem = Type.Object({
 
 type Item = Static<typeof LogItem>;
 
-/** Maximum number of log lines that a search examines: the latest ones. */
+/** Maximum number of log lines that a search examines, counted from the latest. */
 const maxSearched = 10_000;
 
-/** `/jobs/{id}/logs`: what a job's handler logged, in the order of writing. */
+/** `/jobs/{id}/logs`: the lines that a job's handler logged, in the order in which they were written. */
 export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'logs',
@@ -41,7 +41,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
         description: 'Only lines of this attempt.',
       },
     },
-    sort: [], // a log can be long, and is indexed only in the order of writing
+    sort: [], // sorting is not offered, because a log can be long and is indexed only in the order of writing
     search: ['message', 'level'],
     notAllowed: writtenByServers,
     storage: {
@@ -53,7 +53,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
   });
 }
 
-/** The log of a job, as a query selects and orders it. */
+/** Reads the lines of a job's log that a query selects. */
 class JobLog {
   readonly #storage: Pick<JobStorage, 'reports'>;
   readonly #jobId: string;
@@ -81,7 +81,7 @@ class JobLog {
     const first = Math.max(0, total - maxSearched);
     const lines = await this.#lines(first, maxSearched);
     if (this.#query.sort[0]?.direction === 'desc') lines.reverse();
-    const page = pageOf(lines, { ...this.#query, sort: [] }); // ids are numbers, which do not sort as text
+    const page = pageOf(lines, { ...this.#query, sort: [] }); // sorted already; `pageOf` would sort ids as text
     return first === 0 ? page : { ...page, estimated: true, partial: true };
   }
 

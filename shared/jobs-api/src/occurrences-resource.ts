@@ -4,14 +4,14 @@ import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 
 /**
- * Maximum number of due times in the list. It is limited because a schedule has no end, and finding a due time takes up
- * to half a millisecond.
+ * Maximum number of due times in the list. There is a limit because a schedule has no end, and finding a due time takes
+ * up to half a millisecond.
  */
 const maxOccurrences = 100;
 
 const calculated = 'Due times follow from the schedule: change the recurring job.';
 
-/** `/recurring-jobs/{id}/occurrences`: the next due times of a schedule, paused or not. */
+/** `/recurring-jobs/{id}/occurrences`: the next due times of a schedule, even if it is paused. */
 export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Resource {
   return defineResource({
     name: 'occurrences',

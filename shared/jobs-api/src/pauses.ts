@@ -10,7 +10,7 @@ import Type, { type Static } from 'typebox';
 import { nullable, text, toTime } from './fields.js';
 import { Reason } from './reasons.js';
 
-/** The fields of something that can be paused. */
+/** Fields that describe the pause of an item, for items that can be paused. */
 export const pauseFields = {
   pausedAt: nullable(
     Type.String({ format: 'date-time', description: 'When it was paused; null if it is not' }),
@@ -25,7 +25,7 @@ export const pauseFields = {
   ),
 };
 
-/** A note in the API reference on every operation that pauses something. */
+/** The note that the API reference adds to every operation that pauses something. */
 export const pauseNote =
   'If it is already paused, a call with another reason or end replaces these; otherwise it has no effect.';
 
@@ -53,7 +53,10 @@ export function pauseBody(requiresReason: boolean) {
 
 export type PauseBody = Static<ReturnType<typeof pauseBody>>;
 
-/** @throws {ApiError} 42202 if the end is not in the future, or more than a year ahead */
+/**
+ * Converts the body of a pause request to options for the storage.
+ * @throws {ApiError} 42202 if `until` is not in the future, or more than a year ahead
+ */
 export function pauseOptions(
   { reason, until = null }: PauseBody,
   { principal }: CallContext,
@@ -75,9 +78,9 @@ function checkedEnd(until: Date, nowMs: number): Date {
 }
 
 /**
- * Returns whether a pause changes anything.
+ * Returns whether a pause request changes anything.
  *
- * @param before the state before the pause; `null` if the pause was not carried out
+ * @param before the state before the request; `null` if the pause was not carried out
  */
 export function replacesPause(before: PauseState | null, options: PauseOptions): boolean {
   if (before === null) return false;

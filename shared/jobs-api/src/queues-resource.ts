@@ -94,8 +94,8 @@ export function queuesResource(
     return queue === null ? undefined : toQueueItem(queue);
   };
   /**
-   * Changes a queue with `set`, which resolves to null if the queue has changed since it was read. `set` is then called
-   * again with the current queue.
+   * Reads a queue and changes it with `set`. If `set` resolves to null, because the queue has changed since it was
+   * read, tries again with the current queue.
    */
   const change = async (
     name: string,
@@ -220,7 +220,7 @@ export function queuesResource(
           const { principal, transaction } = context;
           const queue = await find(name, transaction);
           if (queue === undefined) return undefined;
-          check?.(queue); // purging does not change the queue itself
+          check?.(queue); // no lock is needed, because purging does not change the queue itself
           const filter = { queue: [name], state: unstarted };
           const request = { action: 'cancel', filter, requestedBy: principal?.name ?? null } as const;
           const audit = audited(context, { action: 'queues/purge', target: name, reason }, () => true);
@@ -239,7 +239,7 @@ function toLimits({ concurrencyLimit, rateLimit }: Limits): QueueLimits {
   return { concurrencyLimit, rateLimit: { ...rate, ...(typeof burst === 'number' && { burst }) } };
 }
 
-/** Converts a rate limit. Returns `null` if there is none, or the stored one is malformed. */
+/** Converts a rate limit. Returns `null` if there is no limit, or if the stored limit is malformed. */
 function toRateLimitItem(limit: Queue['rateLimit']): Item['rateLimit'] {
   if (typeof limit?.jobs !== 'number' || typeof limit.periodMs !== 'number') return null;
   const { jobs, periodMs, burst } = limit;

@@ -23,7 +23,7 @@ export interface ApiAction {
 }
 
 /**
- * Returns the `audit` option of an action.
+ * Returns the `audit` option for an action: a function that creates the audit entry from the action's result.
  *
  * @param isEffective whether the action changed something, given its result
  */
@@ -46,8 +46,8 @@ export function audited<Result>(
 }
 
 /**
- * Returns the `audit` option of an action on a job or a batch. Applications also take such actions, in large numbers,
- * so only those with a reason are recorded.
+ * Returns the `audit` option for an action on a job or a batch; `undefined` without a reason. Applications perform such
+ * actions in large numbers, so only those with a reason are recorded.
  */
 export function auditedIfReasoned<Result>(
   context: CallContext,
@@ -58,8 +58,8 @@ export function auditedIfReasoned<Result>(
 }
 
 /**
- * Returns the `audit` option of a bulk deletion; `undefined` without a reason, because the bulk operation itself
- * records who started it, and the filter.
+ * Returns the `audit` option for a bulk deletion; `undefined` without a reason, because the bulk operation itself
+ * records its filter and who started it.
  */
 export function auditedBulkDeletion(
   { principal }: CallContext,

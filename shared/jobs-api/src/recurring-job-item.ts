@@ -77,7 +77,7 @@ export const RecurringJobItem = Type.Object({
   updatedAt: Time,
 });
 
-/** The body that creates a recurring job. */
+/** A request body that creates a recurring job. */
 export const NewRecurringJobItem = Type.Object({
   id: Id,
   ...described,
@@ -103,7 +103,10 @@ export const NewRecurringJobItem = Type.Object({
   overlap: Type.Optional(defaulted.overlap),
 });
 
-/** @throws {ApiError} 42202 if no job has this name */
+/**
+ * Converts a request body to the options of a recurring job.
+ * @throws {ApiError} 42202 if no job has this name
+ */
 export function toRecurringJobOptions(
   requests: EnqueueRequests,
   { name, args = {}, ...rest }: Static<typeof NewRecurringJobItem>,

@@ -61,8 +61,8 @@ export function recurringJobsResource(
   requiresReason: boolean,
 ): Resource {
   /**
-   * Returns the recurring job with the fields of a body. Keeps what a body cannot contain: the tags, and the
-   * concurrency key if neither the job's name nor its arguments change.
+   * Returns a recurring job with the fields of a request body. Keeps what a body cannot contain: the tags, and the
+   * concurrency key unless the job's name or arguments change.
    */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(requests, fields);
@@ -214,7 +214,9 @@ export function recurringJobsResource(
   });
 }
 
-/** Returns the `audit` option of a deletion, whose result is whether the recurring job existed. */
+/**
+ * Returns the `audit` option for deleting a recurring job. The deletion's result is whether the recurring job existed.
+ */
 function deletion(context: CallContext, id: string): (existed: boolean) => NewAuditEntry {
   const action = { action: 'recurring/delete', target: id, reason: context.reason };
   return audited(context, action, (existed: boolean) => existed);
@@ -232,7 +234,10 @@ function checkOf(check: Check<Item> | undefined): ControlOptions<RecurringJob> {
   return { check: check && ((job) => check(toRecurringJobItem(job))) };
 }
 
-/** @throws {ApiError} 40902 if the recurring job is defined in an application's code */
+/**
+ * Runs `work`, and turns its error into an ApiError if the recurring job may not be changed.
+ * @throws {ApiError} 40902 if the recurring job is defined in an application's code
+ */
 async function owned<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

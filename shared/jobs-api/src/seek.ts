@@ -1,6 +1,6 @@
 import type { CollectionQuery, Page } from '@longshore/resources';
 
-/** The rows that a page needs from the storage of jobs or batches. */
+/** A request to the storage for the rows of one page of jobs or batches. */
 interface StoragePage {
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
@@ -11,14 +11,14 @@ interface StoragePage {
 /** The rows that the storage returned for a page. */
 interface Found<Item> {
   readonly rows: readonly Item[];
-  /** Whether there are fewer rows than the limit because they would take too many bytes. */
+  /** Whether rows were left out because they would exceed the size limit. */
   readonly cut?: boolean;
 }
 
 /**
- * Reads a page, by offset or by cursor, of a collection in the order of its ids.
+ * Reads a page of a collection sorted by id, by offset or by cursor.
  *
- * @param read reads rows in one of the two orders, starting at an offset or after an id
+ * @param read reads rows in either order, starting at an offset or after an id
  */
 export async function seekPage<Item extends object>(
   { sort, seek, limit, offset }: CollectionQuery,

@@ -52,7 +52,7 @@ const ServerItem = Type.Object({
 const registered = 'A server reports its own properties; restart it to change them.';
 const leaves = 'A server disappears when it stops; use PUT /servers/{id}/stop.';
 
-/** `/servers`: the processes that are running jobs. */
+/** `/servers`: the processes that run jobs. */
 export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Resource): Resource {
   return defineResource({
     name: 'servers',

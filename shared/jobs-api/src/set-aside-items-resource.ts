@@ -86,8 +86,8 @@ export function setAsideItemsResource(setAside: SetAside, requiresReason: boolea
             ),
           });
           if (item === null) return undefined;
-          // A set-aside item that belongs to a bulk operation is deleted when it is retried, so it cannot be read
-          // again.
+          // Falls back to the item that `retry` returned: retrying deletes an item that belongs to a bulk operation, so
+          // it cannot be read again.
           return toItem((await setAside.find(id, transaction)) ?? item);
         },
       },

@@ -115,10 +115,10 @@ export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings
 }
 
 /**
- * Returns the buckets to read; `null` if none starts within the requested times.
+ * Returns which buckets to read; `null` if no bucket starts within the requested times.
  *
  * @throws {ApiError} 40003 if the times are further back than statistics are kept, or the caller is limited to several
- *   queues and the request names none of them
+ * queues and the request names none of them
  */
 function readQuery({ filters }: CollectionQuery, nowMs: number): TimingQuery | null {
   const valuesOf = (parameter: string): readonly (string | number | boolean)[] =>

@@ -9,7 +9,7 @@ import { type ApiError, apiError } from '@longshore/resources';
 
 const conflicts = [DuplicateJobError, IdempotencyConflictError, KeyHolderHiddenError];
 
-/** Returns the response to an error of the job storage or its client; `undefined` for an unexpected error. */
+/** Converts an error of the job storage or its client to an API error; returns `undefined` for an unexpected error. */
 export function classifyStorageError(error: unknown): ApiError | undefined {
   if (conflicts.some((conflict) => error instanceof conflict) && error instanceof Error)
     return apiError(40901, error.message);

@@ -84,7 +84,7 @@ onEachStorage('Every row of the table of resources', (api) => {
       }
 
       for (const method of offered) {
-        if (kind === 'stream') continue; // the events of streams have their own tests
+        if (kind === 'stream') continue; // streams are tested in job-events.test.ts
         it(`${method} ${shown} answers as the table of methods says`, async () => {
           const [row] = rows(places).slice(index);
           const url = method === 'DELETE' ? deletable(places) : path(places);

@@ -3,10 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 
-/**
- * A request that may change a job. Whether it is allowed, and whether it changes anything, depends on the earlier
- * steps.
- */
+/** A request that may change a job. Earlier steps determine whether it is allowed and whether it changes anything. */
 const step = fc.oneof(
   fc.record({ method: fc.constant('PATCH'), path: fc.constant(''), body: patch() }),
   fc.record({

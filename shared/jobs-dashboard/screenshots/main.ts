@@ -14,10 +14,13 @@ import { seedStory, type Story } from '../test/story.js';
 import { scenesOf } from './scenes.js';
 
 /**
- * Takes pictures of every page and writes them to `folder`, or to a new temporary folder: `tsx -C source
- * screenshots/main.ts [folder] [--only name]… [--kept]`. `--only` takes only the pictures whose names begin with
- * `name`, such as `jobs-light` or `queue`. `--kept` takes only those that are committed, and writes them to docs/images
- * unless `folder` is given. The clock is fixed to a Monday, so that pictures of the same pages are alike.
+ * Takes screenshots of every page and writes them to `folder`, or to a new temporary folder:
+ *
+ *     tsx -C source screenshots/main.ts [folder] [--only name]… [--kept]
+ *
+ * `--only` takes only the screenshots whose names begin with `name`, such as `jobs-light` or `queue`. `--kept` takes
+ * only the ones that are committed to the repository, and writes them to docs/images unless `folder` is given. The
+ * clock is fixed to a Monday, so that screenshots of an unchanged page look alike.
  */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
 const { positionals, values } = parseArgs({
@@ -44,8 +47,8 @@ const variants = [
 ] as const;
 
 /**
- * Takes a picture of a page. The window is first made as high as the page, up to `MAX_HEIGHT`, so that elements at the
- * edges of the window are at the edges of the picture.
+ * Takes a screenshot of a page. First makes the window as high as the page, up to `MAX_HEIGHT`, so that elements at the
+ * edges of the window are at the edges of the screenshot.
  */
 async function takePicture(page: Page, name: string): Promise<void> {
   const { width = 0, height: least = 0 } = page.viewportSize() ?? {};

@@ -1,19 +1,19 @@
 import type { Page } from 'playwright-core';
 import type { Story } from '../test/story.js';
 
-/** A page, or a state of a page, to take pictures of. */
+/** A page, or a state of a page, to take screenshots of. */
 export interface Scene {
-  /** The beginning of the file name, before the name of the variant. */
+  /** Prefix of the file names, in front of the variant's name. */
   readonly name: string;
   /** The path of the page inside the dashboard. */
   readonly path: string;
-  /** The dashboard to visit; by default, the one of the story. */
+  /** The dashboard to visit; by default, `open`, which shows the story. */
   readonly site?: 'locked' | 'paused' | 'empty' | 'branded';
-  /** The interaction before the picture is taken. */
+  /** Interacts with the page before the screenshot is taken. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
-/** Returns a scene for every page, and for states of pages that need an interaction. */
+/** Returns a scene for every page, and scenes for further states of some pages. */
 export function scenesOf(story: Story): Scene[] {
   return [
     { name: 'overview', path: '' },
@@ -86,7 +86,7 @@ async function askInDialog(page: Page, name: RegExp): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** Goes offline for twelve seconds. */
+/** Goes offline and advances the page's clock by twelve seconds. */
 async function loseConnection(page: Page): Promise<void> {
   await page.clock.install();
   await page.reload();

@@ -3,40 +3,41 @@ import { soon, SOON_MS } from './reading/deadline.js';
 
 const MAX_ENTRIES = 1_000;
 /**
- * The pause before {@link Cache.readSoon} repeats a read, as a multiple of the read's duration. With ten, one open list
- * keeps at most a tenth of a core busy.
+ * The pause before {@link Cache.readSoon} repeats a read, as a multiple of the time that the read took. With ten, one
+ * open list keeps a core of the database busy for about a tenth of the time.
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** How much older than intended a value can be, in milliseconds, before the page shows its age. */
+/** A page shows the age of a value that is older than intended by more than this, in milliseconds. */
 const OVERDUE_MS = 30_000;
 /**
- * How long {@link Cache.readSoon} keeps a value, in milliseconds: longer than a viewer waits before reloading a page.
+ * How long {@link Cache.readSoon} keeps a value, in milliseconds. This is longer than viewers wait before they reload a
+ * page.
  */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** A value returned by {@link Cache.readSoon}. */
+/** A cached value that {@link Cache.readSoon} returns, with its age if that matters. */
 export interface Known<T> {
   readonly value: T;
-  /** When the value was read, if it is much older than intended and being read again; `null` otherwise. */
+  /** When the value was read, if that is much longer ago than intended; `null` otherwise. */
   readonly asOf: Date | null;
 }
 
-/** The result of a read that has ended. */
+/** The result of a completed read. */
 interface Settled {
   readonly value: Promise<unknown>;
   readonly readAtMs: number;
   readonly tookMs: number;
   readonly freshUntilMs: number;
-  /** Between `freshUntilMs` and this time, the value can still be shown while it is read again. */
+  /** Between `freshUntilMs` and this time, the value can still be shown while it is being read again. */
   readonly staleUntilMs: number;
 }
 
 interface Entry {
   settled: Settled | null;
-  /** The read in progress; there is never more than one. */
+  /** The read in progress, if any; there is never more than one. */
   pending: Promise<unknown> | null;
-  /** Whether a refresh waits in the {@link RefreshQueue}. */
+  /** Whether a refresh is waiting in a {@link RefreshQueue}. */
   isQueued: boolean;
 }
 
@@ -47,15 +48,15 @@ interface Refresh<T> {
   readonly lifetime: Lifetime<T>;
 }
 
-/** How long a value can be used, in milliseconds, once it has been read. */
+/** For how long, in milliseconds, a value can be used after it has been read. */
 interface Lifetime<T> {
   /** How long the value is fresh; 0 if it must not be cached. */
   readonly freshMs: (value: T, tookMs: number) => number;
-  /** How long, after that, the value can still be shown while it is being read again. */
+  /** How long the value can still be shown after that, while it is being read again. */
   readonly staleMs: (freshMs: number, tookMs: number) => number;
   /**
-   * Whether to cache slow failures: the error of a read that took longer than the cache's lifetime is cached for as
-   * long as that read took.
+   * Whether to cache slow failures. If a read fails after more than the cache's default lifetime, its error is cached
+   * for as long as the read took.
    */
   readonly keepsFailures: boolean;
 }
@@ -64,24 +65,24 @@ interface Lifetime<T> {
  * The cache of everything that pages read, shared by all viewers of this process.
  *
  * Reads of the same key are coalesced: only one is in progress at a time. A value is kept for at least as long as it
- * took to read, so a slow read occupies the storage at most half of the time. The values of {@link Cache.readStale} are
- * refreshed through one {@link RefreshQueue}, and those of {@link Cache.readSoon} through another. The cache contains
- * at most 1,000 entries and evicts the least recently used.
+ * took to read, so a slow read occupies the storage at most half of the time. Stale values of {@link Cache.readStale}
+ * are refreshed through one {@link RefreshQueue}, and those of {@link Cache.readSoon} through another. The cache
+ * contains at most 1,000 entries and evicts the least recently used.
  */
 export class Cache {
   readonly lifetimeMs: number;
   readonly #now: () => number;
-  /** The refreshes of {@link readStale}. */
+  /** Refreshes for {@link readStale}. */
   readonly #refreshes: RefreshQueue;
-  /** The refreshes of {@link readSoon}, which can take seconds and must not delay the others. */
+  /** Refreshes for {@link readSoon}. They can take seconds and must not delay the other refreshes. */
   readonly #searches: RefreshQueue;
-  /** Least recently used first. */
+  /** Entries by key, least recently used first. */
   readonly #entries = new Map<string, Entry>();
   #sweptAtMs = 0;
 
   /**
    * @param lifetimeMs how long a value is fresh by default, in milliseconds
-   * @param newQueue creates a queue of refreshes
+   * @param newQueue creates each of the two refresh queues
    */
   constructor(
     lifetimeMs: number,
@@ -95,9 +96,10 @@ export class Cache {
   }
 
   /**
-   * Returns the value if it is fresh, and reads it otherwise. A key must always identify the same read.
+   * Returns the cached value if it is fresh, and reads it otherwise. A key must always identify the same read.
    *
-   * @param freshMs how long the value is fresh, in milliseconds; `lifetimeMs` by default, 0 if it must not be cached
+   * @param freshMs returns how long the value is fresh, in milliseconds, or 0 if it must not be cached; by default,
+   *   `lifetimeMs`
    */
   read<T>(
     key: string,
@@ -108,8 +110,8 @@ export class Cache {
   }
 
   /**
-   * Like {@link read}, but if the value is slow to read, it is still returned once it is stale, for as long again as it
-   * was fresh. It is then refreshed after the response has been sent (stale-while-revalidate, RFC 5861).
+   * Like {@link read}, but a value that is slow to read is still returned when it is stale, for as long again as it was
+   * fresh. It is then refreshed in the background, after the response has been sent (stale-while-revalidate, RFC 5861).
    */
   readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
     const entry = this.#entry(key);
@@ -123,9 +125,9 @@ export class Cache {
   }
 
   /**
-   * Returns the value if it is fresh or can be read within 5 ms. Otherwise, returns the latest value of the last five
-   * minutes, or `undefined` if there is none. A value that takes longer than 5 ms to read is refreshed in the
-   * background, after a pause of ten times its reading time (a minute at most).
+   * Returns the value if it is fresh or can be read within 5 ms. Otherwise, returns the last known value if it is at
+   * most five minutes old, or else `undefined`. A value that takes longer than 5 ms to read is refreshed in the
+   * background, after a pause of ten times as long as the last read took (a minute at most).
    *
    * @throws the error of `load`, if it fails within 5 ms
    */
@@ -144,7 +146,7 @@ export class Cache {
     return this.knows(key) && entry.settled !== null ? this.#known<T>(entry.settled) : undefined;
   }
 
-  /** Returns whether there is a value for the key, fresh or stale. */
+  /** Returns whether there is a cached value for the key, fresh or stale. */
   knows(key: string): boolean {
     const settled = this.#entries.get(key)?.settled ?? null;
     return settled !== null && this.#now() <= settled.staleUntilMs;
@@ -220,8 +222,8 @@ export class Cache {
   }
 
   /**
-   * Queues a read of the value, unless one is queued or in progress. When its turn comes, the read is skipped if
-   * another one has refreshed the value or the cache has been cleared.
+   * Queues a read of the value, unless such a read is queued or in progress. When its turn comes, it is skipped if the
+   * value has been refreshed or the cache has been cleared.
    */
   #refresh<T>(queue: RefreshQueue, { key, entry, load, lifetime }: Refresh<T>): void {
     if (entry.isQueued || entry.pending !== null) return;
@@ -232,7 +234,7 @@ export class Cache {
       if (this.#entries.get(key) === entry && entry.settled === settled && entry.pending === null)
         await this.#load(entry, load, { ...lifetime, keepsFailures: false });
     });
-    // The stale value is kept. Once it has expired, the next read shows the error.
+    // Ignores the error and keeps the stale value. Once that has expired, the next read reports the error.
     refresh.catch(() => undefined);
   }
 
@@ -259,7 +261,7 @@ function restMs(tookMs: number): number {
   return Math.min(REST_FACTOR * tookMs, MAX_REST_MS);
 }
 
-/** How long a value can be used by {@link Cache.readSoon}. */
+/** The lifetime of values from {@link Cache.readSoon}. */
 const readSoonLifetime: Lifetime<unknown> = {
   freshMs: (_value, tookMs) => restMs(tookMs),
   staleMs: (freshMs, tookMs) => MAX_AGE_MS - tookMs - freshMs,

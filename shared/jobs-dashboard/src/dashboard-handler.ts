@@ -4,9 +4,9 @@ import { createDashboard } from './dashboard.js';
 import { BasePath } from './http/base-path.js';
 import type { DashboardOptions } from './options.js';
 
-/** The options of a dashboard that is mounted in a server other than Koa. */
+/** The options of {@link createDashboardHandler}. */
 export interface DashboardHandlerOptions extends DashboardOptions {
-  /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted; `false` by default. */
+  /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted. Defaults to `false`. */
   readonly trustProxy?: boolean;
   /** Called with unexpected errors. By default, they are written to standard error. */
   readonly onError?: (error: unknown) => void;
@@ -14,7 +14,7 @@ export interface DashboardHandlerOptions extends DashboardOptions {
 
 /**
  * Answers a request below the dashboard's path. Passes any other request to `next`, or answers it with 404 if there is
- * no `next`. The request must be unmodified: with its full path, and with a body that nothing has read.
+ * no `next`. The request must be unmodified: its URL must be complete, and its body must not have been read.
  */
 export type DashboardHandler = (
   request: IncomingMessage,
@@ -23,14 +23,14 @@ export type DashboardHandler = (
 ) => void;
 
 /**
- * Creates the dashboard as a Node.js request handler, for `http.createServer` and every framework that exposes Node's
- * request and response.
+ * Creates the dashboard as a Node.js request handler, for `http.createServer` and for every framework that exposes
+ * Node's request and response.
  *
  * ```ts
  * app.use(createDashboardHandler({ storage, control: storage, authorize })); // Express
  * ```
  *
- * @throws {TypeError} as {@link createDashboard} does
+ * @throws {TypeError} under the same conditions as {@link createDashboard}
  */
 export function createDashboardHandler({
   trustProxy = false,

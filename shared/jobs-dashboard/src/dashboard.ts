@@ -38,9 +38,9 @@ import { cachedReader } from './reading/cached-reader.js';
  * app.use(createDashboard({ storage, path: '/ops/jobs', authorize: (ctx) => ctx.state.user ?? null }));
  * ```
  *
- * Behind a proxy, set `app.proxy`, so that session cookies are marked secure and addresses are the clients’.
+ * Behind a proxy, set `app.proxy`, so that session cookies are marked secure and the clients’ real addresses are used.
  *
- * @throws {TypeError} if options contradict one another or the path is invalid
+ * @throws {TypeError} if options contradict each other, or an option such as the path is invalid
  */
 export function createDashboard(options: DashboardOptions): Middleware {
   const { control, onAction = () => undefined, onAccess = () => undefined } = options;

@@ -1,5 +1,5 @@
 /**
- * The dashboard, for mounting in an application of your own.
+ * The dashboard, to be mounted in your own application.
  *
  * @module @longshore/jobs-dashboard
  */

@@ -10,57 +10,61 @@ import type { Branding } from './http/branding.js';
 import type { DashboardReader } from './reading/dashboard-reader.js';
 
 export interface DashboardOptions extends JobLinkTemplates, Branding {
-  /** The storage to read from. Only its read contract is used. */
+  /** The storage to read from. */
   readonly storage: DashboardReader;
   /** The storage that actions change, usually the same as `storage`. Without it, the dashboard is read-only. */
   readonly control?: DashboardControl | undefined;
-  /** Called after each action, for the application’s log. */
+  /** Called after each completed action, for example to log it. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
-  /** Called on sign-in, sign-out, a wrong password or a refusal. */
+  /** Called on each sign-in, sign-out, wrong password or refusal. */
   readonly onAccess?: OnAccess | undefined;
-  /** The path of the dashboard, as this application sees it. Default `/job-dashboard`. */
+  /** The path of the dashboard, as this application sees it. Defaults to `/job-dashboard`. */
   readonly path?: string | undefined;
-  /** The name of this installation, such as `staging`, shown on every page and in titles. */
+  /** The name of this installation, such as `staging`, shown on every page and in page titles. */
   readonly instance?: string | undefined;
   /**
-   * The password that all users share, for the sign-in page and HTTP Basic authentication. Empty counts as missing. At
-   * most one of `password`, `users`, `openId`, `proxyHeaders` and `authorize` may be given. Without any of them, only
-   * direct loopback clients have access, and nobody does in production.
+   * A password that all users share, for the sign-in page and HTTP Basic authentication. An empty string counts as
+   * missing. At most one of `password`, `users`, `openId`, `proxyHeaders` and `authorize` may be given. Without any of
+   * them, only direct loopback clients have access, and in production nobody has.
    */
   readonly password?: string | undefined;
   /** Users with individual passwords and roles, for the sign-in page and HTTP Basic authentication. */
   readonly users?: readonly User[] | undefined;
-  /** Lets people sign in with an OpenID Connect provider. */
+  /** Lets people sign in at an OpenID Connect provider. */
   readonly openId?: OpenIdOptions | undefined;
   /** Trusts the user headers of an authenticating proxy. */
   readonly proxyHeaders?: ProxyHeaderOptions | undefined;
-  /** Authorizes each request with a custom function. */
+  /** A custom function that authorizes each request. */
   readonly authorize?: Authorize | undefined;
   /**
-   * The key that signs sessions and forms. Needed only if several processes serve the same dashboard. By default, it is
-   * derived from the client secret or the passwords. It is random if there are none, or if a password is configured as
-   * a hash.
+   * The secret from which the key for signing sessions and forms is derived. By default, the key is derived from the
+   * client secret or the plain-text passwords; it is random if there are none, or if a password is configured as a
+   * hash. Set `secret` if several processes serve the same dashboard and the default key would be random.
    */
   readonly secret?: string | undefined;
   /**
-   * Whether this is production, where even direct loopback clients have no access unless a way to authenticate is
-   * configured. Defaults to whether the Koa application’s `env`, which it takes from `NODE_ENV`, is `production`.
+   * Whether this is production, where even direct loopback clients have no access unless an authentication method is
+   * configured. Defaults to whether the `env` of the Koa application, which is taken from `NODE_ENV`, is `production`.
    */
   readonly production?: boolean | undefined;
-  /** Whether actions that pause, delete or discard something require a reason. Default `false`. */
+  /** Whether actions that pause, delete or discard something require a reason. Defaults to `false`. */
   readonly requireReasons?: boolean | undefined;
-  /** Values under matching keys are shown as “redacted”. Default: keys that look like secrets. */
+  /** Values under keys that match are shown as “redacted”. By default, keys that look like secrets match. */
   readonly redact?: RegExp | undefined;
   /**
-   * Time limit for each part of a page, in milliseconds; a part that takes longer is left out. Default 2000.
+   * Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. Defaults to
+   * 2000.
    */
   readonly readTimeoutMs?: number | undefined;
-  /** Maximum number of viewers that stream running jobs at once; the pages of further viewers poll. Default 100. */
+  /** Maximum number of open streams of running jobs. For further viewers, the page polls instead. Defaults to 100. */
   readonly maxStreams?: number | undefined;
-  /** Ends all streams and exports, which would otherwise delay the shutdown of a server. */
+  /** Ends all streams and exports when it is aborted, so that they do not delay the shutdown of a server. */
   readonly closing?: AbortSignal | undefined;
-  /** How long the result of a read is shared by all viewers of this process, in milliseconds. Default 1000. */
+  /** How long all viewers of this process share the result of a read, in milliseconds. Defaults to 1000. */
   readonly cacheMs?: number | undefined;
-  /** Milliseconds since 1970, for sessions and caches. Default: the storage’s clock, by which all times are shown. */
+  /**
+   * Returns the current time in milliseconds since 1970, for sessions and caches. Defaults to the storage’s clock,
+   * which also determines all times shown.
+   */
   readonly now?: (() => number) | undefined;
 }

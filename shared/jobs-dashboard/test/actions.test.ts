@@ -7,7 +7,7 @@ import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
 
-/** The field of a confirmation form that identifies the jobs that the page showed. */
+/** The value of the form field that identifies the jobs shown by a confirmation page. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -60,7 +60,7 @@ describe('an action', () => {
     name: 'Known',
     search: 'state=failed',
   };
-  /** Returns the URL of a redirect, without the flash message. */
+  /** Returns the location of a redirect, without the flash message. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
   const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
   const targetOf = (path: string, story: Story): string => {

@@ -19,13 +19,13 @@ interface Received {
   };
 }
 
-/** A webhook that records what it receives. */
+/** Serves a webhook that records the messages it receives. */
 async function receiver(status: () => number = () => 204) {
   const received: Received[] = [];
   const server = await serve((request, response) => {
     void text(request).then((body) => {
       const message = JSON.parse(body) as Received['body'];
-      // Ignores the warning that the clock of the storage differs from this machine's.
+      // Records only warnings about queues, not the one that the storage's clock differs from this machine's.
       if (message.text.includes('Queue'))
         received.push({ headers: request.headers, text: body, body: message });
       response.writeHead(status()).end('an answer');

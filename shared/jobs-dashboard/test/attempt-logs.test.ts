@@ -7,7 +7,7 @@ describe('the logs of a job’s attempts', () => {
   let id = '';
 
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
-  /** Returns the HTML of each attempt on the job's page, newest first. */
+  /** Returns the HTML of each attempt on the job page, newest first. */
   const attempts = async (): Promise<string[]> =>
     [...(await get(`/jobs/${id}`)).matchAll(/<article class="attempt"[^]*?<\/article>/g)].map(
       ([html]) => html,

@@ -4,7 +4,7 @@ import { type HttpResponse, overriding, type Overrides } from '@longshore/test-s
 import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The field of a confirmation form that identifies the jobs that the page showed. */
+/** The value of the form field that identifies the jobs shown by a confirmation page. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -32,7 +32,7 @@ describe('the audit', () => {
   afterEach(() => site.close());
 
   /**
-   * Wraps the storage. Each access applies the current overrides in `own`, so that a test can change them at any time.
+   * Wraps the storage so that a test can replace its methods at any time: each access applies the current `overrides`.
    */
   const overridden = (storage: DashboardControl): DashboardControl =>
     new Proxy(storage, {

@@ -14,7 +14,7 @@ const lists = [
   ['fingerprint', 'errorFingerprint'],
 ] as const;
 
-/** Decodes the value of an HTML attribute, as browsers do. */
+/** Decodes the value of an HTML attribute as browsers do. */
 function plain(html: string): string {
   return html
     .replaceAll('&lt;', '<')
@@ -31,7 +31,7 @@ describe('a bulk action', () => {
   });
   afterEach(() => site.close());
 
-  /** Makes every filter match a job, because a confirmation page has its form only if some jobs match. */
+  /** Makes every filter match a job, because a confirmation page has a form only if at least one job matches. */
   const letSomeMatch = (): void => {
     site.story.storage.bulk.preview = async () => ({
       count: { count: 1, exact: true },
@@ -46,7 +46,7 @@ describe('a bulk action', () => {
   };
   const post = (path: string, form: string) =>
     site.http.post(path, form, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-  /** Submits the form of a confirmation page, as browsers do. Returns the path of the next page. */
+  /** Submits the form of a confirmation page as browsers do. Returns the path of the next page. */
   const send = async (text: string): Promise<string> => {
     const [, action = ''] = /<form class="acts" method="post" action="([^"]+)"/.exec(text) ?? [];
     const fields = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
@@ -60,7 +60,10 @@ describe('a bulk action', () => {
       '/job-dashboard/'.length,
     );
   };
-  /** Submits the form of the confirmation page at a path, and carries the operation out. */
+  /**
+   * Submits the form of the confirmation page at this path, and carries out the operation. Returns the path of the next
+   * page.
+   */
   const confirm = async (path: string): Promise<string> => {
     const next = await send(await get(path));
     while (await site.story.storage.bulk.advance());

@@ -10,7 +10,7 @@ describe('the cache', () => {
     nowMs = 0;
     loads = 0;
   });
-  /** Ends the pause of the refresh queue, so that the next queued refresh begins. */
+  /** Ends the current pause of a refresh queue, so that the next queued refresh begins. */
   let endPause: () => void = () => undefined;
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
@@ -18,7 +18,7 @@ describe('the cache', () => {
     return new Cache(lifetimeMs, now, () => new RefreshQueue(now, rest));
   };
 
-  /** Resolves when pending promises have settled. */
+  /** Resolves after all pending promise callbacks have run. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   describe('with slow reads', () => {
@@ -164,7 +164,7 @@ describe('the cache', () => {
 describe('the cache, for parts that a page does not wait for', () => {
   let nowMs = 0;
   let known: Cache;
-  /** Ends the pause of the refresh queue, so that the next queued refresh begins. */
+  /** Ends the current pause of a refresh queue, so that the next queued refresh begins. */
   let endPause: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;
@@ -176,10 +176,10 @@ describe('the cache, for parts that a page does not wait for', () => {
     );
   });
 
-  /** Resolves when pending promises have settled. */
+  /** Resolves after all pending promise callbacks have run. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Starts a slow read; `end` completes it. */
+  /** Starts a read that takes until `end` is called. */
   function slowly<T>(key: string): {
     value: ReturnType<typeof known.readSoon<T>>;
     end: (value: T) => Promise<void>;
@@ -190,7 +190,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     return { value, end: async (value) => (settle(value), await settled()) };
   }
 
-  /** Reads a value, which takes the given time. */
+  /** Reads a value that takes `tookMs` milliseconds to read. */
   async function readIn(tookMs: number, value: number, key = 'a'): Promise<void> {
     const reading = slowly<number>(key);
     await reading.value;
@@ -210,7 +210,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     const keptMs = (): number => 5_000;
     await known.readStale('steady', async () => ((nowMs += 100), 1), keptMs);
     await readIn(100, 1);
-    nowMs = 6_000; // both are stale
+    nowMs = 6_000; // both values are stale
     await slowly('a').value;
     await settled();
     const begins = endPause;

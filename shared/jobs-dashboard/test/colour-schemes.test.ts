@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 const styles = new URL('../assets/styles/', import.meta.url);
 
-/** The browser tests rely on this: at each width, they check only the rules about colours in the second scheme. */
+/** The browser tests rely on this: at each width, they check the second scheme only with the colour rules. */
 describe('The colour schemes', () => {
   it('differ in the values of colours only', async () => {
     const files = await readdir(styles);

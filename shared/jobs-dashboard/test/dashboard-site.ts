@@ -19,14 +19,14 @@ export interface Site {
 
 export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control'> {
   readonly env?: string;
-  /** Whether the application trusts the headers of a proxy (Koa’s `proxy`). */
+  /** Whether the Koa application trusts the headers of a proxy. */
   readonly proxy?: boolean;
-  /** Returns the reader of the dashboard; by default, the story’s storage. */
+  /** Returns the reader that the dashboard gets its data from; defaults to the story’s storage. */
   readonly read?: (story: Story) => DashboardReader;
   readonly control?: (story: Story) => DashboardControl;
 }
 
-/** Serves the dashboard at `/job-dashboard` of a Koa application that answers all other paths with “elsewhere”. */
+/** Serves the dashboard under `/job-dashboard` in a Koa application that answers all other paths with “elsewhere”. */
 export async function openSite({
   env = 'test',
   proxy = false,
@@ -59,7 +59,7 @@ export async function openSite({
   return { story, http: httpClient(server.url), url: server.url, errors, close };
 }
 
-/** Returns the entity tag of a region in a page or a fragment; by default, of the first region. */
+/** Returns the entity tag of a region in a page or fragment; by default, of the first region. */
 export function etagIn(html: string, region = '[^"]+'): string {
   const [, etag = ''] = new RegExp(`data-region="${region}"[^>]* data-etag="([^"]+)"`).exec(html) ?? [];
   return etag.replaceAll('&#34;', '"');
@@ -70,7 +70,7 @@ export function listenerOf(app: Koa): RequestListener {
   return (request, response) => void handle(request, response);
 }
 
-/** Returns the path of every page inside the dashboard. */
+/** Returns the paths of all kinds of pages inside the dashboard. */
 export function pagePaths(story: Story): string[] {
   return [
     '/',
@@ -114,7 +114,7 @@ export function pagePaths(story: Story): string[] {
   ];
 }
 
-/** Returns a path for a route, with ids and names from the story in place of its parameters. */
+/** Returns a path for a route, with the parameters replaced by ids and names from the story. */
 export function pathOf(route: string, story: Story): string {
   return route
     .replace(':id', story.doneId)
@@ -129,7 +129,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':target', 'any');
 }
 
-/** Returns the text of a page, without markup. */
+/** Returns the text of an HTML page without its markup. */
 export function textOf(html: string): string {
   return html
     .replaceAll(/<[^>]*>/g, ' ')

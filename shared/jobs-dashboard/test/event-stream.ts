@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 
-/** Requests server-sent events; resolves once the response has begun. */
+/** Requests server-sent events. Resolves once the response has begun. */
 export async function openStream(url: string, headers: OutgoingHttpHeaders = {}): Promise<IncomingMessage> {
   const sent = request(url, { headers }).end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return response;
 }
 
-/** Reads until the text has arrived, and disconnects. */
+/** Reads a response until the text `until` has arrived, then disconnects. Returns what has been read. */
 export async function readUntil(response: IncomingMessage, until: string): Promise<string> {
   let text = '';
   for await (const chunk of response) {

@@ -16,7 +16,7 @@ describe('a job type that fails', () => {
   });
   afterEach(() => storage.close());
 
-  /** Runs `failed` jobs of a type that always fails, and 100 jobs of a type that never does. */
+  /** Runs `failed` jobs of a type that always fails, and 100 jobs of a type that always succeeds. */
   const run = async (failed: number): Promise<void> => {
     const server = new JobServer({
       storage,

@@ -31,7 +31,7 @@ describe('the charts of the overview', () => {
     const site = await openSite({
       read: ({ storage }) => {
         const { statistics, manualClock } = storage;
-        // The chart of the day was read a moment before three more jobs finished.
+        // Simulates that the chart of the day was read just before three more jobs finished.
         statistics.throughput = async ({ sinceMs, bucketMs }) => {
           const newest = Math.floor(manualClock.now() / bucketMs) * bucketMs;
           const earlier = Array.from({ length: sinceMs / bucketMs - 1 }, (_each, index) =>

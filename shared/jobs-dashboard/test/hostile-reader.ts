@@ -4,7 +4,7 @@ import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/stor
 import type { DashboardReader } from '../src/index.js';
 import { setAside } from './situation.js';
 
-/** Strings that are dangerous in a page unless they are escaped. */
+/** Strings that would be dangerous on a page if they were not escaped. */
 export const hostileTexts = [
   '<script>alert(1)</script>',
   '"><img src=x7 onerror=alert(1)>',
@@ -22,7 +22,7 @@ export const hostileTexts = [
   '<x7>'.repeat(300),
 ];
 
-/** Wraps a reader, and replaces every string that other people can choose by `text`. */
+/** Wraps a reader so that every string that other people can choose is replaced with `text`. */
 export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
@@ -126,7 +126,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         return operation === null ? null : hostileBulk(operation);
       },
       list: async (query) => (await reader.bulk.list(query)).map(hostileBulk),
-      // Passes on only the state, because no stored job matches the hostile text in the other filters.
+      // Passes on only the state, because no stored job would match the hostile text in the other filters.
       preview: ({ action, filter: { state } }) =>
         reader.bulk.preview({ action, filter: state === undefined ? {} : { state } }),
     },

@@ -4,7 +4,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The field of a confirmation form that identifies the jobs that the page showed. */
+/** The value of the form field that identifies the jobs shown by a confirmation page. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -14,7 +14,7 @@ const confirmed = JSON.stringify({
 describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
-  /** The step of the action that fails, and its error; `null` if none fails. */
+  /** The step at which the action fails, and with which error; `null` if it does not fail. */
   let failing: { readonly step: 'begin' | 'commit'; readonly error: Error } | null = null;
 
   beforeEach(async () => {

@@ -48,7 +48,7 @@ describe('the count of the last hour', () => {
   });
 });
 
-/** Opens a site whose storage returns the throughput of the last hour only after `release`. */
+/** Opens a site whose storage does not return the throughput of the last hour until `release` is called. */
 async function siteThatCounts(
   given?: () => Promise<never>,
 ): Promise<{ site: Site; release: () => void; reads: () => number }> {

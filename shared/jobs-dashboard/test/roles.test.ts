@@ -8,7 +8,10 @@ import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
-/** All routes of pages, documents, exports, streams and actions. Actions with a valid form are tested elsewhere. */
+/**
+ * All routes of pages, documents, exports, streams and actions. Submitting actions with a valid form is tested
+ * elsewhere.
+ */
 const routes = [
   ...[...Object.keys(pages), ...Object.keys(documents), exportPath, streamPath].map((route) => ({
     route,
@@ -17,7 +20,7 @@ const routes = [
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
-/** Returns the expected status of a request without a form. Without its form, an action is rejected for every role. */
+/** Returns the expected status of a request without a form. An action without its form is rejected for every role. */
 function statusFor(role: string | null, acts: boolean, method: string): number {
   if (role === null) return 403;
   if (acts) return method === 'POST' ? 403 : 405;
@@ -27,14 +30,17 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Returns the expected status of the form that sets the density, which needs no token and is allowed for every role.
+ * Returns the expected status of the form that sets the density. The form needs no token, and every role may submit it.
  */
 function statusOfDisplay(role: string | null, method: string): number {
   if (role === null) return 403;
   return method === 'POST' ? 303 : 405;
 }
 
-/** Expected statuses of the sign-in routes without a valid form, by path; `undefined` for methods without a route. */
+/**
+ * The expected statuses of the sign-in routes for requests without a valid form, by path; `undefined` for methods that
+ * have no route.
+ */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
   '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],
   '/sign-out': (method) => ({ POST: 403 })[method],

@@ -3,8 +3,8 @@ import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jo
 import type { ManualClock } from '@longshore/test-support';
 
 /**
- * The timeout of servers and leases while a storage is seeded, in milliseconds. Seeding advances the clock in large
- * steps, during which none of them must expire.
+ * Timeout of servers and leases while a storage is being seeded, in milliseconds. It is long, because seeding advances
+ * the clock in large steps, and no server or lease may expire in the process.
  */
 export const SEED_TIMEOUT_MS = 24 * 3_600_000;
 
@@ -15,15 +15,17 @@ interface NewJobText {
   maxAttempts?: number;
   inMs?: number;
   tags?: string[];
-  /** The id of a job that has to be done first. */
+  /** The id of a job that must be done before this one. */
   after?: string;
 }
 
-/** Memory storage with a manual clock, so that its seeded past, and the pages that show it, are always the same. */
+/**
+ * Memory storage with a manual clock. Its seeded history, and the pages that show it, are therefore always the same.
+ */
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
   #leasesEndAt: Date | undefined;
-  /** When attempts started, by job. */
+  /** When the running attempts started, by job id. */
   readonly #started = new Map<string, number>();
 
   constructor(clock: ManualClock) {
@@ -33,7 +35,7 @@ export class SeededStorage extends MemoryStorage {
     this.#keepLeases();
   }
 
-  /** Makes every server appear to have just sent a heartbeat, however far the clock has been advanced since. */
+  /** Makes each server appear to have just sent a heartbeat, no matter how far the clock has been advanced. */
   #keepServersAlive(): void {
     const list = this.servers.list.bind(this.servers);
     this.servers.list = async () =>
@@ -44,7 +46,7 @@ export class SeededStorage extends MemoryStorage {
       }));
   }
 
-  /** Makes every lease appear to have been renewed just before the first read. */
+  /** Makes each lease appear to have been renewed just before the first read. */
   #keepLeases(): void {
     const find = this.leases.find.bind(this.leases);
     this.leases.find = async (job) => {
@@ -61,7 +63,7 @@ export class SeededStorage extends MemoryStorage {
     return job.id;
   }
 
-  /** Returns a job without enqueueing it. */
+  /** Returns a job to be enqueued, without enqueueing it. */
   order({ name, queue = 'default', args = {}, maxAttempts = 10, inMs, tags, after }: NewJobText): NewJob {
     const due = inMs === undefined ? null : { inMs };
     const meta = {

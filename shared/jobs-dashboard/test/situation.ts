@@ -11,7 +11,9 @@ import {
 import { plainText } from '../src/format/plain-text.js';
 import type { Sentence } from '../src/format/sentence.js';
 
-/** The current time in these tests. The functions below return typical objects, with the given members replaced. */
+/**
+ * The current time in these tests. The functions below return typical objects in which some members can be replaced.
+ */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');
 export const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
 export const counts = {
@@ -133,7 +135,7 @@ export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
 });
 export const failure = { name: 'TypeError', message: 'x', stack: null };
 
-/** Returns a sentence as text, as of `nowMs`. */
+/** Returns a sentence as plain text, as of `nowMs`. */
 export function read(sentence: Sentence): string {
   return plainText(sentence, nowMs);
 }

@@ -6,7 +6,7 @@ import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
 
 type Counts = Awaited<ReturnType<Site['story']['storage']['jobs']['countByState']>>;
 
-/** Reads that end when the test calls `end`. */
+/** Reads that take until the test calls `end`. */
 class Reads<T> {
   readonly #ends: ((value: T) => void)[] = [];
 
@@ -18,7 +18,7 @@ class Reads<T> {
     return this.#ends.length;
   }
 
-  /** Ends all reads with a value, and waits until pending promises have settled. */
+  /** Ends all running reads with this value, then waits until pending promise callbacks have run. */
   async end(value: T): Promise<void> {
     for (const end of this.#ends.splice(0)) end(value);
     await new Promise(setImmediate);

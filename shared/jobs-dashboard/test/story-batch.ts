@@ -8,7 +8,10 @@ const refused = {
   stack: null,
 };
 
-/** Enqueues a mailing to twelve readers, and a report that runs when all of its jobs have finished. Returns its id. */
+/**
+ * Enqueues a batch of twelve mailing jobs, and a report job that runs when all of them have finished. Returns the
+ * batch's id.
+ */
 export async function seedBatch(storage: SeededStorage): Promise<string> {
   const id = newId(storage.manualClock.now());
   const jobs = Array.from({ length: 12 }, (_each, index) => ({
@@ -26,7 +29,10 @@ export async function seedBatch(storage: SeededStorage): Promise<string> {
   return id;
 }
 
-/** Starts eight jobs of the batch: six are done, one has failed because a mailbox is full, and one is still running. */
+/**
+ * Starts eight jobs of the batch. Six of them are done, one has failed because a mailbox is full, and one is still
+ * running.
+ */
 export async function startBatch(storage: SeededStorage, serverId: string): Promise<void> {
   for (let index = 0; index < 8; index += 1) {
     const claimed = await storage.start(serverId, newsletter);

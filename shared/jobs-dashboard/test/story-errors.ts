@@ -26,7 +26,7 @@ export const timeoutError = {
   stack: null,
 };
 
-/** The outcomes of three attempts to charge a card. */
+/** The outcomes of three consecutive attempts to charge a card. */
 export const cardEnds: readonly Outcome[] = [
   { kind: 'retry', error: bankError, delayMs: 45_000 },
   { kind: 'retry', error: cardError, delayMs: 90_000 },

@@ -3,7 +3,7 @@ import type { SeededStorage } from './seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** Adds batches, limits and actions to the story of the shop, none of which causes a warning. */
+/** Adds batches, limits and audit entries to the story of the shop. None of them causes a warning. */
 export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
   await seedBatches(storage, serverId);
   await storage.queues.limit('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
@@ -48,7 +48,7 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
   }
 }
 
-/** Records the actions of the day before. */
+/** Records some actions that operators took the day before. */
 export async function seedAuditEntries(storage: SeededStorage): Promise<void> {
   for (const [who, action, target] of [
     ['linus', 'queues/pause', 'newsletter'],
@@ -95,7 +95,7 @@ async function seedActions(storage: SeededStorage): Promise<void> {
   });
 }
 
-/** Starts as many jobs of the queue of orders as its limit allows. */
+/** Starts as many jobs of the queue `orders` as its limit allows. */
 export async function fillOrders(storage: SeededStorage, server: ServerRegistration): Promise<void> {
   for (let index = 0; index < 2; index += 1) await storage.start(server.id, 'orders');
   server.report(8);

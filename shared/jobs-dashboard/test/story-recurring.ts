@@ -9,7 +9,7 @@ const countStock = defineJob({
 });
 const nightlyReport = defineJob({ name: 'nightly-report', args: Type.Object({ apiToken: Type.String() }) });
 
-/** Adds the shop's recurring jobs. Returns the id of the one that runs most often. */
+/** Adds the shop's recurring jobs. Returns the id of the one that fires most often. */
 export async function seedRecurring(storage: SeededStorage): Promise<string> {
   await storage.recurring.synchronize('shop', [
     defineRecurringJob({

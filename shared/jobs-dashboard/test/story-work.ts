@@ -10,7 +10,9 @@ const refused = {
   stack: null,
 };
 
-/** Runs ordinary jobs until a time: more by day than by night, and the same ones whenever it is called. */
+/**
+ * Runs ordinary jobs until a point in time, with more jobs by day than by night. The jobs are the same in every run.
+ */
 export async function workUntil(storage: SeededStorage, untilMs: number): Promise<void> {
   const { manualClock: clock } = storage;
   const server = await storage.servers.register({

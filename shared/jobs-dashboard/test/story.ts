@@ -13,25 +13,25 @@ const MINUTE = 60_000;
 
 const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
 
-/** The seeded storage, and the ids of jobs and other things in notable states. */
+/** A seeded storage, and the ids of jobs and other objects in notable states. */
 export interface Story {
   storage: SeededStorage;
-  /** A job that was done at its first attempt. */
+  /** A job that succeeded on its first attempt. */
   doneId: string;
-  /** A job that failed twice and then was done. */
+  /** A job that succeeded after two failed attempts. */
   retriedId: string;
-  /** A job that has used up all its attempts. */
+  /** A job that has failed and used up all its attempts. */
   failedId: string;
-  /** A job that is running again, after its first server was stopped. */
+  /** A job that is running again after its first server was stopped. */
   processingId: string;
-  /** A job that waits for its next attempt. */
+  /** A job that is waiting for its next attempt. */
   retryingId: string;
   /** A job that is due in an hour. */
   scheduledId: string;
   enqueuedId: string;
   /** A job in a queue that no server consumes. */
   unservedId: string;
-  /** A job that waits for `processingId`. */
+  /** A job that is waiting for `processingId` to finish. */
   awaitingId: string;
   batchId: string;
   /** A running server. */
@@ -43,8 +43,8 @@ export interface Story {
 }
 
 /**
- * Seeds a storage with an hour and a half in the life of a small shop, after which the clock shows `endMs`. With
- * `busy`, a day of work precedes it, and there is more work in it.
+ * Seeds a storage with an hour and a half in the life of a small shop, which ends at `endMs`. With `busy`, the shop has
+ * more work, and the story begins a day earlier.
  */
 export async function seedStory(
   endMs: number = Date.parse('2026-03-01T14:05:00Z'),

@@ -1,5 +1,5 @@
 /**
- * The Postgres storage. The package `longshore` re-exports everything from here.
+ * The public API of the Postgres storage. The package `longshore` re-exports all of it.
  *
  * @module @longshore/jobs-postgres
  */

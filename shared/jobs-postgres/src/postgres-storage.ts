@@ -54,7 +54,7 @@ import { indexPlans, searchPlans } from './connection/settings.js';
 import { Notifier } from './connection/notifier.js';
 import { setDistributedForms } from './connection/statement.js';
 
-/** Maximum time that each step of closing waits for running work, in milliseconds. */
+/** Maximum time, in milliseconds, that each step of closing waits for running work. */
 const closeGraceMs = 3_000;
 
 /** Stores jobs in Postgres 15 to 18. Implements the whole storage contract, and connects on first use. */
@@ -100,11 +100,11 @@ export class PostgresStorage implements JobStorage {
     const searches = new Database(searchOptions(options), searchPlans);
     const onReplica = replicaOptions(options);
     const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
-    // The event feed does not share connections with searches.
+    // The event feed has separate connections, so that it never waits for searches.
     const feeds = new Database({ ...beside, poolSize: 2 }, searchPlans);
-    // Lookups have separate connections. Otherwise, a transaction that needs a queue's id could wait forever for a
-    // connection that another caller uses while it waits for a lock of that transaction, and callers that wait for a
-    // job (`?wait`) would queue behind lists.
+    // Lookups have separate connections for two reasons. A transaction that looks up a queue's id on shared connections
+    // could wait forever: the last connection may be in use by a caller that waits for a lock of this transaction. And
+    // callers that wait for a job (`?wait`) would queue behind lists.
     const lookups = new Database({ ...beside, poolSize: 4 });
     const indexing = new Database({ ...beside, poolSize: 1 });
     const clock = new DatabaseClock(database);
@@ -115,7 +115,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // Reads that precede a change use the connections for writes.
+    // Reads jobs before they are changed, on the same connections as writes.
     const written = new PostgresJobReader(
       { database, searches, lookups: database },
       clock,
@@ -210,15 +210,15 @@ export class PostgresStorage implements JobStorage {
     await migrate(this.#database.options, await jobStoreIn(this.#database.schema));
     await distribute(this.#database.options);
     await this.#housekeeping.days.make();
-    // Opens connections and fills caches now, so that the first caller does not have to wait for that.
+    // Opens connections and fills caches now, so that the first caller does not have to wait.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
     if (this.#setsCap) await this.#queueIds.setCap();
   }
 
   async close(): Promise<void> {
     this.#limits.close();
-    // The time is limited, because the database may be unresponsive; closing the pools then cuts off the remaining
-    // work.
+    // Each step is limited in time, because the database may be unresponsive. Closing the pools then cuts off work that
+    // is still running.
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, Promise.all([written, this.timings.store().catch(() => undefined)]));
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));

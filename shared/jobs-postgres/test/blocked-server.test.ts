@@ -6,10 +6,13 @@ import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-/** Twice the minimum, because on a busy machine the heartbeat of the thread can be seconds late. */
+/** Twice the minimum, because the heartbeat thread can be seconds late on a busy machine. */
 const serverTimeoutMs = 10_000;
 
-/** Program of another process, which rescues in a loop, and counts its searches and the dead servers and jobs found. */
+/**
+ * Returns the source of a program that rescues jobs in a loop, and prints how often it searched and how many dead
+ * servers and jobs it found.
+ */
 const rescuer = (url: string): string => `
   import { PostgresStorage } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
   const storage = new PostgresStorage({ url: ${JSON.stringify(url)} });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-/** Returns the parameter numbers in a statement: 1 for `$1`. */
+/** Returns the numbers of the parameters that a statement uses, such as 1 for `$1`. */
 const parametersOf = (text: string): readonly number[] =>
   [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number));
 
@@ -11,7 +11,7 @@ describe('The forms of statements for Citus', () => {
     await import('../src/index.js'); // defines all statements
     const { staticStatements } = await import('../src/connection/statement.js');
     const { citusForm } = await import('../src/citus/forms.js');
-    // `citusForm` throws if it is to replace a text that the statement no longer contains.
+    // Throws if a form replaces a text that the usual statement no longer contains.
     forms = [...staticStatements()].map(([name, usual]) => {
       const { text } = citusForm({ name, text: usual });
       return { name, usual, text };

@@ -6,7 +6,7 @@ import { databaseOptions, maxQueues, readOptions, searchOptions } from '../src/c
 const url = 'postgres://127.0.0.1:1/none';
 
 describe('The options of the Postgres storage in docs/operations.md', () => {
-  /** For each option, returns the value that the storage uses for a given value, or by default. */
+  /** By option: returns the value that the storage uses if the option has this value, or if it is omitted. */
   const resolved: Record<string, (value?: number) => number> = {
     commandBatchMaxTimeoutMs: (value) =>
       databaseOptions(withValue('commandBatchMaxTimeoutMs', value)).statementTimeoutMs,

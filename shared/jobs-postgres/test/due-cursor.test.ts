@@ -7,7 +7,7 @@ interface Seen {
   readonly mark?: string;
 }
 
-/** Returns the cursor after polls with these snapshots that found no due job. */
+/** Returns the cursor after polls that saw these snapshots and found no due job. */
 const after = (...polls: readonly Seen[]): DueCursor =>
   polls.reduce(
     (cursor, { snapshot, at, mark = null }) => cursor.after({ snapshot, at, mark, due: new Map() }),

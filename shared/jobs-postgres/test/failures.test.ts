@@ -24,7 +24,10 @@ describe('Failed jobs in Postgres', () => {
     await database.drop();
   });
 
-  /** Stores failed jobs of one queue; the n-th failed `n + secondsAgo` seconds ago, but not before today (UTC). */
+  /**
+   * Stores `jobs` failed jobs in the queue `failing`. The n-th one failed `n + secondsAgo` seconds ago, but not before
+   * today (UTC).
+   */
   const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
     await storage.queues.pause('failing');
     await database.query(
@@ -137,7 +140,7 @@ describe('Failed jobs in Postgres', () => {
 
   it('of one name with ever new errors leave room for those of others', async () => {
     await fail('ever-new', 60, 'No');
-    // Fingerprints leave out numbers, so their digits become letters.
+    // Replaces the digits in the messages with letters, because fingerprints leave out numbers.
     await database.query(
       `update longshore.job_history_failed
        set error = jsonb_set(error, '{message}', ('"' || translate(error ->> 'message', '0123456789', 'abcdefghij') || '"')::jsonb)`,

@@ -36,7 +36,7 @@ describe('Global locks', () => {
   });
 
   /**
-   * Calls `act` while another transaction has locked the queue `busy`, and commits that transaction once `then` has
+   * Calls `act` while another transaction has the queue `busy` locked, and commits that transaction once `then` has
    * resolved. Resolves to the result of `act`.
    */
   async function duringWrite<Result>(

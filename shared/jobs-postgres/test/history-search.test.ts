@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 /** Two days ago, because jobs may still be added to yesterday's partition for a quarter of an hour. */
 const endedDay = new Date(Date.now() - 2 * dayMs).toISOString().slice(0, 10);
 
-/** Each of two days, one past and the current one, has more jobs than a query reads before it uses an index. */
+/** Uses two days, one past and the current one, each with more jobs than a query reads before it uses an index. */
 describe('A large history in Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
@@ -159,7 +159,7 @@ describe('A large history in Postgres', () => {
     const newest = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
     expect(await search({ q: 'frequnt' })).to.deep.equal([newest, 10_000, true]);
     expect(await search({ q: 'rare' })).to.deep.equal([[], 0, true]);
-    const createdBefore = new Date(6 * 2 ** 16); // the first digits of the ids are the numbers of the jobs, not times
+    const createdBefore = new Date(6 * 2 ** 16); // the ids begin with job numbers instead of times
     expect(await search({ q: 'rare', createdBefore })).to.deep.equal([[5, 4, 3, 2, 1], 5, false]);
   });
 

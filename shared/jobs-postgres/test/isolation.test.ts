@@ -43,7 +43,7 @@ describe('Transactions of the Postgres storage', () => {
     }
   }
 
-  /** Returns the isolation level of a transaction in a session whose default level was set to serializable. */
+  /** Returns the isolation level of a transaction, after setting the session's default level to serializable. */
   const levelOf = (opened: Database): Promise<string | undefined> =>
     opened
       .query({ text: 'set session characteristics as transaction isolation level serializable' })
@@ -126,7 +126,10 @@ describe('Transactions of the Postgres storage', () => {
   }
 });
 
-/** Runs jobs in a limited queue, with keys, with parents, recurring, and completed in the handler's transaction. */
+/**
+ * Runs jobs of all kinds: in a limited queue, with keys, with parents, recurring, and completed in the handler's
+ * transaction.
+ */
 async function runEverything(storage: PostgresStorage): Promise<void> {
   const job = defineJob({ name: 'any' });
   const limited = defineJob({ name: 'limited', queue: 'limited' });

@@ -5,13 +5,15 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 
-/** Key of the advisory lock with which node-pg-migrate lets only one process migrate. */
+/** Key of the advisory lock that node-pg-migrate takes so that only one process migrates at a time. */
 const migrationLock = '7241865325823964';
 
-/** Last migration of the first release. Up to it, all tables are empty when a migration is applied. */
+/**
+ * Last migration of the first release. When this migration or an earlier one is applied, all tables are still empty.
+ */
 const lastOfFirstRelease = '006_planner-padding.sql';
 
-/** Returns the tables on which a migration creates an index without having created the table itself. */
+/** Returns the tables on which a migration creates an index but which it does not create itself. */
 function indexedFromBefore(sql: string): string[] {
   const tablesIn = (pattern: RegExp): string[] => [...sql.matchAll(pattern)].map(([, table = '']) => table);
   const made = tablesIn(/\bcreate table (?:if not exists )?(?:longshore\.)?(\w+)/gi);

@@ -11,8 +11,9 @@ const later = new Date('2090-01-01T00:00:00Z');
 
 describe('A job that another process moved to another queue', () => {
   let database: TestDatabase;
-  /** Stands for a process that looks jobs up; `mover` stands for another, which moves them. */
+  /** The storage of a process that looks jobs up. */
   let storage: PostgresStorage;
+  /** The storage of another process, which moves jobs. */
   let mover: PostgresStorage;
   let connection: pg.Client;
 

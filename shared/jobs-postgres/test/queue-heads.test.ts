@@ -21,7 +21,7 @@ describe('The oldest ready jobs of the queues', () => {
     storage = new PostgresStorage({ url: store.url });
     await storage.open();
     database = new Database(databaseOptions({ url: store.url }));
-    heads = new QueueHeads(database, () => new PacedScan(-Infinity)); // only the first read begins at the head
+    heads = new QueueHeads(database, () => new PacedScan(-Infinity)); // only the first read starts at the head
   });
 
   afterEach(async () => {

@@ -23,7 +23,10 @@ describe('Queue limits on Postgres', () => {
 
   const first = (): PostgresStorage => storages[0] ?? new PostgresStorage({ url: database.url });
 
-  /** Runs jobs on a server for each storage until all have been handled. */
+  /**
+   * Enqueues `jobs` jobs, and runs one server per storage until all of them have been handled. Each handler calls
+   * `run`.
+   */
   async function runAll(jobs: number, run: () => Promise<void>): Promise<void> {
     let ended = 0;
     const handler = handleJob(work, async () => {

@@ -7,7 +7,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const dayMs = 86_400_000;
 
-/** Returns the UTC date that many days ago, such as `2026-01-31`. */
+/** Returns the UTC date of `daysAgo` days ago, such as `2026-01-31`. */
 const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
 
 describe('The history of a Postgres storage', () => {
@@ -26,7 +26,7 @@ describe('The history of a Postgres storage', () => {
     await database.drop();
   });
 
-  /** Creates the history partition of a day, with jobs that ended at its noon, and returns the partition's name. */
+  /** Creates the history partition of a past day, with jobs that ended at noon, and returns the partition's name. */
   async function endedOn(
     state: 'done' | 'failed' | 'cancelled',
     daysAgo: number,
@@ -50,14 +50,17 @@ describe('The history of a Postgres storage', () => {
     return name;
   }
 
-  /** Runs one round of housekeeping, as a server that has just started. */
+  /** Runs one round of maintenance, as a newly started server would. */
   async function maintainOnce(options: Partial<PostgresOptions> = {}): Promise<void> {
     const starting = new PostgresStorage({ url: database.url, ...options });
     await starting.maintenance.maintain();
     await starting.close();
   }
 
-  /** Runs one round of housekeeping and backdates it by a day, because a day is dropped only by a later round. */
+  /**
+   * Runs one round of maintenance and backdates what it has recorded by a day. A later round can then drop the expired
+   * partitions.
+   */
   async function recordExpiryYesterday(options: Partial<PostgresOptions> = {}): Promise<void> {
     await maintainOnce(options);
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);

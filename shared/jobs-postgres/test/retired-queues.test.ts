@@ -13,8 +13,9 @@ const work = defineJob({ name: 'work' });
 
 describe('Retired queues on Postgres', () => {
   let database: TestDatabase;
-  /** Stands for one process; `other` stands for a second one. */
+  /** The storage of one process. */
   let storage: PostgresStorage;
+  /** The storage of a second process. */
   let other: PostgresStorage;
   let direct: Database;
 
@@ -31,7 +32,7 @@ describe('Retired queues on Postgres', () => {
     await database.drop();
   });
 
-  /** Creates a queue that both processes know and that contains only cancelled jobs. Returns its name. */
+  /** Creates a queue that both processes have used and that contains only cancelled jobs. Returns its name. */
   async function idleQueue(queue: string): Promise<string> {
     for (const process of [storage, other]) {
       const { id } = await new JobClient(process).enqueue(work, {}, { queue });
@@ -54,7 +55,7 @@ describe('Retired queues on Postgres', () => {
 
   const retireIdle = (): Promise<unknown> => direct.query(retireIdleQueues, [idleQueueDays]);
 
-  /** Runs the chore that retires idle queues now, and again as if `days` days had passed. */
+  /** Retires idle queues now, and again as if `days` days had passed. */
   async function pass(days: number): Promise<void> {
     await retireIdle();
     await database.query(`update longshore.queue set idle_since = idle_since - $1 * interval '1 day'`, [

@@ -85,7 +85,7 @@ describe('The commit horizon', () => {
     const horizon = new CommitHorizon();
     horizon.observe('101:101:', 10n, null, 0);
     horizon.observe('101:101:', 10n, null, 50);
-    horizon.observe('101:101:', 10n, 102n, 100); // transaction 101 has taken a place and not committed
+    horizon.observe('101:101:', 10n, 102n, 100); // transaction 101 has taken a position but not committed
     horizon.observe('101:103:101', 10n, 103n, 150);
     expect(horizon.place).to.equal(0n);
     horizon.observe('104:104:', 10n, 104n, 200);
@@ -94,7 +94,7 @@ describe('The commit horizon', () => {
 
   it('waits for a transaction that took its position before it got its number', () => {
     const horizon = new CommitHorizon();
-    horizon.observe('100:100:', 10n, 100n, 0); // transaction 101 has taken place 10, but has no number yet
+    horizon.observe('100:100:', 10n, 100n, 0); // transaction 101 has taken position 10, but has no number yet
     horizon.observe('101:101:', 10n, 102n, 20);
     horizon.observe('101:103:101', 10n, 103n, 40);
     expect(horizon.place).to.equal(0n);

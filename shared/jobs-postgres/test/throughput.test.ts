@@ -22,7 +22,7 @@ describe('Throughput of several queues on Postgres', () => {
     await database.drop();
   });
 
-  /** Creates queues that completed one job per minute in the past two hours. Returns their names. */
+  /** Creates queues in which one job per minute was completed during the past two hours. Returns their names. */
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
     for (const queue of names)

@@ -32,7 +32,10 @@ describe('Timings whose connection breaks', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Requires a standby of this name for commits. While it is missing, commits reach the disk but are not confirmed. */
+  /**
+   * Makes commits wait for a standby of this name. While the standby is missing, commits reach the disk but are not
+   * confirmed.
+   */
   async function requireStandby(name: string): Promise<void> {
     await admin.query(`alter system set synchronous_standby_names = '${name}'`);
     await admin.query('select pg_reload_conf()');

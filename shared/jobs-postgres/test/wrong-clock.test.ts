@@ -37,7 +37,7 @@ for (const days of [-366, -10, 10, 366]) {
       await database.drop();
     });
 
-    /** Runs `work` with a storage that was opened while the clock is wrong. */
+    /** Sets the process's clock wrong, opens a storage and calls `work` with it. */
     async function withWrongClock<Result>(
       work: (wrong: PostgresStorage) => Promise<Result>,
     ): Promise<Result> {

@@ -11,14 +11,14 @@ import {
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** An operator's action on one object, such as a job or a queue. The first call changes the object. */
+/** An operator's action on one object, such as a job or a queue. The first call of `act` changes the object. */
 interface Action {
   readonly act: (options: ActionOptions<unknown>) => Promise<unknown>;
   /** Reads the object, to show whether the action changed it. */
   readonly read: () => Promise<unknown>;
 }
 
-/** Tests that an action and its audit entry are stored together or not at all. */
+/** Defines the tests that an action and its audit entry are stored together or not at all. */
 export function auditingActions(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
 

@@ -5,7 +5,7 @@ import { type Claim, type FinishedState, type NewBatch, newId, type NewJob } fro
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Tests of batches. */
+/** Defines the tests of batches and their callbacks. */
 export function batching(fixture: Fixture): void {
   const resolved = (): Promise<void> => resolveAll(fixture.storage);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
@@ -32,7 +32,9 @@ export function batching(fixture: Fixture): void {
     };
   }
 
-  /** Enqueues a batch of `size` jobs and ends its first jobs in these states. */
+  /**
+   * Enqueues a batch of `size` jobs and ends the first of them in the states `ends`. Returns the batch and the claims.
+   */
   async function run(
     size: number,
     ends: readonly FinishedState[],

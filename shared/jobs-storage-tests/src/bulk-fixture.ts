@@ -1,7 +1,7 @@
 import { type BulkOperation, type BulkRequest, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Starts bulk operations and runs them in place of servers. */
+/** Starts bulk operations and carries them out without servers. */
 export class BulkFixture {
   readonly #fixture: Fixture;
 
@@ -13,7 +13,7 @@ export class BulkFixture {
     return this.carriedOut((await this.#fixture.storage.bulk.start(request)).id);
   }
 
-  /** Advances an operation until it has ended, and resolves to it. */
+  /** Advances bulk operations until the one with this id has ended, and resolves to that one. */
   async carriedOut(id: string): Promise<BulkOperation> {
     const { bulk } = this.#fixture.storage;
     for (;;) {
@@ -24,7 +24,7 @@ export class BulkFixture {
     }
   }
 
-  /** Enqueues as many jobs as requested and resolves to their ids. */
+  /** Enqueues `jobs` jobs in the queue, each with the properties in `job`, and resolves to their ids. */
   async fill(queue: string, jobs: number, job: Partial<NewJob> = {}): Promise<string[]> {
     const filled = Array.from({ length: jobs }, () => ({ ...newJob(queue), ...job, id: newId() }));
     await this.#fixture.storage.enqueuer.enqueue(filled);

@@ -4,7 +4,7 @@ import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage
 import { BulkFixture } from './bulk-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Tests of reading, continuing and stopping bulk operations. */
+/** Defines the tests of reading, continuing and stopping bulk operations. */
 export function keepingBulkOperations(fixture: Fixture): void {
   const bulk = new BulkFixture(fixture);
 

@@ -11,7 +11,7 @@ const effects: Record<ContinuationCondition, Record<FinishedState, JobState>> = 
   onAny: { done: 'enqueued', failed: 'enqueued', cancelled: 'enqueued' },
 };
 
-/** Tests of jobs that depend on parents. */
+/** Defines the tests of jobs that depend on parents. */
 export function continuing(fixture: Fixture): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await fixture.storage.jobs.find(id))?.state;

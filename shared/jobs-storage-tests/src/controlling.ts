@@ -7,7 +7,10 @@ import type { Fixture } from './storage-under-test.js';
 
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';
 
-/** The effect of each action on a job in each state: the new state, `same`, `illegal` or `gone`. */
+/**
+ * The effect of each action on a job in each state: the new state, `same` if nothing changes, `illegal` if the action
+ * is rejected, or `gone` if the job is deleted.
+ */
 const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'gone'>> = {
   cancel: {
     scheduled: 'cancelled',
@@ -50,7 +53,7 @@ const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'go
 export function controlling(fixture: Fixture): void {
   const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-  /** Creates a job in this state and resolves to its id. */
+  /** Creates a job, brings it into this state, and resolves to its id. */
   async function jobIn(state: JobState): Promise<string> {
     if (state === 'scheduled')
       return (await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } })).id;

@@ -4,7 +4,9 @@ import type { NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import { type Fixture, moveJob, until } from './storage-under-test.js';
 
-/** Tests of deleting queues: only an unused queue can be deleted, and it exists again as soon as it is used. */
+/**
+ * Defines the tests of deleting queues: only an unused queue can be deleted, and it exists again as soon as it is used.
+ */
 export function deletingQueues(fixture: Fixture): void {
   const isListed = async (queue: string): Promise<boolean> =>
     (await fixture.storage.queues.list()).some(({ name }) => name === queue);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Tests of recording deployments. */
+/** Defines the tests of recording and listing deployments. */
 export function deploying(fixture: Fixture): void {
   const versions = async (): Promise<string[]> =>
     (await fixture.storage.deployments.list()).map(({ version }) => version);

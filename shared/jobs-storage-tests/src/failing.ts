@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { ErrorGroup, FailurePosition } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Tests of listing the latest failures; each test uses its own names and queues. */
+/** Defines the tests of listing the latest failures. Each test uses its own names and queues. */
 export function failing(fixture: Fixture): void {
   const failAgain = async (queue: string, message = 'No'): Promise<string> => {
     const { id: serverId } = await fixture.register(queue);
@@ -13,7 +13,7 @@ export function failing(fixture: Fixture): void {
     const error = { name: 'TypeError', message, stack: null };
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     const job = await fixture.storage.jobs.find(claim.jobId);
-    // Ensures that the next job fails later by the storage's clock.
+    // Waits until the storage's clock has advanced, so that the next job fails at a later time.
     await until(async () => (await fixture.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
     return claim.jobId;
   };
@@ -102,7 +102,7 @@ export function failing(fixture: Fixture): void {
       filter: { queue: [queue] },
       maxExamined: 2,
     });
-    // A storage may examine more jobs than `maxExamined`: here, all of them.
+    // A storage may examine more jobs than `maxExamined`, in this case all of them.
     if (some.last !== null) expect([some.jobs.length, some.last]).to.deep.equal([2, await positionOf(newer)]);
     else expect(some.jobs.at(-1)?.id).to.equal(other);
   });

@@ -19,7 +19,7 @@ export function feeding(fixture: Fixture): void {
     return (await fixture.storage.feed.read({ since: null, topics: [] })).resumeAt;
   }
 
-  /** Returns the events of a queue since a time. */
+  /** Returns a queue's events since a time. */
   async function eventsOf(
     queue: string,
     since: Date,

@@ -5,7 +5,7 @@ import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Tests of job filters; each test uses its own queue. */
+/** Defines the tests of job filters. Each test uses its own queue. */
 export function filtering(fixture: Fixture): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await fixture.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });

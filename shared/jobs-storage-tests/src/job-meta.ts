@@ -15,7 +15,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: 60_000 },
 ];
 
-/** Tests that a job keeps its metadata through all state changes. */
+/** Defines the tests that a job keeps its metadata through all state changes. */
 export function linking(fixture: Fixture): void {
   const tagsOf = async (id: string): Promise<string[] | undefined> =>
     (await fixture.storage.jobs.find(id))?.tags.toSorted();

@@ -11,7 +11,7 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
   meta: { concurrencyKey: key, concurrencyLimit: limit },
 });
 
-/** Tests that a concurrency key limits how many of its jobs run at once, without affecting other keys. */
+/** Defines the tests that a concurrency key limits how many of its jobs run at once, without affecting other keys. */
 export function keying(fixture: Fixture): void {
   async function resolved(): Promise<void> {
     await until(async () =>
@@ -19,7 +19,7 @@ export function keying(fixture: Fixture): void {
     );
   }
 
-  /** Claims all ready jobs once all dependencies are resolved. */
+  /** Resolves all dependencies, and then claims all ready jobs. */
   async function claimAll(serverId: string, queue: string): Promise<ClaimedJob[]> {
     await resolved();
     return fixture.claim(serverId, queue, 100);

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Lease } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Tests of reading leases. */
+/** Defines the tests of finding a job's lease and of listing expired leases. */
 export function leasing(fixture: Fixture): void {
   const stalledIn = async (queue: string, expiredForMs = 0): Promise<Lease[]> =>
     (await fixture.storage.leases.listStalled({ expiredForMs, limit: 100 })).filter(

@@ -6,9 +6,9 @@ import { type Fixture, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-/** Tests that the limits of a queue apply to all its servers together, whatever they do concurrently. */
+/** Defines the tests that a queue's limits apply to all of its servers together, even if they work concurrently. */
 export function limiting(fixture: Fixture): void {
-  /** Creates a queue with these limits, this many ready jobs and a server. */
+  /** Creates a queue with these limits, `jobs` ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
     const queue = fixture.newQueue();
     await fixture.storage.queues.limit(queue, limits);

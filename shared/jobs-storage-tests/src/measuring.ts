@@ -19,7 +19,7 @@ const failure = (message: string): Outcome => ({
 const named = (queues: number): string[] =>
   Array.from({ length: queues }, (_each, index) => `queue ${index}`);
 
-/** Tests of statistics, such as error groups and throughput; each test uses its own names and queues. */
+/** Defines the tests of statistics, such as error groups and throughput. Each test uses its own names and queues. */
 export function measuring(fixture: Fixture): void {
   const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
     const { claim } = await fixture.claimOne(job);

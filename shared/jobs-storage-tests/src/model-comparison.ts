@@ -3,7 +3,7 @@ import type { Job, JobStorage } from '@longshore/jobs';
 import { jobStates } from '@longshore/jobs/storage';
 import type { Model } from './model.js';
 
-/** Compares the jobs and counts of a queue in the storage with the model. */
+/** Asserts that the queue has the same jobs and counts in the storage as in the model. */
 export async function expectSame(model: Model, storage: JobStorage, queue: string): Promise<void> {
   const listed = await storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   const found = listed.map((job) => visible(job.id, job));

@@ -16,10 +16,10 @@ export interface ModelJob {
 
 export const concurrencyLimit = 2;
 
-/** A job to be enqueued. */
+/** A job for {@link Model.enqueue} to enqueue. */
 export interface ModelEnqueueRequest extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
-  /** A unique key, and what happens if an unfinished job already has this key. */
+  /** A unique key, and what happens if an unfinished job already has the key; `null` for a job without one. */
   readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
 }
 
@@ -34,7 +34,8 @@ export class Model {
   paused = false;
 
   /**
-   * Returns `id` if the job was created, the id of the unfinished job that already has its key, or `rejected`.
+   * Enqueues a job. Returns `id` if it was created, `rejected` if a conflict must be rejected, or otherwise the id of
+   * the unfinished job that already has its unique key.
    */
   enqueue(id: string, { due, unique, ...content }: ModelEnqueueRequest): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
@@ -141,7 +142,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Moves a job that stops running to a state, or cancels it if that was requested while it ran. */
+  /** Moves a job that stops running to this state, or cancels it if that was requested while it ran. */
   #continueAs(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

@@ -16,7 +16,10 @@ import { type Fixture, newJob, until } from './storage-under-test.js';
 const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
-/** The storage that is compared with the model, its live servers, and all claims ever made, valid or not. */
+/**
+ * The storage to compare with the model, with its live servers, the ids of all jobs, and all claims ever made, valid or
+ * not.
+ */
 interface SystemUnderTest {
   readonly fixture: Fixture;
   readonly storage: JobStorage;
@@ -36,7 +39,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: hour },
 ];
 
-/** Picks an item by an index from fast-check, which wraps around at the end of the list. */
+/** Picks an item by an index from fast-check. An index beyond the end of the list wraps around. */
 function pick<Item>(items: readonly Item[], index: number): Item | undefined {
   return items[index % Math.max(items.length, 1)];
 }
@@ -86,7 +89,9 @@ const claim =
     }
   };
 
-/** Uses a claim of any age. An invalid claim must change nothing; a valid one must not be reported as invalid. */
+/**
+ * Writes with a claim of any age. An invalid claim must change nothing; a valid one must not be reported as invalid.
+ */
 const withClaim =
   (
     claimIndex: number,
@@ -100,7 +105,8 @@ const withClaim =
     const stale = await write(storage, drawn);
     await storage.maintenance.maintain(); // applies a cancellation that came too late to stop the attempt
     if (held) change(model, drawn);
-    // Invalid claims are not checked: a repeated completion may succeed, because the first response could be lost.
+    // The result for an invalid claim is not checked, because a repeated completion may succeed: the first response
+    // could have been lost.
     if (held) expect(stale).to.deep.equal([]);
   };
 
@@ -139,7 +145,7 @@ const setPaused =
     model.paused = paused;
   };
 
-/** Gives steps the name that fast-check prints in counterexamples. */
+/** Generates steps that fast-check prints under this name in counterexamples. */
 function named<Drawn>(
   arbitrary: fc.Arbitrary<Drawn>,
   name: string,
@@ -222,7 +228,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: named(fc.boolean(), 'pause', setPaused) },
 );
 
-/** Tests that run random sequences of what clients, servers and operators do, and compare each step with a model. */
+/**
+ * Defines the test that runs random sequences of what clients, servers and operators do, and compares each step with a
+ * model.
+ */
 export function modelling(fixture: Fixture): void {
   it('is in the same state as the model after every step', async () => {
     await fc.assert(

@@ -7,12 +7,12 @@ import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Fixture, newJob, until } from './storage-under-test.js';
 
-/** Tests of actions on all jobs that match a filter; each test uses its own queue. */
+/** Defines the tests of actions on all jobs that match a filter. Each test uses its own queue. */
 export function operatingInBulk(fixture: Fixture): void {
   const bulk = new BulkFixture(fixture);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await fixture.storage.jobs.find(id))?.state;
-  /** Creates one job in each state and resolves to their ids. */
+  /** Creates one job in each state, and resolves to the jobs' ids by state. */
   const oneInEach = async (queue: string): Promise<Map<JobState, string>> => {
     const ids = new Map<JobState, string>();
     for (const state of ['done', 'failed', 'cancelled'] as const) {

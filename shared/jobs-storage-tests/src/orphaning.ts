@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Orphan } from '@longshore/jobs/storage';
 import type { Fixture } from './storage-under-test.js';
 
-/** Tests of listing orphans: jobs that no registered server can run. */
+/** Defines the tests of listing orphans, which are jobs that no registered server can run. */
 export function orphaning(fixture: Fixture): void {
   const orphansOf = async (queue: string): Promise<Orphan[]> =>
     (await fixture.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);

@@ -5,9 +5,11 @@ import { type Fixture, newJob } from './storage-under-test.js';
 
 const kilobyte = 1_024;
 
-/** Tests of reading large jobs page by page. */
+/** Defines the tests of reading jobs with large arguments page by page. */
 export function paging(fixture: Fixture): void {
-  /** Enqueues this many jobs, oldest first, each with arguments of this many bytes. */
+  /**
+   * Enqueues `count` jobs, each with arguments of about `bytes` bytes. Resolves to their queue and ids, oldest first.
+   */
   async function carrying(count: number, bytes: number): Promise<{ queue: string; ids: string[] }> {
     const queue = fixture.newQueue();
     const jobs = Array.from({ length: count }, (_, index) => ({
@@ -73,7 +75,7 @@ export function paging(fixture: Fixture): void {
   it('is brief without large arguments', async () => {
     const queue = fixture.newQueue();
     const short = await fixture.enqueue(queue, { args: '{"n":1}' });
-    // Compresses to much less than the limit.
+    // Exceeds the limit, although it compresses to much less than that.
     const long = await fixture.enqueue(queue, { args: JSON.stringify({ text: 'x'.repeat(20 * kilobyte) }) });
     const longest = await fixture.enqueue(queue, {
       args: JSON.stringify({ text: 'x'.repeat(900 * kilobyte) }),

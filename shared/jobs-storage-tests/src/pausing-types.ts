@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Tests of pausing job types; each test uses its own names. */
+/** Defines the tests of pausing job types. Each test uses its own names. */
 export function pausingTypes(fixture: Fixture): void {
   it('keeps servers from claiming jobs of a paused type, but no others, whether or not they registered names', async () => {
     for (const jobNames of [undefined, ['types.paused', 'types.other']]) {

@@ -7,14 +7,14 @@ import { type Fixture, until } from './storage-under-test.js';
 /** Duration of a pause whose end a test waits for, in milliseconds. */
 const shortMs = 80;
 
-/** Something that can be paused. */
+/** A queue, job type or recurring job that a test pauses. */
 interface Subject {
   readonly name: string;
   readonly pause: (options: PauseOptions) => Promise<unknown>;
   readonly read: () => Promise<PauseState | undefined>;
 }
 
-/** Tests of who paused something, why, and until when. */
+/** Defines the tests of what a pause records (who paused something, why, and until when) and of how it ends. */
 export function pausing(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
   let types = 0;

@@ -23,7 +23,7 @@ export class RecurringFixture {
     this.#fixture = fixture;
   }
 
-  /** Describes a recurring job with a unique id and queue. */
+  /** Returns the definition of a recurring job with a unique id and queue. */
   describe(options: Options = {}): NewRecurringJob {
     const queue = this.#fixture.newQueue();
     return defineRecurringJob({ ...hourly, id: `every-${queue}`, queue, ...options });
@@ -47,7 +47,11 @@ export class RecurringFixture {
     return { ...(await this.find(id)), nextDueAt };
   }
 
-  /** Fires all due recurring jobs, and throws if the given one is not among them. */
+  /**
+   * Fires all due recurring jobs, and returns what happened to this one.
+   *
+   * @throws {Error} if this one did not fire
+   */
   async fire(id: string): Promise<FiredRecurringJob> {
     const { fired } = await this.#fixture.storage.recurring.fireDue(1_000);
     const own = fired.find((entry) => entry.id === id);

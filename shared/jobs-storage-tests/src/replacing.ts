@@ -10,7 +10,7 @@ import {
 } from '@longshore/jobs';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Tests of enqueuing a job that replaces the content of the job that already has its unique key. */
+/** Defines the tests of enqueuing a job that replaces the content of the job with the same unique key. */
 export function replacing(fixture: Fixture): void {
   const client = (): JobClient => new JobClient(fixture.storage);
   const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: fixture.newQueue() });
@@ -154,7 +154,7 @@ export function replacing(fixture: Fixture): void {
         started.set(claim.jobId, args);
         await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
       }
-      // The job either waits with the new content, or was claimed with the new or an earlier content.
+      // Either the job is waiting with the new content, or it was claimed with the new or an earlier content.
       const { args, state } = await find(answer);
       if (state === 'enqueued') expect(args).to.deep.equal({ n });
       else expect(started.has(answer.id)).to.equal(true);

@@ -26,7 +26,7 @@ const linesFor = (claim: Claim, ...lines: number[]): JobReport => ({
   lines: lines.map((line) => lineOf(line)),
 });
 
-/** Tests of progress and logs. */
+/** Defines the tests of the progress and log lines that running jobs report. */
 export function reporting(fixture: Fixture): void {
   const messagesOf = async (
     id: string,
@@ -37,7 +37,7 @@ export function reporting(fixture: Fixture): void {
     return (await fixture.storage.jobs.find(id))?.progress;
   }
 
-  /** Runs one job with this handler, and resolves to the job when it is in the expected state. */
+  /** Runs one job with this handler, and resolves to the job once it is in the expected state. */
   async function run(
     handler: RunJob<unknown>,
     options: Partial<JobServerOptions> = {},

@@ -89,7 +89,8 @@ export function rescuing(fixture: Fixture): void {
     await fixture.silence(id);
     await fixture.storage.maintenance.rescue();
     const lost = (await fixture.storage.servers.listLost()).find((server) => server.id === id);
-    // Five were running, as the concurrency allows; the job on its last attempt is counted because it may have been.
+    // Five jobs were running, as the concurrency allows. The job on its last attempt is counted, too, because it may
+    // have been running.
     expect(lost?.processing).to.equal(6);
   });
 

@@ -6,7 +6,7 @@ import { BulkFixture } from './bulk-fixture.js';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Tests of retrying jobs together with their skipped dependents. */
+/** Defines the tests of retrying jobs together with their skipped dependents. */
 export function restoringDependents(fixture: Fixture): void {
   const bulk = new BulkFixture(fixture);
   const statesOf = async (...ids: string[]): Promise<(JobState | undefined)[]> => {
@@ -19,7 +19,7 @@ export function restoringDependents(fixture: Fixture): void {
     if (claimed === undefined) throw new Error('Nothing could be claimed');
     return claimed.claim;
   };
-  /** Fails the first of three jobs, each of which depends on the previous one. */
+  /** Enqueues a chain of three jobs, each of which depends on the previous one, and fails the first. */
   const failedChain = async (): Promise<{
     queue: string;
     root: string;

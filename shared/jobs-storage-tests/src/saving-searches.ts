@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Tests of saving searches. */
+/** Defines the tests of saving, listing and deleting searches. */
 export function savingSearches(fixture: Fixture): void {
   const search = { name: 'Failed mail', query: 'state=failed&queue=mail', savedBy: 'ann' };
 

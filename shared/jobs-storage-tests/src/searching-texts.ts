@@ -6,7 +6,7 @@ import type { Fixture } from './storage-under-test.js';
 
 const maxBytes = 1_000_000;
 
-/** Tests of searches that tolerate typos; each test uses its own queue. */
+/** Defines the tests of searches that tolerate typos. Each test uses its own queue. */
 export function searchingTexts(fixture: Fixture): void {
   const search = (queue: string, q: string, query: Partial<JobSearchQuery> = {}): Promise<JobSearchPage> =>
     fixture.storage.jobs.search({
@@ -26,7 +26,7 @@ export function searchingTexts(fixture: Fixture): void {
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     return claim.jobId;
   };
-  /** Enqueues one job of each name and resolves to their ids, oldest first. */
+  /** Enqueues one job with each name and resolves to their ids, oldest first. */
   const named = async (queue: string, names: readonly string[]): Promise<string[]> => {
     const start = Date.now();
     const ids: string[] = [];

@@ -5,7 +5,7 @@ import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/s
 import { BulkFixture } from './bulk-fixture.js';
 import type { Fixture } from './storage-under-test.js';
 
-/** Tests of searching by error and by words; each test uses its own queue. */
+/** Defines the tests of searching by error and by words. Each test uses its own queue. */
 export function searching(fixture: Fixture): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await fixture.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { newId, type Server, type ServerRegistration, type ServerRequest } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Timeout of a server in milliseconds; short, so that heartbeats are frequent. */
+/** Server timeout, in milliseconds. Short, so that heartbeats are frequent. */
 const timeoutMs = 900;
 
 export function askingServers(fixture: Fixture): void {

@@ -8,7 +8,7 @@ import {
 } from '@longshore/jobs';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Runs `work` while a server consumes a queue. */
+/** Runs `work` while a server with these handlers consumes the queue. */
 export async function whileServing<Result>(
   fixture: Fixture,
   queue: string,

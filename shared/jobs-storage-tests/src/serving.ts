@@ -245,7 +245,7 @@ export function serving(fixture: Fixture): void {
       const end = new Date(fixture.storage.clock.now() + 300);
       await fixture.storage.jobTypes.pause(paused.name, { until: end });
       const { id } = await client.enqueue(paused, {});
-      // When a later job is done, claims have skipped the paused one.
+      // Once a job that was enqueued later is done, a claim must have skipped the paused one.
       await jobIn((await client.enqueue(other, {})).id, inState('done'));
       const job = await jobIn(id, inState('done'));
       expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));

@@ -8,19 +8,19 @@ import {
   type ServerRegistration,
 } from '@longshore/jobs/storage';
 
-/** What a storage provides to the suite. */
+/** A storage to test, with operations that the suite needs but {@link JobStorage} lacks. */
 export interface StorageUnderTest {
   /** An open storage, shared by the whole suite; each test uses its own queues. */
   readonly storage: JobStorage;
   /** Makes a server's last heartbeat older than its timeout. */
   silence(serverId: string): Promise<void>;
-  /** Makes a recurring job due at this time of its schedule. */
+  /** Sets the time at which a recurring job is next due. `at` must be a time of its schedule. */
   setNextDue(recurringJobId: string, at: Date): Promise<void>;
-  /** Called after the last test. */
+  /** Closes the storage. Called after the last test. */
   close(): Promise<void>;
 }
 
-/** Opens the storage before the first test, and offers common operations on it. */
+/** Opens the storage before the first test, closes it after the last, and provides common operations on it. */
 export class Fixture {
   #subject: StorageUnderTest | undefined;
   readonly #registrations: ServerRegistration[] = [];
@@ -61,7 +61,11 @@ export class Fixture {
     return complete;
   }
 
-  /** @param jobNames the names of jobs that the server has handlers for; by default it accepts any job */
+  /**
+   * Registers a server, which is unregistered after the test.
+   *
+   * @param jobNames names of the jobs that the server has handlers for; by default, it accepts any job
+   */
   async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
     const registration = await this.storage.servers.register({
       host: 'conformance',
@@ -89,7 +93,7 @@ export class Fixture {
     return this.storage.claims.claim({ serverId, queue, limit, leaseMs });
   }
 
-  /** Lists all jobs of a queue, newest first. */
+  /** Lists up to 1 000 jobs of a queue, newest first. */
   async jobsOf(queue: string): Promise<Job[]> {
     return this.storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   }
@@ -105,7 +109,9 @@ export function newJob(queue: string): NewJob {
   return { id: newId(), name: 'work', queue, priority: 0, args: '{"n":1}', maxAttempts: 10, due: null };
 }
 
-/** Calls `look` until its result is not `undefined`; limited by the test's timeout. */
+/**
+ * Calls `look` repeatedly until it returns something other than `undefined`. Only the test's timeout limits the wait.
+ */
 export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 16)) {
     const found = await look();

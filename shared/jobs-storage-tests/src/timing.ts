@@ -7,7 +7,7 @@ import type { Fixture } from './storage-under-test.js';
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
-/** Tests of job timings; each test uses its own queues and names. */
+/** Defines the tests of job timings. Each test uses its own queues and names. */
 export function timing(fixture: Fixture): void {
   const read = async (
     query: Pick<TimingQuery, 'queue' | 'name'>,

@@ -1,6 +1,6 @@
 /**
- * The API for applications: job definitions, handlers, the client, the server and the memory storage. What only storage
- * implementations and their tools need is exported by `@longshore/jobs/storage`. The package `longshore` exports
+ * The API for applications: job definitions, handlers, the client, the server and the memory storage. Anything that
+ * only storage implementations and their tools need is in `@longshore/jobs/storage`. The package `longshore` exports
  * everything in this module, together with the Postgres storage.
  *
  * @module @longshore/jobs

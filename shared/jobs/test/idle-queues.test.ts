@@ -18,7 +18,7 @@ describe('The idle queues of a memory storage', () => {
 
   afterEach(() => storage.close());
 
-  /** Runs housekeeping now, and again `days` days later. */
+  /** Runs maintenance now, and again as if `days` days had passed. */
   async function pass(days: number): Promise<void> {
     await storage.maintenance.maintain();
     nowMs += days * dayMs;

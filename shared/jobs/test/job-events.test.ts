@@ -42,7 +42,7 @@ describe('Job events', () => {
     return id;
   }
 
-  /** Reads `count` events, or all of them if the stream ends earlier. */
+  /** Reads up to `count` events; fewer if the stream ends earlier. */
   async function take(stream: EventStream | null, count = Infinity): Promise<DeliveredEvent[]> {
     const heard: DeliveredEvent[] = [];
     for await (const each of stream ?? []) if (heard.push(each) >= count) break;

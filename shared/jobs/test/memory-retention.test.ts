@@ -16,7 +16,7 @@ describe('The history of a memory storage', () => {
   const storageWith = (options: MemoryStorageOptions = {}): MemoryStorage =>
     new MemoryStorage({ clock: { now: () => nowMs }, ...options });
 
-  /** Runs a job until it ends in this state, and resolves to its id. */
+  /** Enqueues a job, ends it in this state, and resolves to its id. */
   async function end(storage: MemoryStorage, state: FinishedState): Promise<string> {
     const { id } = await new JobClient(storage).enqueue(job, {});
     await finish(storage, state);

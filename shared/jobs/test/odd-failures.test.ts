@@ -20,7 +20,7 @@ const claimed: ClaimedJob = {
 
 const tenYearsMs = 315_360_000_000;
 
-/** Makes values that throw when they are printed, read or inspected. */
+/** Generates functions that create values which throw when they are printed, read or inspected. */
 const hostile = fc.constantFrom<MakeValue>(
   () => Object.create(null) as unknown,
   () => ({
@@ -61,7 +61,7 @@ const hostile = fc.constantFrom<MakeValue>(
   },
 );
 
-/** Creates an odd value only when it is used, because fast-check inspects the values that it generates. */
+/** Creates an odd value. A function, because fast-check inspects the values that it generates. */
 type MakeValue = () => unknown;
 
 const member: fc.Arbitrary<MakeValue> = fc.oneof(
@@ -72,7 +72,7 @@ const member: fc.Arbitrary<MakeValue> = fc.oneof(
   fc.string({ unit: 'binary' }).map((value) => () => value),
 );
 
-/** An error with some odd members: each has an odd value or a getter that throws. */
+/** Generates errors with some odd members, each of which has an odd value or a getter that throws. */
 const oddError: fc.Arbitrary<MakeValue> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),
@@ -113,7 +113,7 @@ function failureOf(value: unknown, options: Partial<Parameters<typeof defineJob>
   );
 }
 
-/** Expects an outcome that Postgres can store and another process can read. */
+/** Asserts that Postgres can store the outcome and another process can read it. */
 function expectStorable(outcome: Outcome): void {
   const text = JSON.stringify(outcome);
   expect(JSON.parse(text)).to.deep.equal(outcome);

@@ -6,11 +6,11 @@ import type { AttemptReport } from '../src/server/attempt-report.js';
 import { silentLogger } from '../src/server/logger.js';
 import { Reporter } from '../src/server/reporter.js';
 
-/** Records reports, or throws {@link failure} if it is set. */
+/** Records reports, but rejects them with {@link failure} while it is set. */
 class ReportStorage extends MemoryStorage {
   failure: Error | null = null;
   refused = 0;
-  /** Duration of a write in milliseconds. */
+  /** How long each write takes, in milliseconds. */
   takesMs = 0;
   stale: Claim[] = [];
   readonly taken: (readonly JobReport[])[] = [];

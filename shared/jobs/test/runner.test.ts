@@ -18,7 +18,9 @@ const claimed = (attempt: number): ClaimedJob => ({
 });
 
 describe('A server that loses leases', () => {
-  /** Returns the outcomes of attempt `running` of a job, whose attempt `dropped` loses its lease while it runs. */
+  /**
+   * Runs attempt `running` of a job, and drops the lease of attempt `dropped` meanwhile. Returns the reported outcomes.
+   */
   async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
     let finish: () => void = () => undefined;
     const work = handleJob(

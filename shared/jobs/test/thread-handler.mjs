@@ -1,4 +1,4 @@
-// On Node 20, threads do not inherit the TypeScript loader of the tests, so this module registers it.
+// Registers the TypeScript loader, because threads do not inherit it from the tests on Node 20.
 import { register } from 'tsx/esm/api';
 
 register();

@@ -49,13 +49,13 @@ const behaviours: Record<string, (context: Context) => unknown> = {
     log.info('waiting');
     await sleep(60_000, null, { signal });
   },
-  // Blocks the event loop of the thread, but checks the signal.
+  // Blocks the thread's event loop, but checks the signal.
   compute: ({ log, signal }) => {
     log.info('computing');
     while (!signal.aborted);
     signal.throwIfAborted();
   },
-  // Blocks the event loop of the thread and never checks the signal.
+  // Blocks the thread's event loop and never checks the signal.
   burn: ({ log }) => {
     log.info('burning');
     for (;;);

@@ -18,7 +18,7 @@ const add = defineJob({
 const greet = defineJob({ name: 'greet', args: Type.Object({ name: Type.String() }) });
 const sweep = defineJob({ name: 'sweep' });
 
-/** Each misuse is a compile-time error; `npm run build` fails if one is no longer reported. */
+/** Each misuse is marked as a compile-time error, so `npm run build` fails if the compiler no longer reports it. */
 describe('The types of jobs', () => {
   let storage: MemoryStorage;
   let client: JobClient;

@@ -16,8 +16,8 @@ export interface Cluster {
 const user = 'longshore';
 
 /**
- * Opens the cluster in `directory`, creating it if it does not exist. A new cluster is renamed to its final name only
- * once it is complete, so an interrupted `initdb` does not affect later starts.
+ * Opens the cluster in `directory`, creating it if it does not exist. The data directory of a new cluster gets its
+ * final name only once it is complete, so an interrupted `initdb` does not affect later starts.
  */
 export async function openCluster(binaries: Binaries, directory: string): Promise<Cluster> {
   const { data, passwordFile } = filesIn(directory);
@@ -53,7 +53,7 @@ async function createCluster(
     `--username=${user}`,
     `--pwfile=${files.passwordFile}`,
     '--auth=scram-sha-256',
-    // The password is 24 random bytes, so more iterations would only slow down connections.
+    // One iteration is enough, because the password is 24 random bytes; more would only slow down connections.
     '--set=scram_iterations=1',
     // Sorts text in the same order on every machine, whatever locales are installed.
     '--encoding=UTF8',

@@ -6,7 +6,7 @@ export async function freePort(preferred = 0): Promise<number> {
   return port ?? (await listenOnce(0)) ?? 0;
 }
 
-/** Listens on a port for a moment. Returns the port, or `null` if it is in use. */
+/** Listens on a port for a moment (on any free port if it is 0). Returns the port, or `null` if it is in use. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** The id of the user `nobody`, who exists on every Linux system and owns no files. */
+/** The id of the user and group `nobody`, who exists on every Linux system and owns no files. */
 const unprivilegedId = 65534;
 
 export type PostgresProcess = ChildProcessByStdio<null, null, Readable>;
@@ -34,7 +34,6 @@ export function launch(program: string, args: readonly string[]): PostgresProces
     );
   }
   const [command, ...rest] = [...wrapper, program, ...args];
-  // Runs in its own process group, so that Ctrl-C does not reach Postgres. The program that started it decides when to
-  // stop it.
+  // Starts a separate process group, so that Ctrl-C does not reach Postgres. This program decides when to stop it.
   return spawn(command ?? program, rest, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
 }

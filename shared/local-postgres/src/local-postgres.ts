@@ -10,7 +10,7 @@ import { clearStaleLock, portOfRunning } from './lock-file.js';
 
 export interface LocalPostgresOptions {
   /**
-   * The directory of the data and the password. Created if missing, and kept after `stop`. Only one Postgres at a time
+   * The directory for the data and the password. Created if missing, and kept after `stop`. Only one Postgres at a time
    * can use it.
    */
   readonly directory: string;
@@ -18,9 +18,9 @@ export interface LocalPostgresOptions {
   readonly port?: number;
   /** The name of the database, which is created if missing; `longshore` by default. */
   readonly database?: string;
-  /** `false` makes Postgres faster, for tests, but a power failure may corrupt the data; `true` by default. */
+  /** Whether the data survives a power failure; `true` by default. `false` makes Postgres faster, for tests. */
   readonly durable?: boolean;
-  /** Additional settings, as in postgresql.conf; none by default. */
+  /** Additional settings, named as in postgresql.conf; none by default. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Called with each line that Postgres logs. */
   readonly onLog?: (line: string) => void;
@@ -32,13 +32,13 @@ export interface LocalPostgres {
   readonly port: number;
   /** Resolves when the Postgres process has ended, for whatever reason; never rejects. */
   readonly ended: Promise<void>;
-  /** Disconnects all clients, ends Postgres and waits for it. Can be called more than once. */
+  /** Disconnects all clients, stops Postgres and waits until it has ended. Can be called more than once. */
   stop(): Promise<void>;
 }
 
 /**
- * Time that Postgres gets for its last checkpoint when it is stopped, in milliseconds. If that is not enough, it
- * recovers at the next start.
+ * Time for the final checkpoint when Postgres is stopped, in milliseconds. If that is not enough, Postgres recovers at
+ * the next start.
  */
 const stopDeadlineMs = 2_500;
 
@@ -52,8 +52,8 @@ const fastSettings = {
 };
 
 /**
- * Starts a real Postgres that npm installed, even as root, and resolves when it accepts connections. It is stopped when
- * this process ends.
+ * Starts the Postgres that npm has installed, even as root, and resolves when it accepts connections. Postgres is
+ * stopped when this process ends.
  *
  * @throws if there are no binaries for this platform, if a Postgres is already running on the directory, or if Postgres
  *   does not start; the error then contains the last lines of its log
@@ -74,7 +74,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 
   const database = options.database ?? 'longshore';
   try {
-    // The driver is loaded while Postgres starts, which takes about as long.
+    // Loads the driver while Postgres starts, because both take about as long.
     const [{ default: pg }] = await Promise.all([import('pg'), untilReady(child, options.onLog)]);
     await createDatabase(pg, urlOf(cluster, port, 'postgres'), database);
   } catch (error) {
@@ -106,7 +106,7 @@ function settingsOf({ durable = true, settings = {} }: LocalPostgresOptions): st
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Waits for the log line that reports readiness. It is always in English, because the cluster has no locale. */
+/** Waits for the log line that reports readiness. The line is always in English, because the cluster has no locale. */
 function untilReady(child: PostgresProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
   const recent: string[] = [];
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** Time that Postgres gets to shut down after the process that started it was killed, in milliseconds. */
+/** How long to wait for Postgres to shut down after the process that started it was killed, in milliseconds. */
 const shutdownMs = 3_000;
 
 /**

@@ -4,7 +4,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
-/** A schema, and the directory with its migration files for node-pg-migrate. */
+/** A schema, and the directory that contains its migrations for node-pg-migrate. */
 export interface MemoryDatabaseMigrations {
   readonly directory: URL;
   readonly schema: string;
@@ -17,15 +17,16 @@ interface Opened {
 
 /**
  * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts on first
- * use, which takes some seconds and 350 MB (docs/adr/016). Its rows are lost when the process ends. It has one
- * connection, so transactions wait for one another, and a statement blocks the process while it runs.
+ * use, which takes some seconds and 350 MB (docs/adr/016). Its rows are lost when the process ends. It has only one
+ * connection, so transactions wait for one another, and each statement blocks the process while it runs.
  */
 export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
-  /** Counterparts of the connection pools of an application's Postgres database. Here, both are the database itself. */
+  /** The pool for writes, as in an application's Postgres database. Here, it is the database itself. */
   readonly pool: Database = this;
+  /** The pool for reads. Here, it is also the database itself. */
   readonly reads: Database = this;
 
   async query<Row extends object>(text: string, values?: unknown[]): Promise<QueryResult<Row>> {
@@ -62,7 +63,7 @@ export class MemoryDatabase implements Database {
   }
 }
 
-/** Starts the database. Imports the library only here, because most processes never use it. */
+/** Starts the database and runs the migrations. Imports PGlite only here, because most processes never use it. */
 async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Opened> {
   const [{ PGlite }, { createPgConfig }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
@@ -82,9 +83,9 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
 }
 
 /**
- * Runs the migrations of a directory.
+ * Runs the migrations in a directory.
  *
- * @throws {Error} if a migration fails; the message names it
+ * @throws {Error} if a migration fails; the message contains its name
  */
 async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.Pool): Promise<void> {
   const client = await pool.connect();

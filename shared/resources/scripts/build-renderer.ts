@@ -58,7 +58,8 @@ function build(): void {
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: script.length,
   };
-  // Renamed only when complete, so that an interrupted build does not leave a partial file under the final name.
+  // The file is renamed only when it is complete, so that an interrupted build does not leave a partial file under the
+  // final name.
   const target = path.join(assets, 'scalar.js.br');
   const partial = `${target}.${process.pid}`;
   writeFileSync(partial, brotliCompressSync(script, { params }));

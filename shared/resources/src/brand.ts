@@ -1,12 +1,12 @@
-/** A class, abstract or with any parameters. */
+/** Any class: abstract or concrete, with any constructor parameters. */
 type Class = abstract new (...args: never[]) => object;
 
 /**
  * Makes `instanceof` recognise instances of a class across copies of this package. A process has two copies if two
- * versions are installed, or if a bundle contains one and its dependencies load the other. Subclasses are recognised as
- * usual.
+ * versions are installed, or if a bundle contains one and its dependencies load the other. Subclasses keep the usual
+ * `instanceof`.
  *
- * @param name identifies the class; the same in all copies and versions
+ * @param name identifies the class, so it must be the same in all copies and versions
  */
 export function brand(type: Class, name: string): void {
   const mark = Symbol.for(`longshore ${name}`);

@@ -20,7 +20,7 @@ export interface ResourceApiOptions {
   readonly resources: readonly Resource[];
   /** Required if any resource is a table. */
   readonly platform?: Platform;
-  /** Scheme, host and port that links start with, e.g. `https://example.com`; a trailing slash is removed. */
+  /** Scheme, host and port of all links, e.g. `https://example.com`. A trailing slash is removed. */
   readonly baseUrl: string;
   /**
    * Path before `/api` in links, e.g. `/shop`; default empty. Requests are served with and without it, because a
@@ -45,7 +45,7 @@ export interface ResourceApiOptions {
   readonly rateLimit?: RateLimit;
   /** Limits how many event streams and `?wait` calls may be open at once. */
   readonly listenerLimits?: ListenerLimits;
-  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number;
   /**
    * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined and the error is
@@ -59,8 +59,8 @@ export interface ResourceApiOptions {
   /** Origins whose pages may call the API from a browser, e.g. `https://app.example.com`; default: none. */
   readonly corsOrigins?: readonly string[];
   /**
-   * Called with every request before anything else, including requests that later middleware serves; throws an ApiError
-   * to reject the request. Default: accepts all.
+   * Called with every request before anything else, including requests that later middleware serves. Throws an ApiError
+   * to reject the request. By default, all requests are accepted.
    */
   readonly guard?: RequestGuard;
   /** Who sees the stack trace of a 500; default `always`. */
@@ -74,8 +74,9 @@ const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.
 
 /**
  * Creates the API as Koa middleware. Use it first: it serves everything under `/api` and the pages `/errors/{code}`,
- * with or without the prefix, and sends the error payload if later middleware throws or gives no response.
- * @throws {DefinitionError} if two resources share a name, or a resource is a table and there is no `platform`
+ * with or without the prefix, and sends the error payload if later middleware throws or sends no response.
+ * @throws {DefinitionError} if two resources share a name or a singular, or a resource is a table and there is no
+ * `platform`
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {
   const catalog = createCatalog(options.resources, options.platform);

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { errorCatalogue, type ErrorPayload, type OpenApiDocument } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** Statuses that are also allowed, because the document does not list the responses to unsupported methods. */
+/**
+ * Statuses that any request may get. They are allowed here because the document does not list the responses to
+ * unsupported methods.
+ */
 const undocumented = [204, 400, 404, 405];
 
 const text = fc.oneof(
@@ -91,7 +94,7 @@ const request = fc.record({
 });
 
 function encode(value: string): string {
-  // Lone surrogates are replaced, because they cannot be encoded. Percent signs are not encoded, so that some encodings
+  // Replaces lone surrogates, because they cannot be encoded. Leaves percent signs as they are, so that some encodings
   // are invalid.
   return encodeURIComponent(value.toWellFormed()).replaceAll('%25', '%');
 }

@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import { EventStream } from '../src/pipeline/event-stream.js';
 import type { ServerSentEvent } from '../src/definition/event-source.js';
 
-/** Returns a stream that sends these events and then stays silent until it is closed. */
+/**
+ * Returns a stream that sends these events and then stays silent until it is closed. `isLeft` returns whether it has
+ * been closed.
+ */
 function silentAfter(events: readonly ServerSentEvent[]): {
   events: AsyncIterable<ServerSentEvent>;
   isLeft: () => boolean;

@@ -83,7 +83,10 @@ describe('A listener with credentials', () => {
     const gone = await listenToEvents(url, { 'x-listener': 'gone' });
     const other = await listenToEvents(url, { 'x-listener': 'other' });
     gone.close();
-    /** Returns the listeners whose credentials are checked until those of `other` have been checked five times. */
+    /**
+     * Records whose credentials are checked until those of `other` have been checked five times, and returns these
+     * listeners.
+     */
     const checkedListeners = (): Promise<Set<string | undefined>> =>
       new Promise((resolve) => {
         const seen: (string | undefined)[] = [];

@@ -25,7 +25,7 @@ describe('The OpenAPI document', () => {
   let text: string;
   before(async () => {
     api = await serveLibrary({
-      // Redocly rejects servers named example.com.
+      // Replaces the default base URL, because Redocly rejects servers named example.com.
       baseUrl: 'https://library.longshore.dev',
       authenticate: () => ({ name: 'me', scopes: ['admin'] }),
       scopeOf: ({ method, operation }) => (operation === undefined ? readOrWrite({ method }) : 'operate'),
@@ -44,8 +44,8 @@ describe('The OpenAPI document', () => {
   });
 
   it('passes Redocly’s strict rules', async () => {
-    // Redocly considers `/books/search/{keyword}` and `/books/{bookId}/lend` ambiguous, but no item can have the id
-    // `search`.
+    // The rule is off because Redocly considers `/books/search/{keyword}` and `/books/{bookId}/lend` ambiguous, but no
+    // item can have the id `search`.
     const rules = { 'no-ambiguous-paths': 'off' as const };
     const config = await createConfig({ extends: ['recommended-strict'], rules });
     const problems = await lintFromString({ source: text, config });

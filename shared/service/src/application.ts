@@ -1,9 +1,11 @@
 import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
 import type { Database, Resource } from '@longshore/resources';
 
-/** What a service provides to the handlers of its application. */
+/** The services that a process provides to the handlers of its application. */
 export interface ApplicationServices {
-  /** The database with the application's tables. With `API_STORAGE=memory`, a Postgres in the memory of the process. */
+  /**
+   * The database with the application's tables. With `API_STORAGE=memory`, an in-memory Postgres inside the process.
+   */
   readonly database: Database;
   /** A directory to which handlers can write files. */
   readonly directory: string;
@@ -14,11 +16,11 @@ export interface SeedOptions {
   readonly replace?: boolean;
 }
 
-/** The tables of an application and what depends on them. */
+/** The tables of an application, with the migrations, resources and example rows that belong to them. */
 export interface ApplicationTables {
   /**
-   * Directory of migration files for node-pg-migrate, and the schema that they create. Each service that needs the
-   * tables applies them when it starts.
+   * The directory of the migration files for node-pg-migrate, and the schema that they create. Each service that needs
+   * the tables runs the migrations when it starts.
    */
   readonly migrations: { readonly directory: URL; readonly schema: string };
   /** The resources of the application, which the API serves under `/api/v1` like those of the job platform. */
@@ -28,7 +30,7 @@ export interface ApplicationTables {
 }
 
 /**
- * The jobs and resources of one domain, which a service loads. A module exports them as `application`:
+ * The jobs and resources of one domain, which the services load. A module exports them as `application`:
  *
  * ```ts
  * export const application = defineApplication({
@@ -63,10 +65,10 @@ export interface AssembledApplication extends Pick<Application, 'name' | 'tables
 }
 
 /**
- * Checks and returns an application, so that mistakes surface as soon as its module is loaded.
+ * Validates an application and returns it, so that mistakes surface as soon as its module is loaded.
  *
  * @throws {RangeError} with a message that lists every problem: an invalid name, recurring jobs with the same id, or
- *   resources with the same name
+ * resources with the same name
  */
 export function defineApplication(application: Application): Application {
   const { name, recurring = [], tables } = application;
@@ -82,10 +84,11 @@ export function defineApplication(application: Application): Application {
 }
 
 /**
- * Creates the handlers of an application and checks them together with its recurring jobs.
+ * Creates the handlers of an application, and checks that every job has one handler, including the jobs that recurring
+ * jobs enqueue.
  *
  * @throws {RangeError} with a message that lists every problem: two handlers for one job, or a recurring job without a
- *   handler
+ * handler
  */
 export function assembleApplication(
   { name, createHandlers, recurring = [], tables }: Application,

@@ -17,10 +17,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config<Schema extends TObject> = Readonly<Static<Schema>>;
 
 /**
- * Reads the environment variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty
- * variable counts as not set, because Compose and Kubernetes pass unset variables as empty.
+ * Reads the environment variables that a schema describes, converts them to numbers and booleans, and fills in
+ * defaults. An empty variable counts as not set, because Compose and Kubernetes pass unset variables as empty.
  *
- * @throws {ConfigError} with a message that lists every problem. It never contains values, because they may be secret
+ * @throws {ConfigError} with a message that lists every problem, but no values, because they may be secret
  */
 export function readConfig<Schema extends TObject>(schema: Schema, environment: Environment): Config<Schema> {
   const values: Record<string, unknown> = {};
@@ -28,7 +28,7 @@ export function readConfig<Schema extends TObject>(schema: Schema, environment: 
     const value = environment[name];
     if (value !== undefined && value !== '') values[name] = value;
   }
-  // Compiled for a single call, so optimizing the code would take longer than running it.
+  // Compiles without optimizing the code: it runs only once, so optimizing would take longer than running it.
   const validate = new Ajv({
     allErrors: true,
     coerceTypes: true,

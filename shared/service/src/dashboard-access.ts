@@ -35,9 +35,9 @@ export interface DashboardAccess {
 }
 
 /**
- * Returns how people sign in, according to the configuration.
+ * Converts the configuration to the dashboard's options for signing in.
  *
- * @throws {ConfigError} if several ways are configured, or one is incomplete
+ * @throws {ConfigError} if several ways of signing in are configured, or one is incomplete
  */
 export function dashboardAccess(config: DashboardConfig): DashboardAccess {
   const ways: readonly (readonly [string, string, () => DashboardAccess])[] = [

@@ -30,7 +30,7 @@ export function dashboardSettings(config: DashboardConfig): DashboardSettings {
   };
 }
 
-/** The options of the webhooks that receive alerts. */
+/** Options for the webhooks that receive alerts. */
 export interface AlertSettings {
   readonly instance: string;
   readonly baseUrl: string | null;
@@ -42,7 +42,7 @@ export interface AlertSettings {
   }[];
 }
 
-/** Returns where alerts are sent, according to the configuration; `null` if nowhere. */
+/** Converts the configuration to options for the webhooks that receive alerts; `null` if no webhook is configured. */
 export function alertSettings(config: DashboardConfig): AlertSettings | null {
   const urls = listOf(config.DASHBOARD_ALERT_URLS);
   if (urls.length === 0) return null;
@@ -59,7 +59,7 @@ export function alertSettings(config: DashboardConfig): AlertSettings | null {
 }
 
 /**
- * Calls `create` with options from the configuration. Converts a TypeError about a mistake in them to a
+ * Calls `create`, which gets its options from the configuration. Converts a TypeError about an invalid option to a
  * {@link ConfigError} that names the variable.
  */
 export function withVariableNames<Created>(create: () => Created): Created {

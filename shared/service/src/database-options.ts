@@ -5,7 +5,7 @@ import { databaseVariables } from './variables.js';
 
 const variables = Type.Object(databaseVariables);
 
-/** Converts environment variables to the options of a Postgres job storage. */
+/** Converts environment variables to the options of `PostgresStorage`. */
 export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
   return {
     url: config.DATABASE_URL,
@@ -27,7 +27,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
   };
 }
 
-/** Returns how long a storage keeps finished jobs, in days by final state. */
+/** Returns the retention of finished jobs, in days by final state. */
 export function retentionDays(
   config: Pick<
     Config<typeof variables>,

@@ -4,7 +4,7 @@ import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Koa from 'koa';
 import { createMetrics, measureAttempts } from './metrics.js';
 
-/** What the health routes of a service report. */
+/** The checks and metrics that the health routes of a service report. */
 export interface Health {
   /** Resolves if the service can do its work; otherwise rejects with the reason. */
   ready(): Promise<void>;
@@ -23,7 +23,7 @@ const readyMs = 2_000;
  * most a second old). Paths match exactly, so a gateway that blocks one of them does not have to consider other
  * spellings.
  *
- * @param count middleware that counts requests for `/metrics` towards a rate limit
+ * @param count middleware that counts requests for `/metrics` towards a rate limit; by default, there is none
  */
 export function healthRoutes(health: Health, count: Koa.Middleware = (_context, next) => next()): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -51,7 +51,10 @@ export function healthRoutes(health: Health, count: Koa.Middleware = (_context, 
   return router;
 }
 
-/** Wraps a function so that concurrent callers share one call. Its result is reused for `holdMs` afterwards. */
+/**
+ * Wraps a function so that concurrent callers share one call. A result is reused for `holdMs` afterwards; an error is
+ * not.
+ */
 function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Promise<Result> {
   let current: Promise<Result> | undefined;
   return () => {

@@ -4,8 +4,9 @@ import { limitConnections } from '@longshore/resources';
 import type Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** Time limits for receiving the headers of a request and for receiving the whole request, in milliseconds. */
+/** Time limit for receiving the headers of a request, in milliseconds. */
 const headersMs = 20_000;
+/** Time limit for receiving a whole request, in milliseconds. */
 const requestMs = 120_000;
 
 /**
@@ -22,12 +23,13 @@ export interface HttpListener {
   readonly server: Server;
   readonly port: number;
   /**
-   * Stops accepting connections and resolves when all are closed. Requests in progress have `drainMs` to finish.
+   * Stops accepting connections, and resolves when all connections are closed. Requests in progress have five seconds
+   * to finish.
    */
   close(): Promise<void>;
 }
 
-/** The address to listen on, and the limits of connections. */
+/** The address to listen on, and limits for connections. */
 export interface Listening {
   readonly HOST: string;
   /** The port; 0 for any free one. */

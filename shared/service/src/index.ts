@@ -1,5 +1,5 @@
 /**
- * Applications, and what the services share: configuration, logs, health and metrics.
+ * Applications, and code that the services share: configuration, logs, health and metrics.
  *
  * @module @longshore/service
  */

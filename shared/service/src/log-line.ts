@@ -14,13 +14,16 @@ const styles = {
 export type Style = keyof typeof styles;
 export type Paint = (style: Style, text: string) => string;
 
-/** Returns a function that colours text if the terminal supports it, and otherwise returns the text unchanged. */
+/**
+ * Returns a function that colours text. If the stream is not a terminal with colours, the function returns text
+ * unchanged.
+ */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return coloured ? (style, text) => `\u001B[${styles[style]}m${text}\u001B[0m` : (_, text) => text;
 }
 
-/** Names of the levels that pino writes as numbers. Pino can also be configured to write the names. */
+/** The names of pino's levels, by number. Pino can also be configured to write the names themselves. */
 const levelNames: Readonly<Record<string, string>> = {
   10: 'trace',
   20: 'debug',

@@ -7,8 +7,8 @@ const unfinishedStates = jobStates.filter(
 );
 
 /**
- * Maximum number of queues that are reported separately: those with the most unfinished jobs. The unfinished jobs of
- * the other queues are summed up as `(others)`.
+ * Maximum number of queues that are reported separately, namely those with the most unfinished jobs. The unfinished
+ * jobs of all other queues are summed up as `(others)`.
  */
 const maxQueues = 500;
 
@@ -152,7 +152,7 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
   const running = new Map<string, { name: string; startedAt: number }>();
   const end = (id: string, outcome: string): void => {
     const attempt = running.get(id);
-    if (attempt === undefined) return; // lost before its handler started
+    if (attempt === undefined) return; // the attempt was lost before its handler started
     running.delete(id);
     attempts.inc({ name: attempt.name, outcome });
     durations.observe({ name: attempt.name }, (performance.now() - attempt.startedAt) / 1_000);

@@ -1,7 +1,10 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { Environment } from './config.js';
 
-/** Known variables with the prefix `LONGSHORE_`, which no other program uses. */
+/**
+ * Variables with the prefix `LONGSHORE_`. No other program uses this prefix, so every other variable with it is a
+ * mistake.
+ */
 const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
 
 /** Maximum number of wrong, missing or extra characters in a name that counts as misspelt. */

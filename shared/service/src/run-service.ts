@@ -7,7 +7,7 @@ import { surviveStrayErrors } from './stray-errors.js';
 export interface RunningService {
   /** Finishes the work in progress or returns it to the queue, and releases all resources. */
   stop(): Promise<void>;
-  /** Aborts if the service ends without being stopped, for example at an operator's request. The process then exits. */
+  /** Aborts if the service ends by itself, for example at an operator's request. The process then exits. */
   readonly ended?: AbortSignal;
 }
 

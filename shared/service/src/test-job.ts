@@ -4,7 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** The job of `POST /test`. It demonstrates that the request is answered immediately, while the work happens later. */
+/**
+ * The job that `POST /test` enqueues. It demonstrates that the response is sent immediately, while the work happens
+ * later.
+ */
 export const testJob = defineJob({
   name: 'test',
   args: Type.Object(
@@ -23,7 +26,7 @@ export function testJobHandler(directory: string): JobHandler {
     await sleep(args.waitMs, undefined, { signal });
     const file = path.resolve(directory, `test-${job.id}.txt`);
     await mkdir(path.dirname(file), { recursive: true });
-    // Idempotent: running the job again writes the same text to the same file.
+    // The write is idempotent: running the job again writes the same text to the same file.
     await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
     return { file, waitedMs: args.waitMs };
   });

@@ -14,8 +14,8 @@ export const serviceVariables = {
    */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /**
-   * How long to keep an idle HTTP connection, in milliseconds. The default exceeds the idle timeout of most load
-   * balancers (60 s); otherwise, a connection might be closed just as the load balancer reuses it.
+   * How long an idle HTTP connection is kept open, in milliseconds. The default exceeds the idle timeout of most load
+   * balancers (60 s). With a shorter time, a connection could be closed just as the load balancer reuses it.
    */
   HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
 };
@@ -67,11 +67,11 @@ export const databaseVariables = {
     default: 300_000,
   }),
   DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
-  /** Whether jobs of the same queue can be changed concurrently. With `false`, changes run one after the other. */
+  /** Whether jobs of the same queue can be changed concurrently. With `false`, they are changed one at a time. */
   DATABASE_DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
   /**
-   * How long jobs are kept after they have ended in the state `done`, in days. The next two variables apply to failed
-   * and cancelled jobs.
+   * How many days jobs are kept after they have ended in the state `done`. The next two variables apply to failed and
+   * cancelled jobs.
    */
   DATABASE_RETENTION_DONE_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
   DATABASE_RETENTION_FAILED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
@@ -80,12 +80,12 @@ export const databaseVariables = {
 
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
-  /** The version of the application. A new version is marked on the dashboard's charts. Empty for none. */
+  /** The version of the application, which the dashboard marks on its charts when it is new. Empty for none. */
   WORKER_VERSION: Type.String({ maxLength: 100, default: '' }),
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
   /**
    * The queues to consume, comma-separated: in order of priority, or with weights (`critical=6,default=3`). By default,
-   * all queues of the application's jobs.
+   * all queues that the application's jobs use.
    */
   WORKER_QUEUES: Type.String({ default: '' }),
   WORKER_SERVER_TIMEOUT_MS: Type.Integer({ minimum: 5_000, maximum: 3_600_000, default: 30_000 }),
@@ -103,8 +103,9 @@ export const serverVariables = {
     maximum: 256,
     default: Math.max(1, availableParallelism() - 1),
   }),
-  /** Maximum number of log lines per attempt. The next variable is the maximum size of a line in bytes. */
+  /** Maximum number of log lines per attempt. */
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
+  /** Maximum size of a log line, in bytes. */
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
   /** Directory for files written by the application's jobs and by test jobs (`POST /test`). */
   WORKER_RESULTS_DIR: Type.String({ default: '.data/results' }),
@@ -127,7 +128,10 @@ export const dashboardVariables = {
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
   /** Users with individual passwords: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
   DASHBOARD_USERS: Type.String({ default: '' }),
-  /** The OpenID Connect provider with which people sign in, and this dashboard's registration there. */
+  /**
+   * The issuer URL of the OpenID Connect provider with which people sign in. The next four variables configure this
+   * dashboard as a client of the provider.
+   */
   DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_ID: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_SECRET: Type.String({ default: '' }),
@@ -135,19 +139,20 @@ export const dashboardVariables = {
   DASHBOARD_OIDC_ROLE_CLAIM: Type.String({ default: 'roles' }),
   /** The public URL of the dashboard, to which the provider redirects after a sign-in. */
   DASHBOARD_BASE_URL: Type.String({ default: '' }),
-  /** The header in which an authenticating proxy names the user, and the one with the user's groups. */
+  /** The header in which an authenticating proxy names the user. */
   DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
+  /** The header in which the proxy lists the user's groups. */
   DASHBOARD_PROXY_GROUPS_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
   DASHBOARD_PROXY_GROUPS_SEPARATOR: Type.String({ minLength: 1, default: ',' }),
   /** Addresses and networks of the proxies whose headers are trusted, comma-separated. */
   DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
-  /** Roles by group of the provider or proxy: `sre=admin,developers=operator`. */
+  /** The roles of groups, as the provider or proxy names them: `sre=admin,developers=operator`. */
   DASHBOARD_ROLES: Type.String({ default: '' }),
   /** The role of users without a mapped group; `none` denies them access. */
   DASHBOARD_DEFAULT_ROLE: Type.Enum(['none', 'viewer', 'operator', 'admin'], { default: 'none' }),
   /**
-   * The key that signs sessions and forms; the same in all processes. Derived from the passwords or the client secret
-   * by default.
+   * The key that signs sessions and forms, which must be the same in all processes. By default, it is derived from the
+   * passwords or the client secret.
    */
   DASHBOARD_SECRET: Type.String({ default: '' }),
   /** Whether actions that pause or delete something require a reason. */
@@ -158,7 +163,8 @@ export const dashboardVariables = {
   DASHBOARD_ALERT_SECRET: Type.String({ default: '' }),
   /** The format of messages to webhooks: Standard Webhooks, or only the text that Slack and compatible chats show. */
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
-  /** The URL of a job's logs, with placeholders such as `{jobId}`. The next variable is the URL of its trace. */
+  /** The URL of a job's logs, with placeholders such as `{jobId}`. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),
+  /** The URL of a job's trace, with the same kind of placeholders. */
   DASHBOARD_TRACE_URL: Type.String({ default: '' }),
 };

@@ -5,8 +5,8 @@ import type { Logger } from './logger.js';
 const pauseMs = 500;
 
 /**
- * Runs a start-up task, and repeats it while the storage cannot be reached: containers start in any order, and the
- * database may be restarting.
+ * Runs a start-up task, and repeats it while the storage cannot be reached, because containers start in any order, and
+ * the database may be restarting.
  *
  * @param work the task, which must be safe to repeat after it has failed halfway
  * @param signal ends the waiting when it aborts

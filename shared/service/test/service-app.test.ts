@@ -5,7 +5,8 @@ import { pino } from 'pino';
 import { createServiceApp, listen } from '../src/index.js';
 
 /**
- * Sends requests with these values of `X-Forwarded-For`; returns the addresses that the service saw, and its warnings.
+ * Sends one request for each value of `X-Forwarded-For`. Returns the client addresses that the service saw, and its
+ * warnings.
  */
 async function seen(trusted: number, forwarded: readonly string[]) {
   const stream = new PassThrough();

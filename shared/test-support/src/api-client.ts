@@ -1,7 +1,7 @@
 import { httpClient, type HttpClient } from './http-client.js';
 import { DocumentedApi } from './openapi/documented-api.js';
 
-/** The `fetch` of this process before {@link checkFetchedAnswers} replaced it. */
+/** The original `fetch`, which {@link checkFetchedAnswers} replaces. */
 const plainFetch = globalThis.fetch;
 
 /**
@@ -16,7 +16,7 @@ export function apiClient(baseUrl: string, documentUrl = async (): Promise<strin
 }
 
 /**
- * Returns a `fetch` for paths of an API. Like {@link apiClient}, it rejects if the response does not match the
+ * Returns a function like `fetch` for paths of an API. It rejects if a response does not match the API's OpenAPI
  * document.
  *
  * @param documentUrl returns the base URL of the server that serves the document; `baseUrl` by default
@@ -45,7 +45,7 @@ export function apiFetch(
 }
 
 /**
- * Replaces this process's `fetch` by one that rejects if the response to a request under `/api/v1` does not match the
+ * Replaces this process's `fetch` with one that rejects if the response to a request under `/api/v1` does not match the
  * OpenAPI document of the server that responded.
  */
 export function checkFetchedAnswers(): void {
@@ -61,7 +61,7 @@ export function checkFetchedAnswers(): void {
   };
 }
 
-/** Converts a request to options of `fetch`. */
+/** Converts a request to options for `fetch`. */
 async function initOf(request: Request): Promise<RequestInit> {
   const { method, headers, signal } = request;
   const body = await request.text();

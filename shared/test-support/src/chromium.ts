@@ -15,7 +15,11 @@ const places = [
  */
 const pageTimeoutMs = 120_000;
 
-/** Starts the installed Chromium, headless and without background network traffic. Throws if there is none. */
+/**
+ * Starts the installed Chromium, headless and without background network traffic.
+ *
+ * @throws {Error} if Chromium is not installed
+ */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = places.find((place) => existsSync(place));
   if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);

@@ -12,8 +12,8 @@ interface Node {
 let created = 0;
 
 /**
- * Creates an empty database on every node of the cluster whose coordinator `CITUS_URL` names. The nodes must accept the
- * URL's user and password, under the addresses by which the coordinator knows them.
+ * Creates an empty database on every node of the Citus cluster whose coordinator is at `CITUS_URL`. Connects to the
+ * nodes at the addresses that the coordinator knows, with the user and password of `CITUS_URL`.
  */
 export async function createCitusDatabase(): Promise<TestDatabase> {
   const coordinator = citusUrl();
@@ -58,7 +58,11 @@ export async function createCitusDatabase(): Promise<TestDatabase> {
   return { name, url, query, disconnected, drop };
 }
 
-/** Returns the URL of the coordinator. */
+/**
+ * Returns the coordinator's URL from `CITUS_URL`.
+ *
+ * @throws {Error} if the variable is not set
+ */
 export function citusUrl(): string {
   const url = process.env['CITUS_URL'];
   if (url === undefined)

@@ -10,9 +10,9 @@ export interface DocumentedOption {
 }
 
 /**
- * Returns the options of a table in docs/operations.md whose row gives a range.
+ * Returns the options in a table of docs/operations.md. Leaves out options for which the table gives no range.
  *
- * @param before a text that occurs only once, before the table
+ * @param before a text that occurs only once on the page, above the table and below any earlier table
  */
 export async function documentedOptions(before: string): Promise<DocumentedOption[]> {
   const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');

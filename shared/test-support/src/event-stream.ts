@@ -19,7 +19,7 @@ export interface EventStreamClient {
   close(): void;
 }
 
-/** Opens a stream; resolves when the server has responded. */
+/** Opens a stream of server-sent events. Resolves when the server has responded. */
 export async function listenToEvents(
   url: string,
   headers: Readonly<Record<string, string>> = {},

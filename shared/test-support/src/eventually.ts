@@ -16,7 +16,7 @@ export interface EventuallyOptions {
  * Calls the condition repeatedly until it returns a truthy value without throwing, and returns that value. Tests wait
  * with this function, never by sleeping.
  *
- * @throws the condition's last error if the deadline passes, or an Error if the condition did not throw
+ * @throws the error of the last call if the deadline has passed, or an Error if that call did not throw
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,

@@ -6,7 +6,8 @@ import type { ReceivedAnswer, SentRequest } from './openapi/exchange.js';
 export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Strings and bytes are sent unchanged, anything else as JSON, with that content type unless `headers` set another.
+   * Strings and bytes are sent unchanged. Anything else is sent as JSON, with the JSON content type unless `headers`
+   * contains another.
    */
   readonly body?: unknown;
 }
@@ -15,12 +16,16 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Parses the body as JSON. Throws a SyntaxError if it is invalid. */
+  /**
+   * Returns the body, parsed as JSON.
+   *
+   * @throws {SyntaxError} if the body is not valid JSON
+   */
   json(): unknown;
 }
 
 export interface HttpClient {
-  /** Sends the path unchanged, so that tests can send invalid ones; follows no redirects. */
+  /** Sends a request with the path unchanged, so that tests can send invalid paths. Does not follow redirects. */
   request(method: string, path: string, request?: HttpRequest): Promise<HttpResponse>;
   get(path: string, request?: HttpRequest): Promise<HttpResponse>;
   post(path: string, body?: unknown, request?: HttpRequest): Promise<HttpResponse>;

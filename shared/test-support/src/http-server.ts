@@ -3,14 +3,14 @@ import { createServer, type RequestListener } from 'node:http';
 export interface TestServer {
   /** `http://127.0.0.1:port`, without a trailing slash. */
   readonly url: string;
-  /** Also closes open connections. */
+  /** Stops the server and closes all open connections. */
   close(): Promise<void>;
 }
 
 /** Serves a request listener, such as a Koa application's `callback()`, on a free port of 127.0.0.1. */
 export async function serve(listener: RequestListener): Promise<TestServer> {
-  // Must be long: a test that compiles code may block the event loop for more than Node's default of 5 s, after which
-  // the server would close the connection that `fetch` is about to reuse.
+  // Longer than Node's default of 5 s. A test that compiles code may block the event loop for longer than that, and the
+  // server would then close the connection that `fetch` is about to reuse.
   const server = createServer({ keepAliveTimeout: 65_000 }, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

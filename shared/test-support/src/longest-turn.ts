@@ -5,19 +5,18 @@ const schedulerStatistics = `/proc/self/task/${process.pid}/schedstat`;
 const isLinux = existsSync(schedulerStatistics);
 
 /**
- * Pause between two samples, in milliseconds. Without one, sampling would take the whole processor while the work
- * waits.
+ * Pause between two samples, in milliseconds. Without a pause, sampling would use the whole CPU while the work waits.
  */
 const everyMs = 1;
 
-/** Number of measurements. Garbage collection for earlier tests can distort one of them, but hardly all. */
+/** Number of measurements. Garbage left by earlier tests can distort one of them, but hardly all. */
 const measurements = 3;
 
 /**
- * Measures the longest turn of the event loop during some work, in milliseconds of CPU time: how long other requests
- * have to wait. Does the work three times and returns the shortest result. Excludes other load on the machine and, on
- * Linux, other threads of this process. Because samples are a millisecond apart, the result may include short turns
- * directly before or after the longest one.
+ * Measures the longest turn of the event loop during some work, in milliseconds of CPU time. Other requests have to
+ * wait for that long. Does the work three times and returns the shortest result. Excludes other load on the machine
+ * and, on Linux, other threads of this process. Because samples are a millisecond apart, the result may include short
+ * turns directly before or after the longest one.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let best = Infinity;

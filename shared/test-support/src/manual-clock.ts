@@ -3,7 +3,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** A clock that only tests move. */
+/** A clock that stands still unless a test advances it. */
 export class ManualClock {
   #nowMs: number;
   #waiters: Waiter[] = [];

@@ -8,7 +8,7 @@ import { stopTestPostgres } from './test-postgres.js';
 
 checkFetchedAnswers();
 
-/** Time that the process has to end after the last test, in milliseconds. */
+/** How long the process may take to end after the last test, in milliseconds. */
 const lingerMs = 3_000;
 
 export const mochaHooks = {

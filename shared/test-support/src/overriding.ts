@@ -1,9 +1,11 @@
-/** The members of an object to replace. In nested objects, only the given members are replaced. */
+/** Replacements for an object's members. In nested objects, only the given members are replaced. */
 export type Overrides<T> = {
   [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
 };
 
-/** Returns a copy of an object with some members replaced. */
+/**
+ * Returns a proxy for an object with some members replaced. Methods that are not replaced run on the original object.
+ */
 export function overriding<T extends object>(object: T, overrides: Overrides<T>): T {
   return new Proxy(object, {
     get: (target, name) => {

@@ -4,12 +4,14 @@ import path from 'node:path';
 import { startLocalPostgres } from '@longshore/local-postgres';
 
 interface TestPostgres {
-  /** `postgres://…` of a database from which others can be created. */
+  /** The `postgres://…` URL of a database from which others can be created. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Memory that must be free, in bytes, for the data to be kept in memory: several times what a test run needs. */
+/**
+ * How much memory must be free for the data to be kept in memory, in bytes. It is several times what a test run needs.
+ */
 const minBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
@@ -43,8 +45,8 @@ async function startTemporary(): Promise<TestPostgres> {
 }
 
 /**
- * Returns the directory for the data: in memory if this machine has enough to spare, otherwise on disk. Each test
- * database is a copy of 860 files, which takes 80 ms in memory and 500 ms on a disk.
+ * Returns the directory for the data, which is in memory if this machine has enough to spare, otherwise on disk. Each
+ * test database is a copy of 860 files, which takes 80 ms in memory and 500 ms on a disk.
  */
 async function parentDirectory(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => null);

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
 
 export interface DrainOptions {
-  /** Handlers for the jobs; they run in a temporary server. */
+  /** Handlers of the jobs to run. Required if the target is a storage; they then run in a temporary server. */
   readonly handlers?: readonly JobHandler[];
-  /** How long to wait, in milliseconds, before draining fails; 10 000 by default. */
+  /** How long draining may take, in milliseconds; 10 000 by default. */
   readonly timeoutMs?: number;
 }
 
@@ -12,11 +12,11 @@ export interface DrainOptions {
 export interface DrainReport {
   readonly done: number;
   readonly failed: number;
-  /** Attempts that failed and will be retried. */
+  /** Number of attempts that failed and will be retried. */
   readonly retrying: number;
   readonly cancelled: number;
   readonly snoozed: number;
-  /** The errors of failed attempts, in order. */
+  /** Errors of the attempts that failed, in the order in which they ended. */
   readonly errors: readonly JobError[];
 }
 
@@ -61,7 +61,7 @@ export async function drain(
   }
 }
 
-/** Counts the outcomes of a server while `work` runs. */
+/** Counts the outcomes of a server's attempts while `work` runs. */
 async function observed(server: JobServer, work: () => Promise<void>): Promise<DrainReport> {
   const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0 };
   const errors: JobError[] = [];

@@ -4,11 +4,11 @@ import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
 
 /** Selects enqueued jobs; an omitted member matches any job. */
 export interface EnqueuedFilter<Args> {
-  /** Arguments that must be equal; other arguments may have any value. */
+  /** Arguments that a job must have; its other arguments may have any value. */
   readonly args?: Partial<Args>;
   readonly queue?: string;
   readonly tag?: string;
-  /** When a scheduled job is due. */
+  /** The time at which a scheduled job is due. */
   readonly runAt?: Date;
 }
 
@@ -16,7 +16,7 @@ type Jobs = Pick<JobStorage, 'jobs'>;
 
 const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
 
-/** Maximum number of jobs to read. */
+/** Maximum number of jobs of a definition that are read. */
 const limit = 10_000;
 
 /** Returns the jobs of a definition that have not started, oldest first, typed by the definition. */
@@ -40,7 +40,7 @@ export async function enqueuedJobs<Args, Result, Input>(
 /**
  * Returns the first job that {@link enqueuedJobs} finds.
  *
- * @throws {AssertionError} if there is none; the message lists the jobs that are enqueued
+ * @throws {AssertionError} if it finds none; the message lists up to 20 other jobs that have not started
  */
 export async function assertEnqueued<Args, Result, Input>(
   storage: Jobs,
@@ -62,7 +62,11 @@ export async function assertEnqueued<Args, Result, Input>(
   });
 }
 
-/** @throws {AssertionError} if {@link enqueuedJobs} finds a job */
+/**
+ * Asserts that {@link enqueuedJobs} finds no job.
+ *
+ * @throws {AssertionError} if it finds one; the message shows the first
+ */
 export async function refuteEnqueued<Args, Result, Input>(
   storage: Jobs,
   definition: JobDefinition<Args, Result, Input>,

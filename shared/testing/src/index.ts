@@ -1,5 +1,5 @@
 /**
- * Helpers for the tests of an application, with any test runner.
+ * Helpers for testing an application's jobs, with any test runner.
  *
  * @module @longshore/testing
  */

@@ -2,17 +2,20 @@ import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs
 import { type LogLevel, newId } from '@longshore/jobs/storage';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
-/** Options of {@link runJob}, including members of the handler's `job` that differ from the defaults. */
+/** Options of {@link runJob}. They can also override the defaults of the handler's `job`, such as `attempt`. */
 export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>> {
-  /** The signal that the handler receives. */
+  /** The signal that the handler receives; by default, one that never aborts. */
   readonly signal?: AbortSignal;
-  /** Runs the statements of the handler's `transaction`: `(text, values) => client.query(text, values)`. */
+  /**
+   * Runs the statements of the handler's `transaction`. Without it, statements reject with a TypeError. For a real
+   * client, pass `(text, values) => client.query(text, values)`.
+   */
   readonly query?: Query;
 }
 
 /** What a handler returned, logged and reported. */
 export interface JobRun<Result> {
-  /** The result as it would be stored: `null` if the handler returned nothing. */
+  /** The result as it would be stored, which is `null` if the handler returned nothing. */
   readonly result: Result;
   readonly logs: readonly {
     readonly level: LogLevel;
@@ -37,7 +40,7 @@ export async function runJob<Args, Result, Input>(
     : [args: NoInfer<Input>, options?: RunJobOptions]
 ): Promise<JobRun<Result>> {
   const { signal = new AbortController().signal, query, ...job } = options;
-  // Arguments are stored as JSON, so the handler receives them after a round trip through JSON.
+  // Serializes and parses the arguments, because a handler receives them as they were stored in JSON.
   const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;

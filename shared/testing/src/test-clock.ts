@@ -1,8 +1,15 @@
-/** A clock that only the test moves. A `MemoryStorage` to which it is passed takes all times from it. */
+/**
+ * A clock that stands still unless the test advances it. If passed to a `MemoryStorage`, the storage takes all times
+ * from it.
+ */
 export class TestClock {
   #nowMs: number;
 
-  /** Starts at 2026-01-01T00:00:00Z by default. */
+  /**
+   * Creates a clock that shows `start`, by default 2026-01-01T00:00:00Z.
+   *
+   * @throws {RangeError} if `start` is not a time
+   */
   constructor(start: Date | string = '2026-01-01T00:00:00Z') {
     this.#nowMs = timeOf(start);
   }
@@ -10,13 +17,21 @@ export class TestClock {
   /** Returns milliseconds since 1970, as `Date.now()` does. */
   readonly now = (): number => this.#nowMs;
 
-  /** Moves the clock forward by a number of milliseconds. */
+  /**
+   * Moves the clock forward by a number of milliseconds.
+   *
+   * @throws {RangeError} if `ms` is negative
+   */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`A clock advances by 0 or more milliseconds, not ${ms}`);
     this.#nowMs += ms;
   }
 
-  /** Moves the clock forward to a time. */
+  /**
+   * Moves the clock forward to a time.
+   *
+   * @throws {RangeError} if `time` is in the past or not a time
+   */
   advanceTo(time: Date | string): void {
     this.advance(timeOf(time) - this.#nowMs);
   }

@@ -5,9 +5,9 @@ import { TestClock } from './test-clock.js';
 import { inTestTransaction, type Query, type TestTransaction } from './test-transaction.js';
 
 export interface TestJobsOptions {
-  /** The handlers with which `drain` runs jobs. */
+  /** The handlers of the jobs that `drain` runs; none by default. */
   readonly handlers?: readonly JobHandler[];
-  /** Returns the rows for statements in transactions; by default, none. */
+  /** Runs the statements of transactions; by default, they return no rows. */
   readonly query?: Query;
   /** The start time of the clock; 2026-01-01T00:00:00Z by default. */
   readonly start?: Date | string;
@@ -37,7 +37,10 @@ export class TestJobs {
     return drain(this.storage, { handlers: this.#handlers });
   }
 
-  /** Runs work in a transaction. Jobs enqueued in it exist once it commits, and are discarded if the work throws. */
+  /**
+   * Runs `work` in a transaction. Jobs that are enqueued in the transaction exist once it commits, and are discarded if
+   * `work` throws.
+   */
   transaction<Result>(work: (transaction: TestTransaction) => Promise<Result>): Promise<Result> {
     return inTestTransaction(work, this.#query);
   }
@@ -50,7 +53,11 @@ export class TestJobs {
     return enqueuedJobs(this.storage, definition, filter);
   }
 
-  /** Returns the first of the jobs that {@link enqueued} finds; throws if there is none. */
+  /**
+   * Returns the first job that {@link enqueued} finds.
+   *
+   * @throws {AssertionError} if it finds none
+   */
   assertEnqueued<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
     filter?: EnqueuedFilter<NoInfer<Args>>,
@@ -58,7 +65,11 @@ export class TestJobs {
     return assertEnqueued(this.storage, definition, filter);
   }
 
-  /** Throws if {@link enqueued} finds a job. */
+  /**
+   * Asserts that {@link enqueued} finds no job.
+   *
+   * @throws {AssertionError} if it finds one
+   */
   refuteEnqueued<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
     filter?: EnqueuedFilter<NoInfer<Args>>,

@@ -1,11 +1,11 @@
 import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 
-/** Returns the rows for a statement. Can pass the statement on to a real client. */
+/** Returns the rows of a statement, for example by running it on a real client. */
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 /**
- * A transaction without a database. Jobs that are enqueued in it, in a `MemoryStorage`, exist once it commits. Records
- * the statements and answers them with `query`, or with no rows by default.
+ * A transaction without a database. Jobs that are enqueued in it, in a `MemoryStorage`, exist once it commits. It
+ * records statements and runs them with `query`; by default, they return no rows.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */
@@ -43,7 +43,9 @@ export class TestTransaction implements TransactionClient {
   }
 }
 
-/** Runs work in a {@link TestTransaction} and commits it. Rolls it back if the work throws. */
+/**
+ * Runs `work` in a {@link TestTransaction} and commits the transaction. Rolls it back and rethrows if `work` throws.
+ */
 export async function inTestTransaction<Result>(
   work: (transaction: TestTransaction) => Promise<Result>,
   query?: Query,

@@ -7,7 +7,7 @@ const args = Type.Object({
   ms: Type.Number({ minimum: 0 }),
   /** Number of attempts that fail before one succeeds. */
   failures: Type.Integer({ minimum: 0 }),
-  /** A concurrency key shared with other jobs; at most `limit` of them run at once. */
+  /** A key shared with other jobs, at most `limit` of which may run at once (or, for `unique` jobs, be unfinished). */
   key: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
 });
@@ -17,13 +17,13 @@ const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
 const transactional = defineJob({ name: 'transactional', queue: 'transactional', args, ...patience });
-/** Its queue has a concurrency limit and a rate limit. */
+/** A job in a queue with a concurrency limit and a rate limit. */
 const limited = defineJob({ name: 'limited', queue: 'limited', args, ...patience });
-/** Has a concurrency key. */
+/** A job with a concurrency key. */
 const keyed = defineJob({ name: 'keyed', queue: 'keyed', args, ...patience });
-/** Has a unique key. */
+/** A job with a unique key. */
 const unique = defineJob({ name: 'unique', queue: 'unique', args, ...patience });
-/** Enqueued by a recurring job. */
+/** A job that a recurring job enqueues. */
 const tick = defineJob({ name: 'tick', queue: 'tick', args, ...patience });
 
 const everyTwoSeconds = defineRecurringJob({
@@ -51,17 +51,15 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/**
- * Maximum number of times that the transactions of a key are counted while the result is too high, and the pause
- * between two counts, in milliseconds.
- */
+/** How often {@link openTogether} counts at most before it accepts a count above the limit. */
 const maxChecks = 5;
+/** Pause between two counts, in milliseconds. */
 const checkEveryMs = 20;
 
 /**
- * Counts the open transactions of jobs with this key, including this one, by means of a shared lock that each of them
- * takes. Postgres releases a transaction's locks shortly after others see its commit, so if the count is too high, the
- * smallest of several counts is used.
+ * Counts the open transactions of jobs with this key, including the current one, by a shared advisory lock that each
+ * transaction takes. Postgres releases a transaction's locks shortly after others see its commit, so a count above the
+ * limit is repeated, and the smallest one is returned.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
@@ -80,7 +78,7 @@ async function holdersOf(client: Database, key: string): Promise<number> {
   return numberOf(await client.query(sql, [key]));
 }
 
-/** Counts the unfinished jobs with this unique key, including this one. */
+/** Counts the unfinished jobs with this unique key, including the current one. */
 async function unfinishedTogether(client: Database, { args: { key = '' } }: Attempt): Promise<number> {
   const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
   const all = live.map(
@@ -103,8 +101,8 @@ async function work({ args, job }: Attempt): Promise<void> {
 }
 
 /**
- * An application whose handlers record their effects in a ledger: after the work, or in the transaction that completes
- * the job.
+ * An application whose handlers record their effects in a ledger, either after the work or in the transaction that
+ * completes the job.
  */
 export const application = {
   name: 'fault-ledger',

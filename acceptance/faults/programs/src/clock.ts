@@ -1,11 +1,11 @@
 /**
- * `node --import …/clock.js` with `CLOCK_FILE` set: runs a process whose clock is ahead by the number of milliseconds
- * in the file, and jumps when the file changes. `Date` is the only wall clock in JavaScript; timers and
+ * `node --import …/clock.js` with `CLOCK_FILE` set: makes the clock of a process run ahead by the number of
+ * milliseconds in the file, and jump when the file changes. `Date` is the only wall clock in JavaScript; timers and
  * `performance.now()` are not affected, as with a real clock change.
  */
 import { readFileSync } from 'node:fs';
 
-/** Time for which a value that was read from the file is used, in milliseconds. */
+/** How long a value from the file is used before the file is read again, in milliseconds. */
 const readEveryMs = 50;
 
 const file = process.env['CLOCK_FILE'] ?? '';

@@ -1,6 +1,6 @@
 /**
- * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, whatever happens. Prints `job ID` or `batch ID`
- * after each response, or `refused …` if a valid request was rejected.
+ * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, even if requests fail. For each accepted job or
+ * batch, prints `job ID` or `batch ID`; for each {@link RefusedError}, prints `refused …`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpEntrance, RefusedError } from './http-entrance.js';

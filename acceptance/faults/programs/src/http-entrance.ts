@@ -1,6 +1,6 @@
 import type { JobOrder, Order } from './job-order.js';
 
-/** Timeout of a request, in milliseconds. */
+/** Request timeout, in milliseconds. */
 const patienceMs = 15_000;
 
 const isId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -10,7 +10,7 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** The job or batch that was accepted. */
+/** An accepted job or batch. */
 export interface Accepted {
   readonly what: 'job' | 'batch';
   readonly id: string;
@@ -25,7 +25,11 @@ export class HttpEntrance {
     this.#api = api;
   }
 
-  /** Resolves when the API has accepted the order. */
+  /**
+   * Sends the order to the API. Resolves once the API has accepted it.
+   *
+   * @throws {RefusedError} if the API rejects the order, or creates several jobs for one idempotency key
+   */
   async enqueue(order: Order): Promise<Accepted> {
     const accepted = await this.#enqueue(order);
     this.#latest = accepted.id;
@@ -45,7 +49,7 @@ export class HttpEntrance {
         return { what: 'job', id: await this.#post('jobs', { ...bodyOf(order.job), ...after }) };
       }
       case 'repeated': {
-        // The body has no `runAt`, because it would differ in each request.
+        // Leaves out `runAt`, because it would differ between the requests.
         const body = { name: order.job.name, args: order.job.args, idempotencyKey: order.key };
         const post = (): Promise<string> => this.#post('jobs', body);
         const [first, second] = await Promise.allSettled([post(), post()]);
@@ -64,7 +68,11 @@ export class HttpEntrance {
     }
   }
 
-  /** Resolves to the id of the created resource. */
+  /**
+   * Creates a resource in a collection and resolves to its id.
+   *
+   * @throws {RefusedError} if the status is 4xx other than 429
+   */
   async #post(collection: string, body: object): Promise<string> {
     const response = await fetch(`${this.#api}/api/v1/${collection}`, {
       method: 'POST',

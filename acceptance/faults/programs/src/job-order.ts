@@ -11,16 +11,18 @@ export interface JobOrder {
   };
   /** Delay in milliseconds; 0 for a job that is ready immediately. */
   readonly delayMs: number;
-  /** Whether to enqueue the job in a transaction that also writes a row to `ledger.request`. Only used from SQL. */
+  /**
+   * Whether to enqueue the job in a transaction that also writes a row to `ledger.request`. Used only by `SqlEntrance`.
+   */
   readonly withRow: boolean;
 }
 
-/** The next step of a lane. `SqlEntrance` enqueues a single job for each. */
+/** What a lane enqueues next. `SqlEntrance` enqueues a single job for every kind of order. */
 export type Order =
   | { readonly kind: 'job'; readonly job: JobOrder }
-  /** Depends on the last job or batch that this lane enqueued. */
+  /** Enqueues a job that depends on the last job or batch that this lane enqueued. */
   | { readonly kind: 'continuation'; readonly job: JobOrder }
-  /** Sends the same request several times, with an idempotency key. */
+  /** Sends the same request several times with the same idempotency key. */
   | { readonly kind: 'repeated'; readonly job: JobOrder; readonly key: string }
   | { readonly kind: 'batch'; readonly jobs: readonly JobOrder[]; readonly callback: JobOrder };
 
@@ -34,7 +36,7 @@ export function jobOrder(random: () => number): JobOrder {
   return {
     name,
     args: {
-      // Jobs with a low limit take long enough for violations to be noticed.
+      // Jobs with a limit take longer, so that they overlap and violations of the limit are noticed.
       ms:
         Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
         (name === 'limited' || name === 'keyed' ? 120 : 0),
@@ -55,7 +57,10 @@ function nameOf(share: number): JobOrder['name'] {
   return share < 0.92 ? 'keyed' : 'unique';
 }
 
-/** Returns a job without a key, because a job with a unique key may turn out to exist already, outside of the batch. */
+/**
+ * Returns a random job without a key. With a unique key, the API could return an existing job instead of adding one to
+ * the batch.
+ */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);
   return { ...job, name: 'transactional', args: { ms: args.ms, failures: args.failures } };

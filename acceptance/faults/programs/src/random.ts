@@ -1,4 +1,7 @@
-/** Returns a generator of numbers from 0 to 1 with a seed: mulberry32, by Tommy Ettinger (public domain). */
+/**
+ * Returns a seeded generator of numbers from 0 up to, but not including, 1: mulberry32, by Tommy Ettinger (public
+ * domain).
+ */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +12,11 @@ export function mulberry32(seed: number): () => number {
   };
 }
 
-/** Picks one of several values. */
+/**
+ * Picks a random value.
+ *
+ * @throws {RangeError} if `values` is empty
+ */
 export function pickOf<Value>(values: readonly Value[], random: () => number): Value {
   const value = values[Math.floor(random() * values.length)];
   if (value === undefined) throw new RangeError('There is nothing to pick from');

@@ -40,7 +40,7 @@ const acts: Readonly<Record<Act, (context: Context) => unknown>> = {
   },
 };
 
-/** A job whose arguments select what a misbehaving handler might do. */
+/** A job whose arguments select how its handler misbehaves. */
 const mischief = defineJob({
   name: 'mischief',
   queue: 'mischief',

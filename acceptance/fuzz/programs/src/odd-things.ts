@@ -36,7 +36,7 @@ export const oddThings: readonly (() => unknown)[] = [
   () => 'x'.repeat(3_000_000),
 ];
 
-/** Values that a handler might throw: anything. */
+/** Values that a handler might throw, because JavaScript can throw anything. */
 export const throwables: readonly (() => unknown)[] = [
   ...oddThings,
   () => null,

@@ -1,17 +1,17 @@
-// Prints the findings of publint and attw in tarballs as JSON, by the path of the tarball.
+// Prints what publint and attw find in tarballs, as JSON, by the tarball's path.
 import { readFile } from 'node:fs/promises';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-/** The ways of loading a package that ours do not support, because they contain only ES modules. */
+/** Ways of resolving a package that Longshore's packages do not support, because they contain only ES modules. */
 const unsupported = new Set(['node10', 'node16-cjs']);
 
 const findings = {};
 for (const file of process.argv.slice(2)) {
   const tarball = new Uint8Array(await readFile(file));
   const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
-  // A package that contains only a command has nothing to import.
+  // Skips attw for a package that contains only a command, because it has nothing to import.
   const analysis = pkg.exports ? await checkPackage(createPackageFromTarballData(tarball)) : { problems: [] };
   const problems = (analysis.problems ?? []).filter(({ resolutionKind }) => !unsupported.has(resolutionKind));
   findings[file] = [

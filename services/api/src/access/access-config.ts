@@ -2,17 +2,14 @@ import { ConfigError, listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
 const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
-/**
- * Pattern of an origin in the form that browsers send: lower case, without a path, and without the default port of the
- * scheme.
- */
+/** Pattern of an origin as browsers send it: lower case, without a path, and without the scheme's default port. */
 const origin = String.raw`https?://([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])(:\d{1,5})?`;
 
 function commaSeparatedPattern(one: string): string {
   return ` *${one}( *, *${one})* *`;
 }
 
-/** Environment variables for authentication, rate limits, and the hosts and origins that may use the API. */
+/** Environment variables for authentication, for rate limits, and for the hosts and origins that may use the API. */
 export const accessVariables = {
   /**
    * Accepted kinds of credentials. By default, API keys are required in production; otherwise callers need no
@@ -34,7 +31,7 @@ export const accessVariables = {
    * requires credentials, otherwise no limit.
    */
   API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  /** Maximum number of requests that a caller may send at once after a pause. By default, twice the rate per second. */
+  /** Number of requests that a caller may send in a burst after a pause. By default, twice the rate per second. */
   API_RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
   /**
    * Host names that the API accepts besides loopback names and the host of `API_BASE_URL`; comma-separated, without

@@ -13,8 +13,8 @@ export interface ApiKeyStore {
    */
   add(key: ApiKey, transaction?: Transaction): Promise<void>;
   /**
-   * Replaces a key's terms with those that `change` returns. Returns the changed key; `undefined` if there is no such
-   * key.
+   * Replaces the terms of a key with those that `change` returns for the stored key. Returns the changed key;
+   * `undefined` if it does not exist.
    */
   change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
   /** Deletes a key, after calling `check`, which may throw to prevent it. Returns `false` if the key does not exist. */

@@ -30,7 +30,7 @@ export interface ApiKey extends ApiKeyTerms {
 const form = /^lsk_([0-9a-f]{16})_[0-9a-f]{64}$/;
 
 /**
- * Generates a key and its token. The token is not stored, so it can only be shown now.
+ * Generates a key and its token. The token is not stored, so the caller must show it now.
  *
  * The hash is a plain SHA-256. A slow hash protects passwords, which can be guessed, but a token has 256 random bits
  * and cannot be guessed. A slow hash would also delay every request, because each one computes the hash.
@@ -53,7 +53,7 @@ export function hashOf(token: string): Uint8Array {
   return createHash('sha256').update(token).digest();
 }
 
-/** Returns whether a hash is that of the token. Compares them in constant time. */
+/** Returns whether `hash` is the hash of `token`. Compares in constant time. */
 export function isHashOf(hash: Uint8Array, token: string): boolean {
   return timingSafeEqual(hash, hashOf(token));
 }

@@ -13,7 +13,7 @@ import type { KeyRing } from './key-ring.js';
 export const apiKeys = 'api-keys';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-/** Makes a schema nullable. `null` is the default, and in a patch removes the value. */
+/** Returns a nullable version of a schema, with `null` as the default. In a PATCH body, `null` clears the value. */
 const nullUnlessGiven = <Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { default: null });
 const Time = Type.String({ format: 'date-time' });
@@ -73,7 +73,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** A change to an API key, for the log. */
+/** Describes a change to an API key, for the log. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;
@@ -82,7 +82,7 @@ export interface ApiKeyEvent {
 
 export interface ApiKeysParts {
   readonly store: ApiKeyStore;
-  /** The cache of keys. A changed key is removed from it. */
+  /** The cache of keys, from which changed keys are removed. */
   readonly ring: KeyRing;
   readonly onChange: (event: ApiKeyEvent) => void;
 }

@@ -1,7 +1,7 @@
 import { type ApiRequest, type Authenticate, type Principal, unauthorized } from '@longshore/resources';
 import { apiKeyId } from './api-key.js';
 
-/** A function for each accepted kind of credentials. Credentials of a kind without a function are rejected. */
+/** The functions that check each accepted kind of credentials. A kind without a function is rejected. */
 export interface CredentialKinds {
   /** Returns the admin if the token is the configured admin key; otherwise `undefined`. */
   readonly adminKey?: (token: string) => Principal | undefined;

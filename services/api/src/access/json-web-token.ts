@@ -24,14 +24,14 @@ export interface TokenIssuer {
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 /**
- * Maximum length of a subject in OpenID Connect. Longer subjects are rejected rather than cut, because two subjects
- * could share the first 255 characters.
+ * Maximum length of a subject, as in OpenID Connect. Longer subjects are rejected rather than truncated, because two
+ * subjects could share the first 255 characters.
  */
 const maxSubjectLength = 255;
 
 /**
- * Messages for invalid tokens, by error code. Any other code means a problem with the issuer's keys or with this
- * service.
+ * Messages for invalid tokens, by the error code of `jose`. Other codes point to a problem with the issuer's keys or
+ * with this service.
  */
 const refusals: Readonly<Record<string, string>> = {
   [errors.JWTExpired.code]: 'The token has expired',

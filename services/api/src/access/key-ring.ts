@@ -3,19 +3,19 @@ import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
 /**
- * How long lookups are cached, in milliseconds. A key that another process has changed or revoked stays valid here for
- * at most this long.
+ * How long lookups are cached, in milliseconds. If another process changes or revokes a key, this process keeps
+ * accepting the old version for up to this long.
  */
 const cachedMs = 5_000;
 
 /** Maximum number of cached lookups. */
 const maxCachedLookups = 10_000;
 
-/** Minimum time between two writes of the same key's last use, in milliseconds. */
+/** Minimum time between two updates of a key's `lastUsedAt`, in milliseconds. */
 const useNotedMs = 60_000;
 
 export interface KeyRingOptions {
-  /** Returns the current time in milliseconds since 1970; by default, that of this machine. */
+  /** Returns the current time in milliseconds since 1970; by default, the time of this machine. */
   readonly now?: () => number;
   /** Called if the last use of a key cannot be stored. The request itself does not fail. */
   readonly onError: (error: unknown) => void;

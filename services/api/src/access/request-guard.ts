@@ -55,7 +55,7 @@ function nameIn(host = ''): string {
   return host.replace(/:\d*$/, '');
 }
 
-/** Returns whether the host is an IP address, which, unlike a name, an attacker cannot point elsewhere. */
+/** Returns whether the host is an IP address. Unlike a name, an attacker cannot point an address elsewhere. */
 function isAddress(host: string | undefined): boolean {
   return isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0;
 }

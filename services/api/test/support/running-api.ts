@@ -19,7 +19,7 @@ export interface RunningApi {
   /** Returns everything that has been logged so far. */
   readonly log: () => string;
   readonly call: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
-  /** Sends a request and returns the codes in its error payload; empty if there is none. */
+  /** Sends a request and returns the error codes in the response; empty if there are none. */
   readonly codes: (method: string, path: string, call?: Call) => Promise<readonly number[]>;
   /** Creates an API key as the admin, and returns its token and its id. */
   readonly makeKey: (terms: object) => Promise<{ token: string; id: string }>;
@@ -29,8 +29,8 @@ export interface RunningApi {
 /** Starts the API in this process on a free port. By default, it keeps jobs in memory and runs no job server. */
 export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
   const { url, text, stop: stopApi } = await start(environment);
-  // If a test limits requests, the client reads the OpenAPI document from a second, practically unlimited API.
-  // Otherwise that request would count against the limit.
+  // If a test sets a rate limit, the client reads the OpenAPI document from a second API with a practically unlimited
+  // rate, so that reading it does not count against the limit.
   const unlimited =
     environment['API_RATE_LIMIT_BURST'] === undefined
       ? undefined

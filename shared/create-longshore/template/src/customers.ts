@@ -2,7 +2,7 @@ import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { sendWelcome } from './jobs/send-welcome.js';
 
-/** The customers at /api/v1/customers, with validation, filters, paging, and a page in the API reference. */
+/** The resource at /api/v1/customers, with validation, filters, paging, and a page in the API reference. */
 export const customers = defineResource(
   {
     name: 'customers',
@@ -21,7 +21,7 @@ export const customers = defineResource(
   tableStorage({
     name: 'app.customer',
     operations: {
-      // Enqueues the job in the transaction of the request, so that both are committed or neither is.
+      // Enqueues the job in the request's transaction, so that both are committed or neither is.
       welcome: async ({ item, enqueue }) => {
         await enqueue(sendWelcome, { email: item.email });
       },

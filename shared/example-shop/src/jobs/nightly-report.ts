@@ -4,7 +4,7 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Reports the number of orders of one day and their total value, by store. */
+/** Reports how many orders each store received on one day, and their total value. */
 export const nightlyReport = defineJob({
   name: 'nightly-report',
   queue: 'reports',

@@ -18,12 +18,12 @@ export const packParcels = defineJob({
     { additionalProperties: false },
   ),
   timeoutMs: 60_000,
-  // Thrown for an item that is too heavy for any parcel; retrying cannot help.
+  // The handler throws a RangeError if an item is too heavy for any parcel, and retrying cannot help.
   giveUpOn: [RangeError],
 });
 
 /**
- * Runs in a worker thread, so that other jobs and health checks do not have to wait. The module is the built file even
+ * Packs in a worker thread, so that other jobs and health checks do not have to wait. The module is the built file even
  * when this file is run from source, because worker threads do not load TypeScript.
  */
 export const packParcelsHandler = handleJob(packParcels, {

@@ -5,7 +5,10 @@ interface Order {
   readonly limit: number;
 }
 
-/** Tries the smallest number of parcels that the total weight allows, then one more at a time until all items fit. */
+/**
+ * Starts with the smallest number of parcels that the total weight allows, and adds one parcel at a time until all
+ * items fit.
+ */
 export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, signal }) => {
   const heaviest = Math.max(0, ...weights);
   if (heaviest > limit)
@@ -24,8 +27,8 @@ export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, si
 };
 
 /**
- * Packs the items from `index` onwards by backtracking. If several parcels have the same room left, only the first is
- * tried.
+ * Packs the items from `index` onwards by backtracking. If several parcels have the same remaining capacity, only the
+ * first of them is tried.
  *
  * @returns whether all of the items fit
  */

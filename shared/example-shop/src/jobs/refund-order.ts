@@ -12,7 +12,7 @@ export const refundOrder = defineJob({
 
 /**
  * Writes the ledger entry and updates the order in the transaction that completes the job, so both happen exactly once.
- * The ledger allows only one entry per order, so a second refund job for the same order adds nothing.
+ * The ledger allows only one entry per order, so a second refund job for the same order adds no entry.
  */
 export const refundOrderHandler: JobHandler = handleJob(refundOrder, ({ args, transaction }) =>
   transaction(async (client) => {

@@ -26,7 +26,7 @@ export interface Shop {
   readonly enqueue: (name: string, args: unknown) => Promise<string>;
   /** Triggers a recurring job now and returns the id of the enqueued job. */
   readonly trigger: (recurringJobId: string) => Promise<string>;
-  /** Counts the jobs with a name in any state. */
+  /** Counts the jobs with this name, in any state. */
   readonly countJobs: (name: string) => Promise<number>;
   /** Waits until a job is done and returns its result. */
   readonly resultOf: (jobId: string) => Promise<unknown>;
@@ -68,7 +68,7 @@ async function migrate(url: string): Promise<void> {
   await client.end();
 }
 
-/** Opens a job store, and the seeded tables of the shop, in the same database. */
+/** Creates a test database with the seeded tables of the shop, and opens a job store in it. */
 async function openPostgres(): Promise<OpenStorage> {
   const database = await createTestDatabase(migrate);
   const pool = new pg.Pool({ connectionString: database.url, max: 5 });
@@ -94,7 +94,7 @@ async function openMemory(): Promise<OpenStorage> {
   return { database, jobs, close };
 }
 
-/** Opens a seeded shop with its API and a job server. */
+/** Opens a seeded shop, and starts its API and a job server. */
 export async function openShop(kind: ShopStorage): Promise<Shop> {
   const opened = await (kind === 'postgres' ? openPostgres() : openMemory());
   const { database, jobs: storage } = opened;

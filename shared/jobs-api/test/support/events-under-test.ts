@@ -11,12 +11,12 @@ export interface EventsUnderTest {
   readonly http: HttpClient;
   /** The base URL of the API, including the version. */
   readonly url: string;
-  /** The id of a job that is ready. */
+  /** The id of a ready job. */
   readonly id: string;
   /** Returns how often the feed has been read. */
   readonly reads: () => number;
   enqueue(queue?: string): Promise<string>;
-  /** Completes the jobs of a queue, each with the result `ashore`. */
+  /** Runs the jobs of a queue, so that each is done with the result `ashore`. */
   run(queue?: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export const add = defineJob({
   timeoutMs: 60_000,
 });
 
-/** A job that fails at its only attempt. */
+/** A job that fails on its only attempt. */
 export const fail = defineJob({ name: 'fail', queue: 'failures', maxAttempts: 1 });
 
 export interface ItemBody {
@@ -29,7 +29,7 @@ export interface ItemBody {
   readonly [field: string]: unknown;
 }
 
-/** A response, and its body in the forms that tests need. */
+/** A response, with its body as text and parsed in several ways. */
 export interface Answer {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
@@ -47,7 +47,7 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-/** The job resources, served over one storage. All tests of a file share it, so each test uses separate queues. */
+/** Serves the job resources over one storage. All tests of a file share it, so each test uses separate queues. */
 export class JobsApiUnderTest {
   readonly #open: () => Promise<{ storage: JobStorage; close: () => Promise<void> }>;
   readonly #options: Partial<JobsApiOptions>;
@@ -93,7 +93,10 @@ export class JobsApiUnderTest {
     return this.#running.storage;
   }
 
-  /** @param path the path after the version: `/jobs?limit=1` */
+  /**
+   * Sends a request.
+   * @param path the path after the version, such as `/jobs?limit=1`
+   */
   async call(
     method: string,
     path: string,
@@ -143,12 +146,12 @@ export class JobsApiUnderTest {
     return `name-${++this.#names}`;
   }
 
-  /** Enqueues a job `add` in a queue. */
+  /** Enqueues an `add` job in a queue. `body` adds or replaces fields of the request. */
   async enqueue(queue: string, body: object = {}): Promise<ItemBody> {
     return (await this.post('/jobs', { name: 'add', args: { a: 1, b: 2 }, queue, ...body })).item;
   }
 
-  /** Runs the jobs of a queue until `work` is done. */
+  /** Runs the jobs of a queue until `work` resolves. */
   async withServer(queue: string, work: (server: JobServer) => Promise<void>): Promise<void> {
     const server = new JobServer({
       storage: this.storage,
@@ -177,7 +180,7 @@ export class JobsApiUnderTest {
   }
 }
 
-/** Runs the tests on each storage: in memory, and on Postgres. */
+/** Runs the tests twice: with the storage in memory and with Postgres storage. */
 export function onEachStorage(
   title: string,
   tests: (api: JobsApiUnderTest) => void,

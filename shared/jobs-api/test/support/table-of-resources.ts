@@ -1,4 +1,4 @@
-/** The ids and names that requests use in place of the parameters of a path. */
+/** The ids and names that replace the parameters in paths. */
 export interface PathValues {
   /** A scheduled job. */
   readonly job: string;
@@ -15,9 +15,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Row {
   readonly path: (places: PathValues) => string;
-  /** The kind of route, as in the table of methods. */
+  /** The kind of route, as in the table of methods in docs/http-api.md. */
   readonly kind: 'collection' | 'item' | 'operation' | 'stream';
-  /** The supported methods, each with a valid body, or `undefined` if it takes none. */
+  /** The supported methods, each with a valid request body; `undefined` if the method takes none. */
   readonly offers: Partial<Record<Method, unknown>>;
   /** The path of an item that can be deleted, if the item at `path` cannot. */
   readonly deletable?: Row['path'];
@@ -38,8 +38,8 @@ const operation = (path: Row['path']): Row => ({ path, kind: 'operation', offers
 const stream = (path: Row['path']): Row => ({ path, kind: 'stream', offers: read });
 
 /**
- * The rows of the table "Resources of the job platform" in docs/http-api.md. They are in an order in which no row
- * removes what a later row needs.
+ * The rows of the table "Resources of the job platform" in docs/http-api.md, ordered so that no row removes what a
+ * later row needs.
  */
 export const rows = (places: PathValues): readonly Row[] => [
   collection(() => '/jobs', {
@@ -120,7 +120,7 @@ export const unknownPlaces: PathValues = {
   batch: unknownId,
 };
 
-/** The placeholders that the table uses. */
+/** The placeholders for path parameters in the documentation's table. */
 export const namedPlaces: PathValues = {
   job: '{id}',
   finished: '{id}',

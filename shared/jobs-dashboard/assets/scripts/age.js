@@ -1,6 +1,6 @@
 const LONGEST_PAUSE_MS = 30_000;
 
-/** The age of a region, and when its next refresh is due. */
+/** Tracks how old a region's content is and when its next refresh is due. */
 export class Age {
   #region;
   updatedAt = Date.now();
@@ -17,7 +17,10 @@ export class Age {
     this.dueAt = Date.now() + this.#everyMs;
   }
 
-  /** Returns whether the region is due or nearly due, so that one request refreshes several. @param {number} now */
+  /**
+   * Returns whether the region is due or nearly due. Including nearly due regions lets one request refresh several.
+   * @param {number} now
+   */
   isDue(now) {
     return this.dueAt - this.#everyMs / 4 <= now;
   }

@@ -1,7 +1,7 @@
 import { morph } from './morph.js';
 import { showTimes } from './times.js';
 
-/** Shows the confirmation of a bulk action in a dialog on top of the list. */
+/** Shows the confirmation page of a bulk action in a dialog on top of the list instead of navigating to it. */
 export function confirmInPlace() {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -12,7 +12,7 @@ export function confirmInPlace() {
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.method !== 'get') return;
-    // `form.action` would return the buttons of the form, which are named `action`.
+    // Does not read `form.action`, which would return the form's buttons, because these are named `action`.
     const action = new URL(form.getAttribute('action') ?? '', location.href).href;
     if (!isConfirmation(action)) return;
     event.preventDefault();
@@ -46,7 +46,7 @@ async function ask(url) {
  * Opens a dialog with the content of a confirmation page.
  *
  * @param {Element | null} content
- * @param {string} base base URL of the links in the content
+ * @param {string} base the URL that links in the content are relative to
  */
 function open(content, base) {
   const title = content?.querySelector('h1');
@@ -72,7 +72,7 @@ function open(content, base) {
 }
 
 /**
- * Reloads the region of a dialog every half second until it is complete. The server marks an incomplete region by a
+ * Reloads a dialog's region every half second until it is complete. The server marks an incomplete region with a
  * refresh interval of 500 ms. The page behind the dialog is not refreshed.
  *
  * @param {HTMLElement} region
@@ -109,7 +109,7 @@ function focusBack(dialog) {
  * Makes the URLs of links and forms absolute.
  *
  * @param {Element} content
- * @param {string} base URL that they are relative to
+ * @param {string} base the URL that the links and forms are relative to
  */
 function settle(content, base) {
   for (const element of content.querySelectorAll('a[href], form[action]')) {

@@ -20,11 +20,11 @@ export function copyOnClick() {
 }
 
 /**
- * Copies the text. Browsers provide the clipboard only to pages served over TLS or from this machine; on other pages,
- * selects the text instead.
+ * Copies the button's value, or the document at its `data-from` URL. Browsers provide the clipboard only to pages
+ * served over TLS or from this machine; on other pages, selects the displayed text instead.
  *
  * @param {HTMLButtonElement} button
- * @returns {Promise<string>} the result, as the label of the button
+ * @returns {Promise<string>} the result, to show as the button's label
  */
 async function copy(button) {
   if (isSecureContext) {

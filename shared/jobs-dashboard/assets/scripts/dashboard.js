@@ -5,8 +5,7 @@ import { LivePage } from './live.js';
 import { countMarks } from './marks.js';
 import { setClock, showTimes, updateTimes } from './times.js';
 
-// Each flash message appears once: it is removed from the URL, so that neither a reload nor the browser history repeats
-// it.
+// Removes the flash message from the URL, so that neither a reload nor the browser history shows it again.
 const here = new URL(location.href);
 if (here.searchParams.has('done')) {
   here.searchParams.delete('done');
@@ -21,7 +20,7 @@ setInterval(updateTimes, 1_000);
 countMarks();
 confirmInPlace();
 copyOnClick();
-// Makes Safari apply `:hover` to elements that are tapped, such as times.
+// Makes Safari apply `:hover` to tapped elements, such as times.
 document.addEventListener('touchstart', () => {}, { passive: true });
 
 const status = document.getElementById('live');
@@ -32,7 +31,7 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
 // On a phone, the navigation and the tabs are one line each, and the current item can be out of view. Scrolls only that
-// line, not the page, because warnings are at the top of the page.
+// line, because scrolling the page would hide the warnings at its top.
 for (const current of document.querySelectorAll('nav [aria-current]')) {
   const line = current.closest('.ways, .tabs ul');
   if (!line) continue;

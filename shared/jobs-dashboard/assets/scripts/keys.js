@@ -1,6 +1,6 @@
 const SETTING = 'longshore-keys';
 
-/** Actions by key. Each returns whether it handled the key. @type {Record<string, () => boolean>} */
+/** Actions by key. Each returns whether it did anything. @type {Record<string, () => boolean>} */
 const actions = { '/': focusSearch, j: () => moveBy(1), k: () => moveBy(-1), '?': showKeys };
 
 /** Handles single-key shortcuts, except in fields and dialogs, unless the viewer has turned them off. */
@@ -28,7 +28,7 @@ function focusSearch() {
 }
 
 /**
- * Moves the focus to the link of the next or the previous row of a list.
+ * Moves the focus to the link in the next or previous row of a list.
  *
  * @param {number} step 1 for the next row, -1 for the previous one
  */
@@ -42,7 +42,7 @@ function moveBy(step) {
   return link !== undefined;
 }
 
-/** Shows the list of shortcuts from the help page in a dialog. */
+/** Shows the help page's list of shortcuts in a dialog. Returns `false` if the page has no link to the help page. */
 function showKeys() {
   const help = document.querySelector('nav a[href$="help"]');
   if (!(help instanceof HTMLAnchorElement)) return false;

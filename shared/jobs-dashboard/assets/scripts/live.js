@@ -4,7 +4,7 @@ import { Stream } from './stream.js';
 import { morph } from './morph.js';
 import { duration, showTimes, updateTimes } from './times.js';
 
-/** Refreshes the regions of a page while it is visible, and shows their age. */
+/** Refreshes the regions of a page while the page is visible, and shows how old they are. */
 export class LivePage {
   #regions;
   #status;
@@ -100,7 +100,7 @@ export class LivePage {
   }
 
   /**
-   * Loads the regions that have changed.
+   * Returns a fragment with those of the regions that have changed since they were last loaded.
    *
    * @param {readonly HTMLElement[]} regions
    */
@@ -131,7 +131,7 @@ export class LivePage {
     showTimes(news);
     for (const region of regions) {
       const fresh = news.querySelector(`[data-region="${region.dataset['region']}"]`);
-      // The old content is more useful than an error.
+      // Keeps the old content of a region that the server could not load in time: it is more useful than an error.
       if (fresh?.querySelector('[data-late]')) this.#age(region).failed();
       else if (!(fresh instanceof HTMLElement)) this.#age(region).updated();
       else if (!this.#rests(region)) {
@@ -153,8 +153,8 @@ export class LivePage {
   }
 
   /**
-   * Returns whether the region must not be refreshed now: updates are paused, the page is hidden, or the region is
-   * streamed or in use.
+   * Returns whether the region must not be refreshed now, because updates are paused, the page is hidden, or the region
+   * is streamed or in use.
    *
    * @param {HTMLElement} region
    */
@@ -168,7 +168,8 @@ export class LivePage {
   }
 
   /**
-   * Returns whether the viewer has selected text or rows in the region, or has a dialog or the form of an action open.
+   * Returns whether a refresh would disturb the viewer: a dialog or one of the region's action forms is open, or text
+   * or rows in the region are selected.
    *
    * @param {HTMLElement} region
    */
@@ -182,7 +183,7 @@ export class LivePage {
     );
   }
 
-  /** Shows the age of the region that was updated least recently, and why updates have stopped, if they have. */
+  /** Shows the age of the region that was updated least recently, and the reason if updates have stopped. */
   #showAge() {
     const polled = this.#regions.filter((region) => !this.#isStreamed(region));
     const ages = polled.map((region) => this.#age(region));
@@ -214,7 +215,7 @@ function part(root, selector) {
   throw new Error(`No ${selector} on this page`);
 }
 
-/** @param {string | null} health the `Longshore-Health` header: tone and text, such as `attention 2 warnings` */
+/** @param {string | null} health the `Longshore-Health` header: a tone and a text, such as `attention 2 warnings` */
 function showHealth(health) {
   const place = document.getElementById('health');
   if (!health || !place) return;

@@ -1,4 +1,4 @@
-/** Makes the checkbox of a list select or clear all rows at once, and counts the selected rows. */
+/** Makes each list's “select all” checkbox select or clear all rows, and shows how many rows are selected. */
 export function countMarks() {
   showMarks();
   document.addEventListener('change', ({ target }) => {
@@ -10,7 +10,7 @@ export function countMarks() {
   });
 }
 
-/** Updates the counts; called after each refresh of a list. */
+/** Updates the counts and the “select all” checkboxes; also called after each refresh of a list. */
 export function showMarks() {
   for (const all of document.querySelectorAll('.mark-all')) {
     if (!(all instanceof HTMLInputElement)) continue;

@@ -1,7 +1,7 @@
 /**
- * Makes the elements in `current` like those in `next` and changes only what differs, which keeps focus, open details
- * and scroll position. Elements with an `id` or a `data-key` are matched by it, so that an open row, or a button that
- * is about to be pressed, never turns into another one. All other elements are matched by their position.
+ * Makes the elements in `current` match those in `next`, changing only what differs. This keeps the focus, open details
+ * and the scroll position. Elements with an `id` or a `data-key` are matched by it, so that an open row, or a button
+ * that is about to be pressed, never turns into another one. All other elements are matched by position.
  *
  * @param {Element} current
  * @param {ParentNode} next
@@ -25,7 +25,7 @@ function morphList(parent, before, after) {
     const same = known.get(keyOf(node));
     if (same) {
       known.delete(keyOf(same));
-      // Removes the nodes before it. Moving the node itself would lose the focus.
+      // Removes unkeyed nodes in front of the matching node instead of moving that node, which would lose the focus.
       while (left[0] && left[0] !== same && keyOf(left[0]) === '') left.shift()?.remove();
       if (left[0] !== same) parent.insertBefore(same, left[0] ?? null);
       left.splice(left.indexOf(same), 1);

@@ -3,7 +3,7 @@ import { showTimes } from './times.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Streams the log and progress of a running job while its page is visible. */
+/** Streams the log and progress of a running job while the page is visible. */
 export class Stream {
   #region;
   #ended;
@@ -23,7 +23,7 @@ export class Stream {
     this.#ended = ended;
   }
 
-  /** Whether the stream is connected, so that the region need not be polled. */
+  /** Whether the stream is connected. While it is, the region need not be polled. */
   get isOpen() {
     return this.#source?.readyState === EventSource.OPEN;
   }
@@ -57,8 +57,8 @@ export class Stream {
   }
 
   /**
-   * Reconnects after a pause. Browsers give up after any status other than 200. A proxy can send one during a restart,
-   * and the server sends one if the job is not running at the moment.
+   * Reconnects after a pause. Browsers themselves do not reconnect after a status other than 200, such as one from a
+   * proxy during a restart, or from the server if the job is not running at the moment.
    */
   #retry() {
     this.#close();

@@ -1,11 +1,11 @@
-/** Keeps the times of a page up to date, in the viewer's time zone. The server renders them in UTC. */
+/** Keeps a page's times up to date and shows them in the viewer's time zone. The server renders them in UTC. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The format of exact times, the same as the server's: `2 Mar 2026, 14:05:09 CET`. */
+/** Format of exact times, like on the server: `2 Mar 2026, 14:05:09 CET`. */
 const zoned = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'long',
@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
 /**
- * Returns the format of a day and time, the same as the server's: `Mon 2 Mar, 14:05`.
+ * Returns the format for a day and time, like on the server: `Mon 2 Mar, 14:05`.
  *
  * @param {string} detail `seconds`, `year`, both or neither
  */
@@ -31,7 +31,7 @@ const dayWith = (detail) =>
     ...(detail.includes('seconds') ? { second: '2-digit' } : {}),
   });
 
-/** The format of the headings of days: `Monday, 2 March 2026`. */
+/** Format of day headings: `Monday, 2 March 2026`. */
 const date = new Intl.DateTimeFormat('en-GB', {
   weekday: 'long',
   day: 'numeric',
@@ -42,16 +42,16 @@ const date = new Intl.DateTimeFormat('en-GB', {
 let aheadMs = 0;
 
 /**
- * Sets the page's clock to the server's, which can differ from the viewer's.
+ * Sets the page's clock to the server's, which can differ from that of the viewer's machine.
  *
- * @param {string} now when the server rendered the page
+ * @param {string} now the time at which the server rendered the page
  */
 export function setClock(now) {
   aheadMs = Date.parse(now) - Date.now();
 }
 
 /**
- * Converts the exact times in a part of a page to the viewer's time zone. Must be called only once for each part.
+ * Shows exact times in the viewer's time zone. Must be called only once for each part of a page.
  *
  * @param {ParentNode} root
  */
@@ -78,7 +78,7 @@ export function showTimes(root) {
 }
 
 /**
- * Moves the headings of days to where days begin in the viewer's time zone.
+ * Moves the day headings of a list to where days begin in the viewer's time zone.
  *
  * @param {ParentNode} root
  */
@@ -101,7 +101,7 @@ function showDays(root) {
   }
 }
 
-/** Updates the relative times; called once a second. */
+/** Updates relative times, such as `5 min ago`; called once a second. */
 export function updateTimes() {
   if (document.hidden) return;
   const now = Date.now() + aheadMs;

@@ -16,7 +16,7 @@ export interface ActionContext {
   readonly control: DashboardControl;
   readonly authenticator: Authenticator;
   readonly layout: Layout;
-  /** Clears the cache. Called after each action, so that pages show its effect. */
+  /** Clears the cache of reads. Called after each action, so that pages show its effect. */
   readonly clearCache: () => void;
   readonly now: () => number;
   readonly redact: RegExp;
@@ -25,7 +25,10 @@ export interface ActionContext {
   readonly onAction: (record: ActionRecord) => void;
 }
 
-/** Returns the router for the forms of actions, which checks role, origin and token, and responds with 303. */
+/**
+ * Returns the router for action forms. It checks the viewer's role, the origin and the form token, carries out the
+ * action, and redirects with status 303.
+ */
 export function actionRouter(prefix: string, context: ActionContext): Router {
   const { control, authenticator, layout, clearCache, now, redact, requireReasons, onAction } = context;
   const router = new Router({ prefix });
@@ -51,7 +54,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
             authenticator.signFlash(ctx, viewer, message),
           );
         } finally {
-          // Even if the result is not known, the next page must show the current state.
+          // Clears the cache even if the action failed, because it may have changed something that the next page shows.
           clearCache();
         }
       });

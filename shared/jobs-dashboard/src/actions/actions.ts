@@ -9,7 +9,7 @@ import { serverActions } from '../pages/server/actions.js';
 import { typeActions } from '../pages/type/actions.js';
 import { setAsideActions } from '../pages/set-aside/actions.js';
 
-/** All actions. In their paths, `:target` is the id or the name of the thing to change. */
+/** All actions. In their paths, `:target` stands for the id or name of the thing to change. */
 export const actions: Actions = {
   ...jobActions,
   ...queueActions,

@@ -1,13 +1,13 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { JobCount } from '@longshore/jobs/storage';
 
-/** What is known about an action before it is carried out, besides the viewer, the action and the target. */
+/** What a request for an action asks for, besides the viewer, the action and the target in the path. */
 export interface Intent {
-  /** The thing to change, if the path does not identify it, because its name can be any string. */
+  /** The thing to change, if the path does not contain it because its name can be any string. */
   readonly target?: string;
   /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
   readonly filter?: { readonly [member: string]: JsonValue };
-  /** The values of the form, such as the new time of a job or the new limits of a queue. */
+  /** The submitted values, such as a job's new time or a queue's new limits. */
   readonly values?: JsonValue;
 }
 
@@ -20,26 +20,26 @@ export interface Intent {
  */
 export type Outcome = 'refused' | 'without effect' | 'done';
 
-/** What an audit entry stores in its `filter`, in addition to the filter of the intent. */
+/** The details of an audit entry. They are stored in its `filter`, together with the filter of the intent. */
 export interface AuditDetails {
   readonly outcome: Outcome;
   readonly why: string | null;
   readonly values: JsonValue;
   /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
-  /** The client’s address. */
+  /** The client’s address; `null` if unknown. */
   readonly address: string | null;
   /** Whether the action was taken over the HTTP API. */
   readonly viaApi: boolean;
-  /** Whether Longshore acted by itself. */
+  /** Whether Longshore took the action by itself, without a request from a person. */
   readonly automatic: boolean;
-  /** Whether the viewer's name was merely entered by the client, without being authenticated. */
+  /** Whether the viewer's name was merely entered by the client rather than authenticated. */
   readonly unverified: boolean;
   /** Whether `count` is exact, a lower bound, or missing because counting took too long. */
   readonly counted: 'exactly' | 'at least' | 'not';
 }
 
-/** Returns what an audit entry stores as its `filter`. Members that have their default value are omitted. */
+/** Returns what an audit entry stores as its `filter`, without members that have their default value. */
 export function storedDetails({ filter = {}, values }: Intent, details: Partial<AuditDetails>): JsonValue {
   const { outcome = 'done', why = null, address = null, unverified = false, counted = 'exactly' } = details;
   const { before = null } = details;
@@ -55,7 +55,7 @@ export function storedDetails({ filter = {}, values }: Intent, details: Partial<
   };
 }
 
-/** Parses the result of {@link storedDetails}; missing members get their defaults. */
+/** Parses the `filter` of an audit entry, such as {@link storedDetails} returns. Missing members get their defaults. */
 export function auditDetails(stored: JsonValue): AuditDetails {
   const { outcome, why, values, before, address, unverified, counted, via, automatic } = membersOf(stored);
   return {
@@ -77,7 +77,7 @@ function membersOf(stored: JsonValue): { readonly [member: string]: JsonValue | 
   return stored === null || typeof stored !== 'object' || Array.isArray(stored) ? {} : stored;
 }
 
-/** Converts a count to the form stored in an audit entry. */
+/** Converts a count to the members of an audit entry. `null` means that counting took too long. */
 export function countedBy(count: JobCount | null): { count: number; counted: AuditDetails['counted'] } {
   if (count === null) return { count: 0, counted: 'not' };
   return { count: count.count, counted: count.exact ? 'exactly' : 'at least' };

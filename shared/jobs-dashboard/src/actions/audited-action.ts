@@ -6,30 +6,30 @@ import type { ActionResult, Audited } from './action.js';
 import { countedBy, type Intent, storedDetails } from './audit-details.js';
 import { InterruptedAction } from './interrupted-action.js';
 
-/** An action that was carried out, for the host application’s log. */
+/** A completed action, as reported to the host application, for example for its log. */
 export interface ActionRecord {
   readonly viewer: Viewer;
   /** The client’s address, as the application sees it. */
   readonly address: string;
-  /** `jobs/retry`, `queues/pause` and so on. */
+  /** The action's path without `:target`, such as `jobs/retry` or `queues/pause`. */
   readonly action: string;
-  /** The id or the name of what was changed. */
+  /** The id or name of what was changed; `null` if there is no single target. */
   readonly target: string | null;
   /** How many things were changed: 0 if no change was needed, `null` if counting took too long. */
   readonly count: number | null;
   /** `false` if `count` is a lower bound. */
   readonly exact: boolean;
-  /** The jobs of a bulk action. */
+  /** The jobs of a bulk action; `null` for other actions. */
   readonly filter: JsonValue;
-  /** The values of the form, if any. */
+  /** The submitted values; `null` if there are none. */
   readonly values: JsonValue;
   /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
-  /** Why the person acted; `null` if they gave no reason. */
+  /** The viewer's reason; `null` if they gave none. */
   readonly reason: string | null;
 }
 
-/** An action that is about to be carried out. */
+/** An action that has been requested and is about to be carried out. */
 export interface PendingAction {
   readonly viewer: Viewer;
   readonly address: string;
@@ -57,7 +57,8 @@ export async function runAudited(
     });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // The storage requests the audit entry, which sets `outcome`, before it commits. Without one, nothing was changed.
+    // Before it commits, the storage requests the audit entry, and that sets `outcome`. While `outcome` is `null`,
+    // nothing has been committed.
     throw new InterruptedAction(outcome === null ? 'undone' : 'unknown', error);
   }
   if (outcome === null) throw new Error(`The action ${pending.action} has stored no audit entry`);

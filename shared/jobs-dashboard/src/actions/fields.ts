@@ -3,7 +3,7 @@ import type { Form } from '../http/form.js';
 import { Problem } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
 
-/** Returns a field of a form, trimmed; empty if it is missing. */
+/** Returns a form field, trimmed; an empty string if the field is missing. */
 export function textField(form: Form, name: string): string {
   return form.get(name)?.trim() ?? '';
 }
@@ -11,7 +11,7 @@ export function textField(form: Form, name: string): string {
 /**
  * Returns the viewer's reason; `null` if the form contains none.
  *
- * @throws {Problem} if it is too long, or missing although it is required
+ * @throws {Problem} if the reason is too long, or missing although required
  */
 export function reasonField(form: Form, isRequired: boolean): string | null {
   const { max } = bounds.reasonLength;
@@ -23,9 +23,9 @@ export function reasonField(form: Form, isRequired: boolean): string | null {
 }
 
 /**
- * Returns when a pause ends; `null` if the form requests a pause without an end.
+ * Returns when the requested pause ends; `null` for a pause without an end.
  *
- * @throws {Problem} if it is not a time in the future, at most a year ahead
+ * @throws {Problem} if the end is malformed, not in the future, or more than a year ahead
  */
 export function pauseEndField(form: Form, nowMs: number): Date | null {
   const text = textField(form, 'until');
@@ -44,7 +44,7 @@ export function pauseEndField(form: Form, nowMs: number): Date | null {
   }
 }
 
-/** @param minutes empty for a pause without an end */
+/** @param minutes the duration of the pause; empty for a pause without an end */
 function endAfter(minutes: string, nowMs: number): Date | null {
   if (minutes === '') return null;
   if (!/^[1-9]\d{0,5}$/.test(minutes) || Number(minutes) * 60_000 > maxPauseMs)
@@ -53,9 +53,9 @@ function endAfter(minutes: string, nowMs: number): Date | null {
 }
 
 /**
- * Returns the count in a field of a form; `null` if the field is empty.
+ * Parses a form field as a count; `null` if the field is empty.
  *
- * @throws {Problem} if it is not an integer from `min` to `max`
+ * @throws {Problem} if the value is not an integer from `min` to `max`
  */
 export function countField(form: Form, name: string, { what, min, max }: CountRange): number | null {
   const text = textField(form, name).replaceAll(/[,_ ]/g, '');
@@ -66,7 +66,7 @@ export function countField(form: Form, name: string, { what, min, max }: CountRa
 }
 
 export interface CountRange {
-  /** The name of the field, as the beginning of a sentence. */
+  /** The name of the field, capitalized to begin a sentence. */
   readonly what: string;
   readonly min: number;
   readonly max: number;

@@ -7,7 +7,7 @@ import { actions } from './actions.js';
 const PARAMETER = 'done';
 const NOTHING_CHANGED = 'No change was needed.';
 
-/** Returns the path of the page to show after an action, with the signed flash message as a parameter. */
+/** Returns the path of the page to show after an action. A signed flash message, if any, is added as a parameter. */
 export function redirectWithFlash(
   { next, changed = true }: ActionResult,
   path: string,
@@ -18,7 +18,7 @@ export function redirectWithFlash(
   return `${next}${next.includes('?') ? '&' : '?'}${PARAMETER}=${encodeURIComponent(flash)}`;
 }
 
-/** Returns the flash message in the URL of this page, or `null`. */
+/** Returns the flash message from the page's URL; `null` if there is none or its signature is not valid. */
 export function flashMessageOf(ctx: Context, authenticator: Authenticator, viewer: Viewer): string | null {
   const token = new URLSearchParams(ctx.querystring).get(PARAMETER);
   const message = token === null ? null : authenticator.readFlash(ctx, viewer, token);

@@ -1,7 +1,7 @@
-/** Whether an interrupted action was carried out: `undone` means that nothing was changed. */
+/** Whether an interrupted action took effect: `undone` if nothing was changed, otherwise `unknown`. */
 export type Completion = 'undone' | 'unknown';
 
-/** Thrown if an action fails for a reason other than its input, such as an outage of the storage. */
+/** Thrown if an action fails for a reason other than its input, such as a database outage. */
 export class InterruptedAction extends Error {
   override readonly name = 'InterruptedAction';
 

@@ -1,9 +1,9 @@
-/** Repeated submissions within this time, in milliseconds, count as double clicks. */
+/** Time, in milliseconds, within which a repeated submission counts as a double click. */
 const MEMORY_MS = 10_000;
 
 /**
- * Carries out the action of a form once, even if the form is submitted several times in quick succession with the same
- * token. After a failure, the form can be submitted again.
+ * Carries out the action of a form only once, even if the same form is submitted several times in quick succession.
+ * After a failure, the form can be submitted again.
  */
 export class Once<Result> {
   readonly #now: () => number;

@@ -12,13 +12,13 @@ export function pauseIn({ form, viewer, reason, nowMs }: ActionRequest): NewPaus
   return { by: viewer.name, reason, until: pauseEndField(form, nowMs) };
 }
 
-/** Returns what the audit entry of a pause contains besides the reason: the end of the pause, if it has one. */
+/** Returns what to record about a requested pause besides the reason: when it ends, if it has an end. */
 export function pauseIntent(request: ActionRequest): Intent {
   const { until } = pauseIn(request);
   return until === null ? {} : { values: { until: until.toISOString() } };
 }
 
-/** Returns whether the requested pause differs from the state before it. `before` is `null` if nothing was paused. */
+/** Returns whether the requested pause differs from the current one. `before` is `null` if nothing is paused. */
 export function isNewPause(before: PauseState | null, request: ActionRequest): boolean {
   return !isSamePause(before ?? notPaused, pauseIn(request));
 }

@@ -10,34 +10,34 @@ import type { Origin } from './message-body.js';
 import { observedWarnings } from './observed-warnings.js';
 import { TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
 
-/** How often one of the processes checks the warnings, in milliseconds. */
+/** Default interval between checks of the warnings, in milliseconds. All processes take turns checking. */
 const EVERY_MS = 10_000;
-/** How often each process polls for messages to send, in milliseconds. */
+/** Default interval at which each process polls for messages to send, in milliseconds. */
 const POLL_MS = 2_000;
 const READ_TIMEOUT_MS = 5_000;
 const CACHE_MS = 1_000;
 /** Maximum number of messages claimed at once. */
 const BATCH = 10;
-/** Lease of a claimed message, in milliseconds: twice the time limit for sending it. */
+/** Duration of the lease of a claimed message, in milliseconds: twice the time limit for sending it. */
 const LEASE_MS = 2 * TIMEOUT_MS;
 
 export interface AlertOptions extends Partial<Origin> {
   readonly storage: DashboardReader & { readonly alerts: Alerts };
   readonly webhooks: readonly WebhookOptions[];
   /**
-   * Called with the error of each failed delivery and the target of the webhook (its host and a short hash of its URL),
-   * and with `null` as the target if checking the warnings or reading the messages fails.
+   * Called with each error. The target is the webhook (its host and a short hash of its URL) if a delivery failed, or
+   * `null` if checking the warnings or reading the messages failed.
    */
   readonly onError?: ((error: Error, target: string | null) => void) | undefined;
-  /** Milliseconds between checks of the warnings. Default 10 000. */
+  /** Milliseconds between checks of the warnings. Defaults to 10 000. */
   readonly everyMs?: number;
-  /** Milliseconds between polls for messages. Default 2000. */
+  /** Milliseconds between polls for messages. Defaults to 2000. */
   readonly pollMs?: number;
 }
 
 /**
- * Sends a message to each webhook when a warning begins or ends. Any number of processes can do this for the same
- * storage: they take turns checking the warnings, and each message is sent by one of them, at least once.
+ * Sends a message to each webhook when a warning begins or ends. Any number of processes can run it for the same
+ * storage: they take turns checking the warnings, and one of them sends each message, at least once.
  */
 export class AlertSender {
   readonly #options: AlertOptions;
@@ -48,7 +48,7 @@ export class AlertSender {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
 
-  /** @throws {TypeError} if a URL or a secret is not valid */
+  /** @throws {TypeError} if a webhook's URL or secret is not valid */
   constructor(options: AlertOptions) {
     const { instance = '', baseUrl = null } = options;
     const { storage } = options;
@@ -67,7 +67,7 @@ export class AlertSender {
     this.#plan(0);
   }
 
-  /** Stops checking and sending. Another process resends any message that is being sent. */
+  /** Stops checking and sending. If this interrupts a delivery, another process sends the message again. */
   async stop(): Promise<void> {
     this.#closing.abort(new Error('The dashboard is stopping'));
     clearTimeout(this.#timer);

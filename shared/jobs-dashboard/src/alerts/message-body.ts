@@ -4,20 +4,21 @@ import { counted } from '../format/count.js';
 /**
  * The format of messages:
  *
- * - `standard`: as defined by the Standard Webhooks specification, with a `text` member that chat services can show
- * - `slack`: an object with only a `text` member, as Slack expects it
+ * - `standard`: as defined by the Standard Webhooks specification, with an additional `text` member that chat services
+ *   can show
+ * - `slack`: an object with only a `text` member, as Slack expects
  */
 export type WebhookFormat = 'standard' | 'slack';
 
-/** The installation that messages come from. */
+/** Where messages come from. */
 export interface Origin {
   /** The name of the installation; empty if it has none. */
   readonly instance: string;
-  /** The public URL of the dashboard, to which messages link; `null` if it is not known. */
+  /** The dashboard's public URL, which links in messages begin with; `null` if it is not known. */
   readonly baseUrl: string | null;
 }
 
-/** Returns the JSON body of a message. */
+/** Returns the body of a message, to be serialized as JSON. */
 export function bodyOf({ content, createdAt }: AlertMessage, format: WebhookFormat, origin: Origin): object {
   const text = textOf(content, origin);
   if (format === 'slack') return { text: escaped(text) };
@@ -55,7 +56,7 @@ function urlOf(link: string, { baseUrl }: Origin): string | null {
   return baseUrl === null ? null : `${baseUrl.replace(/\/+$/, '')}/${link}`;
 }
 
-/** Escapes the characters with which Slack's markup begins, as its documentation requires. */
+/** Escapes the characters that Slack's markup reserves, as its documentation requires. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -3,8 +3,9 @@ import type { Warning } from '../diagnosis/warning.js';
 import { plainText } from '../format/plain-text.js';
 
 /**
- * Converts warnings to alerts. Measured warnings about the same subject share one key, and only the most urgent of them
- * is returned: the measured cause changes from one moment to the next, which must not begin another alert.
+ * Converts warnings to the form in which alerts track them. Measured warnings about the same subject share a key, and
+ * only the most urgent of them is returned. Otherwise a measured cause, which can change from one moment to the next,
+ * would begin a new alert each time.
  *
  * @param warnings most urgent first
  */

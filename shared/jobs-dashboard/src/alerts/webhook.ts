@@ -5,29 +5,29 @@ import { bodyOf, type Origin, type WebhookFormat } from './message-body.js';
 
 /** Time limit for the response of a webhook, in milliseconds. */
 export const TIMEOUT_MS = 10_000;
-/** Maximum length of the response body that is reported with the status, in characters. */
+/** Maximum length of the response body that error messages quote, in characters. */
 const MAX_ANSWER = 200;
 
 export interface WebhookOptions {
   readonly url: string;
   /**
-   * The key that signs messages: 24 to 64 bytes as Base64, optionally after `whsec_`. Without a key, messages are not
-   * signed.
+   * The key that signs messages: 24 to 64 bytes as Base64, optionally prefixed with `whsec_`. Messages are not signed
+   * if it is `undefined` or the format is `slack`.
    */
   readonly secret: string | undefined;
   readonly format: WebhookFormat;
-  /** Whether the URL may begin with `http:`. */
+  /** Whether the URL may begin with `http:` instead of `https:`. */
   readonly allowsHttp: boolean;
 }
 
-/** A webhook that receives alerts. */
+/** Sends alerts to a webhook. */
 export class Webhook {
-  /** Identifies the webhook without revealing its path, which can be a secret: `hooks.example.com 1f2e3d4c`. */
+  /** Identifies the webhook without revealing its path, which can be secret: `hooks.example.com 1f2e3d4c`. */
   readonly target: string;
   readonly #options: WebhookOptions;
   readonly #signer: Signer | null;
 
-  /** @throws {TypeError} if the URL or the secret is not valid; the message does not contain them */
+  /** @throws {TypeError} if the URL or the secret is not valid; the error message does not reveal them */
   constructor(options: WebhookOptions) {
     const { url, secret, format } = options;
     const { host } = checkedUrl(options);
@@ -37,9 +37,9 @@ export class Webhook {
   }
 
   /**
-   * Sends a message. The receiver must answer with a 2xx status.
+   * Sends a message. The receiver must respond with a 2xx status within the time limit.
    *
-   * @throws {Error} if the receiver does not, or cannot be reached; the error message does not contain the URL
+   * @throws {Error} if the receiver cannot be reached or responds otherwise; the error message does not contain the URL
    */
   async send(message: AlertMessage, origin: Origin, signal: AbortSignal): Promise<void> {
     const { url, format } = this.#options;
@@ -48,7 +48,7 @@ export class Webhook {
     const sentAt = new Date();
     const response = await fetch(url, {
       method: 'POST',
-      // A redirect would send the message, and its signature, to another receiver.
+      // Redirects are not followed, because they would send the message and its signature to another receiver.
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       headers: {
@@ -68,7 +68,7 @@ export class Webhook {
   }
 }
 
-/** Reads the beginning of a response body and discards the rest, however long it is. */
+/** Returns up to {@link MAX_ANSWER} characters of a response body, without reading a long body to its end. */
 async function beginningOf({ body }: Response): Promise<string> {
   if (body === null) return '';
   const decoder = new TextDecoder();
@@ -79,12 +79,12 @@ async function beginningOf({ body }: Response): Promise<string> {
       if (text.length >= MAX_ANSWER) break;
     }
   } catch {
-    // Ignored: the status, which has already arrived, decides.
+    // Ignored, because the status, which has already arrived, decides whether the delivery succeeded.
   }
   return text.slice(0, MAX_ANSWER);
 }
 
-/** Returns why a request failed. The error of `fetch` is always “fetch failed”; the reason is in its cause. */
+/** Returns why a request failed. The error of `fetch` always says “fetch failed”; the reason is in its cause. */
 function explained(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `It did not respond within ${TIMEOUT_MS / 1_000} s`;

@@ -1,11 +1,13 @@
 import type { Viewer } from './viewer.js';
 
 /**
+ * What happened:
+ *
  * - `signed in`, `signed out`: a session began or ended
  * - `sign-in failed`: the OpenID Connect provider rejected a sign-in, or the user has no role here
- * - `wrong password`: in the form or by HTTP Basic authentication
+ * - `wrong password`: in the form or with HTTP Basic authentication
  * - `too many wrong passwords`: further attempts are rejected for a while
- * - `refused`: answered with 403, because the client has no access or too low a role, or because a form is invalid
+ * - `refused`: answered with 403, because the client has no access, the viewer's role is too low, or a form is invalid
  */
 export type AccessEvent =
   'signed in' | 'signed out' | 'sign-in failed' | 'wrong password' | 'too many wrong passwords' | 'refused';
@@ -15,7 +17,7 @@ export interface AccessRecord {
   readonly event: AccessEvent;
   /** The client’s address, as the application sees it. */
   readonly address: string;
-  /** `null` if the client is not authenticated. */
+  /** The authenticated viewer; `null` if the client is not authenticated. */
   readonly viewer: Viewer | null;
   readonly method: string;
   readonly path: string;

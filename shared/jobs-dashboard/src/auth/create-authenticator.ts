@@ -23,10 +23,10 @@ export interface AuthenticatorOptions {
 }
 
 /**
- * Creates the authenticator for the configured way to authenticate. Without one, only direct loopback clients have
- * access, and nobody does in production.
+ * Creates the authenticator for the configured authentication method. If none is configured, only direct loopback
+ * clients have access, and in production nobody has.
  *
- * @throws {TypeError} if more than one way to authenticate is given, or one is not valid
+ * @throws {TypeError} if more than one method is configured, or if its configuration is not valid
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,
@@ -48,7 +48,7 @@ export function createAuthenticator(
     const access = password === '' ? users : password;
     const passwords = new Passwords(access, now, onAccess);
     const hasHash = password === '' ? users.some((user) => isHash(user.password)) : isHash(password);
-    // A key derived from hashes would let anyone who has read them sign sessions.
+    // Does not derive a key from password hashes, because then anyone who has read the hashes could sign sessions.
     const key = keyOf(secret ?? (hasHash ? undefined : ''), access);
     return new SessionAuthenticator({ kind: 'password', passwords }, key, now, onAccess);
   }

@@ -1,6 +1,6 @@
 const MAX_SESSIONS = 10_000;
 
-/** Remembers sessions that were ended by signing out, because their tokens still have a valid signature. */
+/** Remembers sessions that were ended by signing out, because their tokens still have valid signatures. */
 export class EndedSessions {
   readonly #now: () => number;
   /** When each session would have expired, by session id; earliest first. */

@@ -9,7 +9,10 @@ const RENEWAL_MS = 3_600_000;
  */
 const FLASH_MS = 20_000;
 
-/** Issues tokens that prove that a form was recently served by this dashboard to this viewer. */
+/**
+ * Issues form tokens, which prove that this dashboard recently served the form to this viewer, and signs flash
+ * messages.
+ */
 export class FormTokens {
   readonly #tokens: SignedTokens;
   readonly #now: () => number;
@@ -24,7 +27,7 @@ export class FormTokens {
     return `${this.#tokens.keyId}.${Math.floor(this.#now() / RENEWAL_MS)}`;
   }
 
-  /** Returns a token that is valid for this subject only, for 12 hours. */
+  /** Returns a token that is valid for 12 hours and only for this subject. */
   issue(subject: string): string {
     return this.#tokens.sign(`form ${subject}`, randomBytes(8).toString('hex'), LIFETIME_MS);
   }
@@ -34,8 +37,8 @@ export class FormTokens {
   }
 
   /**
-   * Returns a signed flash message for the subject’s next page, so that no link can claim an action that did
-   * not happen.
+   * Returns a signed flash message for the subject’s next page. Because of the signature, no crafted link can claim
+   * that an action has happened.
    */
   signFlash(subject: string, message: string): string {
     return this.#tokens.sign(`flash ${subject}`, message, FLASH_MS);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that proxies add, apart from `x-forwarded-*`. */
+/** Headers that reveal a proxy, apart from `x-forwarded-*`. */
 const forwardingHeaders = new Set([
   'forwarded',
   'via',
@@ -15,16 +15,16 @@ const forwardingHeaders = new Set([
 ]);
 
 /**
- * Returns whether the request comes directly from this machine and uses a loopback name. A page of another
- * site that points its own name at 127.0.0.1 (DNS rebinding) sends that name as `Host`.
+ * Returns whether the request comes directly from this machine and is addressed to a loopback name. Checking the name
+ * prevents DNS rebinding: a website that resolves its own name to 127.0.0.1 sends that name as `Host`.
  */
 export function isDirectLoopback(request: IncomingMessage): boolean {
   return isDirectFromLoopback(request) && isLoopbackHost(request.headers.host);
 }
 
 /**
- * Returns whether the request comes from this machine without passing a proxy. HTTP/1.0 counts as a proxy:
- * nginx uses it by default and sends no client address then.
+ * Returns whether the request comes from this machine without passing through a proxy. HTTP/1.0 counts as a sign of a
+ * proxy, because nginx uses it by default and then does not send the client's address.
  */
 export function isDirectFromLoopback({ socket, httpVersion, headers }: IncomingMessage): boolean {
   return (

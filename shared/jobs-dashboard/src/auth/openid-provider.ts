@@ -7,41 +7,41 @@ import type { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_sign_in';
-/** Time limit of a sign-in at the provider, in milliseconds. */
+/** Time limit for completing a sign-in at the provider, in milliseconds. */
 const SIGN_IN_MS = 10 * 60_000;
 
-/** An OpenID Connect provider at which people sign in. */
+/** Options for letting people sign in at an OpenID Connect provider. */
 export interface OpenIdOptions extends RoleMapping {
   /** The issuer's URL, without `/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
-  /** The client's secret; missing for a public client. */
+  /** The client's secret; omitted for a public client. */
   readonly clientSecret?: string | undefined;
   /** The public URL of the dashboard, such as `https://ops.example.com/job-dashboard`. */
   readonly baseUrl: string;
-  /** Defaults to `openid profile email`. */
+  /** The requested scopes, separated by spaces. Defaults to `openid profile email`. */
   readonly scope?: string | undefined;
   /**
-   * The claim with the user's roles or groups; a path such as `realm_access.roles` names a nested one. Defaults to
+   * The claim with the user's roles or groups. A path such as `realm_access.roles` names a nested claim. Defaults to
    * `roles`.
    */
   readonly roleClaim?: string | undefined;
 }
 
-/** The state of a sign-in in progress. */
+/** A sign-in in progress, as stored in the cookie. */
 interface Attempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** The page to open afterwards, as a path inside the dashboard. */
+  /** The page to open after signing in, as a path inside the dashboard. */
   readonly next: string;
 }
 
-/** The result of a sign-in: the user, or the reason for having no access. */
+/** The result of a sign-in: the user, or why there is none. */
 export type SignInResult =
   | { readonly kind: 'in'; readonly viewer: Viewer; readonly next: string }
   | { readonly kind: 'no role'; readonly name: string }
-  /** The sign-in took too long, was submitted twice, or began in another browser. */
+  /** The sign-in took too long, was completed before, or began in another browser. */
   | { readonly kind: 'expired' }
   /** The provider refused; `why` is its explanation. */
   | { readonly kind: 'refused'; readonly why: string };
@@ -65,7 +65,7 @@ export class OpenIdProvider {
   }
 
   /**
-   * Begins a sign-in. Returns the URL of the provider's page to redirect to.
+   * Begins a sign-in. Returns the URL of the provider's sign-in page, to which the client must be redirected.
    *
    * @throws {Error} if the provider cannot be reached
    */
@@ -126,14 +126,14 @@ export class OpenIdProvider {
     if (claims === undefined) throw new Error('The provider returned no ID token');
     const { userinfo_endpoint: more } = configuration.serverMetadata();
     if (more === undefined || this.#groupsIn(claims) !== undefined) return claims;
-    // Some providers return names and groups only from the user info endpoint.
+    // Some providers return names and groups only from their user info endpoint.
     const info = await client.fetchUserInfo(configuration, granted.access_token, claims.sub);
     return { ...(info as Partial<IDToken>), ...claims };
   }
 
   /**
    * Returns the role claim as a list, even if the claim is a single group; `undefined` if there is no such claim. A
-   * claim whose own name contains dots takes precedence over a nested one.
+   * claim whose own name contains dots takes precedence over a nested claim.
    */
   #groupsIn(claims: object): readonly unknown[] | undefined {
     const { roleClaim = 'roles' } = this.#options;
@@ -143,7 +143,7 @@ export class OpenIdProvider {
     return claim === undefined || Array.isArray(claim) ? claim : [claim];
   }
 
-  /** Reads the provider's metadata. After a failure, the next call tries again. */
+  /** Returns the provider's metadata, which is read only once. If reading fails, the next call tries again. */
   #discover(): Promise<Configuration> {
     this.#configuration ??= this.#readMetadata().catch((error: unknown) => {
       this.#configuration = undefined;
@@ -157,14 +157,14 @@ export class OpenIdProvider {
     const { issuer, clientId, clientSecret = '' } = this.#options;
     const authentication = clientSecret === '' ? client.None() : client.ClientSecretPost(clientSecret);
     const url = new URL(issuer);
-    // `allowInsecureRequests` is marked as deprecated only as a warning. The constructor allows plain HTTP only for an
-    // issuer on this machine.
+    // `allowInsecureRequests` is marked as deprecated only to warn developers. Here it is safe, because the constructor
+    // allows plain HTTP only for an issuer on this machine.
     const execute = url.protocol === 'https:' ? [] : [client.allowInsecureRequests];
     return client.discovery(url, clientId, undefined, authentication, { execute, timeout: 10 });
   }
 }
 
-/** Returns a readable name for a user. The subject is always present and unique, but rarely readable. */
+/** Returns a readable name for a user, or else the subject (`sub`), which is always present but rarely readable. */
 function nameIn({ email, email_verified: isVerified, preferred_username: user, sub }: IDToken): string {
   const names: unknown[] = [isVerified === false ? undefined : email, user];
   return (names.filter((name) => typeof name === 'string').find((name) => name !== '') ?? sub).slice(0, 200);

@@ -1,26 +1,29 @@
 import { hash, randomBytes, scrypt, scryptSync, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** Parameters of scrypt (RFC 7914): 32 MiB of memory, and about 50 ms on a processor core of 2024. */
+/** Parameters of scrypt (RFC 7914): 32 MiB of memory, and about 50 ms on a CPU core from 2024. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const derive = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt);
 
 const hashed = /^scrypt:([\w-]{22}):([\w-]{43})$/;
 
-/** Returns whether the string is a hash from {@link hashPassword}, not the password itself. */
+/** Returns whether the text is a hash from {@link hashPassword} rather than a password. */
 export function isHash(text: string): boolean {
   return hashed.test(text);
 }
 
-/** A password, in plain text or in the form that {@link hashPassword} returns. Compares in constant time. */
+/**
+ * Checks candidates against a password that is given as plain text or as a hash from {@link hashPassword}. Compares in
+ * constant time.
+ */
 export class Password {
   readonly #key = randomBytes(32).toString('hex');
   readonly #salt: Buffer | null;
   readonly #hash: Buffer;
-  /** The digest of the password. If a hash was given, `null` until a password first matches it. */
+  /** Digest of the password. If a hash was given, `null` until a candidate first matches it. */
   #digest: Buffer | null;
 
-  /** @throws {TypeError} if the text begins like a hash but is not one */
+  /** @throws {TypeError} if the text begins like a hash but is not a complete one */
   constructor(text: string) {
     const [, salt, expected = ''] = hashed.exec(text) ?? [];
     if (salt === undefined && text.startsWith('scrypt:'))
@@ -32,13 +35,15 @@ export class Password {
     this.#digest = salt === undefined ? this.#digestOf(text) : null;
   }
 
-  /** Returns whether the candidate is already known to be the password, without computing the slow hash. */
+  /**
+   * Returns whether the candidate matches, without computing the slow hash; `false` if that has not been computed yet.
+   */
   isKnown(candidate: string): boolean {
     return this.#digest !== null && timingSafeEqual(this.#digestOf(candidate), this.#digest);
   }
 
   async matches(candidate: string): Promise<boolean> {
-    // Scripts send their password with each request, so the slow hash is computed only once.
+    // Avoids computing the slow hash for each request of a script, which always sends its password.
     if (this.isKnown(candidate)) return true;
     if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
       return false;
@@ -52,7 +57,7 @@ export class Password {
   }
 }
 
-/** Returns a salted scrypt hash, `scrypt:{salt}:{hash}`, which can be configured instead of the password itself. */
+/** Returns a salted scrypt hash, `scrypt:{salt}:{hash}`, which can be configured instead of the password. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const derived = await derive(password, salt, 32, cost);
@@ -60,11 +65,11 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Derives the key that signs sessions. Processes with the same configuration share sessions, a restart keeps them, and
- * a change of the users, their passwords or the provider ends them. Deliberately slow: otherwise a session cookie could
- * be used to guess a password offline.
+ * Derives the key that signs sessions. Processes with the same configuration share sessions, and sessions survive a
+ * restart, but end when the users, their passwords or the provider change. Deliberately slow: otherwise a session
+ * cookie could be used to guess a password offline.
  *
- * @param secret the configured secret, if there is one
+ * @param secret the configured secret; may be empty if the access contains a secret
  * @param access the configured users, password or provider
  */
 export function sessionKey(secret: string, access: unknown): Buffer {

@@ -6,22 +6,22 @@ import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * Limits per minute and address: after 10 wrong passwords, further wrong ones are answered with 429; after 100, so is
- * the right one.
+ * Limits per minute and client address: after 10 wrong passwords, further wrong passwords are answered with 429; after
+ * 100, even the right password is.
  */
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
 
-/** Maximum number of passwords that wait to be compared with a hash. Further ones are answered with 429. */
+/** Maximum number of passwords waiting to be compared with a hash. Further passwords are answered with 429. */
 const MAX_WAITING = 10;
 const QUEUE_WAIT_MS = 1_000;
 
-/** A user with a password of their own. */
+/** A user who signs in with a name and a password. */
 export interface User {
-  /** Shown on every page and in audit entries. */
+  /** The user's name, shown on every page and in audit entries. */
   readonly name: string;
   readonly role: Role;
-  /** At least 8 characters, or a hash from {@link hashPassword}. */
+  /** A password of at least 8 characters, or a hash from {@link hashPassword}. */
   readonly password: string;
 }
 
@@ -35,22 +35,26 @@ interface Account {
   readonly password: Password;
 }
 
-/** Checks the passwords of users, or one password that all users share. Limits how often a client can guess. */
+/** Checks the passwords of users, or one password that all users share, and limits how often a client can guess. */
 export class Passwords {
   readonly #shared: Password | null;
   readonly #users: ReadonlyMap<string, Account>;
-  /** Checked for unknown names, which would otherwise be rejected faster than known ones. */
+  /** Checked if the name is unknown, so that unknown names are not rejected faster than known ones. */
   readonly #decoyPassword: Password;
   readonly #failures: Throttle;
   readonly #tries: Throttle;
   readonly #onAccess: OnAccess;
   /**
-   * Limits comparisons with a hash to one at a time. Each occupies a thread of Node's pool, which DNS lookups and file
-   * access need too. The limits also stay exact this way, because each comparison is counted before the next begins.
+   * Limits comparisons with a hash to one at a time. Each comparison occupies a thread of Node's pool, which DNS
+   * lookups and file access need too. One at a time also keeps the limits exact, because each wrong password is counted
+   * before the next comparison begins.
    */
   readonly #oneAtATime = pLimit(1);
 
-  /** @throws {TypeError} if two users have the same name, or a name or a password is too short */
+  /**
+   * @throws {TypeError} if two users have the same name, a name is empty, or a password is too short or an incomplete
+   *   hash
+   */
   constructor(passwords: string | readonly User[], now: () => number, onAccess: OnAccess) {
     const users = typeof passwords === 'string' ? [] : passwords;
     this.#shared = typeof passwords === 'string' ? new Password(passwords) : null;
@@ -71,14 +75,15 @@ export class Passwords {
     this.#onAccess = onAccess;
   }
 
-  /** Whether people also enter a name, because each has a password of their own. */
+  /** Whether each user has a password, so that people must enter a name, too. */
   get named(): boolean {
     return this.#shared === null;
   }
 
   /**
-   * Checks a password, unless too many wrong ones came from this address. Several people may share an address (behind
-   * an untrusted gateway, for example), so the right password is accepted up to a higher limit.
+   * Checks a password. After too many wrong passwords from the same address, only the right password is accepted, and
+   * beyond a higher limit not even that. The two limits exist because several people may share an address, for example
+   * behind an untrusted gateway.
    */
   async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {
     const account = this.#accountOf(name);

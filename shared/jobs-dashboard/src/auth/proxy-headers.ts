@@ -2,13 +2,13 @@ import { BlockList, isIP } from 'node:net';
 import { roleOf, type RoleMapping } from './role-mapping.js';
 import type { Authorize } from './viewer.js';
 
-/** An authenticating proxy, such as oauth2-proxy, Pomerium, Cloudflare Access or an ingress controller. */
+/** Options for trusting the headers of an authenticating proxy, such as oauth2-proxy, Pomerium or Cloudflare Access. */
 export interface ProxyHeaderOptions extends RoleMapping {
   /** The header with the user's name, such as `X-Forwarded-User`. */
   readonly userHeader: string;
-  /** The header with the user's groups. */
+  /** The header with the user's groups. Without it, every user gets the `defaultRole`. */
   readonly groupsHeader?: string | undefined;
-  /** The separator of the groups in `groupsHeader`. Defaults to a comma; Authentik sends `|`. */
+  /** What separates the groups in `groupsHeader`. Defaults to a comma; Authentik sends `|`. */
   readonly groupsSeparator?: string | undefined;
   /**
    * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from other addresses are ignored, because
@@ -19,9 +19,9 @@ export interface ProxyHeaderOptions extends RoleMapping {
 
 /**
  * Returns an {@link Authorize} function that trusts the headers of an authenticating proxy. The proxy must overwrite
- * any such headers that clients send.
+ * these headers if a client sends them.
  *
- * @throws {TypeError} if an address is invalid, or no user could get a role
+ * @throws {TypeError} if an option is invalid, or no user could get a role
  */
 export function trustProxyHeaders(options: ProxyHeaderOptions): Authorize {
   const { userHeader, groupsHeader, groupsSeparator = ',', defaultRole } = options;

@@ -5,7 +5,11 @@ import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
 import { askToSignIn } from './sign-in.js';
 
-/** Answers an unauthenticated request; shows the sign-in page if signing in is possible. */
+/**
+ * Answers an unauthenticated request with the sign-in page.
+ *
+ * @throws {Problem} (403) if the dashboard has no sign-in page
+ */
 export function refuse(ctx: Context, authenticator: Authenticator, layout: Layout, inside: string): void {
   if (authenticator instanceof SessionAuthenticator) {
     return askToSignIn(ctx, authenticator, layout, { next: pageOf(ctx, inside), wrong: false });
@@ -13,7 +17,9 @@ export function refuse(ctx: Context, authenticator: Authenticator, layout: Layou
   throw authenticator.denial === 'forbidden' ? forbidden : closed;
 }
 
-/** Returns the page to open after signing in: the requested page or, for a form, the page one level above its path. */
+/**
+ * Returns the page to open after signing in: the requested page or, if a form was submitted, the page it belongs to.
+ */
 function pageOf({ method, search }: Context, inside: string): string {
   if (method === 'GET' || method === 'HEAD') return inside.slice(1) + search;
   return inside.slice(1, Math.max(1, inside.lastIndexOf('/')));

@@ -1,17 +1,17 @@
 import { type Role, roles } from './viewer.js';
 
-/** The mapping from the groups or roles of another system to roles of the dashboard. */
+/** Maps the groups or roles of another system to roles of the dashboard. */
 export interface RoleMapping {
   /**
    * Roles by group, such as `{ sre: 'admin', developers: 'operator' }`. By default, the groups `viewer`, `operator` and
    * `admin` map to the roles of the same names.
    */
   readonly roles?: Readonly<Record<string, Role>> | undefined;
-  /** The role of users without a mapped group. By default, they have no access. */
+  /** The role that every user gets at least. By default, users without a mapped group have no access. */
   readonly defaultRole?: Role | undefined;
 }
 
-/** Returns the highest role to which the groups map, or `null` for no access. */
+/** Returns the highest role among those that the groups map to and the default role; `null` if there is none. */
 export function roleOf(
   groups: readonly unknown[],
   { roles: mapping, defaultRole }: RoleMapping,

@@ -1,9 +1,10 @@
 import type { Context } from 'koa';
 
 /**
- * Returns whether a request was sent by a page of this origin, according to `Sec-Fetch-Site`, or to `Origin`
- * and `Host` if that is missing (plain HTTP, old browsers). A request with neither header does not come from
- * a browser and cannot be forged by another site. (Valsorda, “Cross-Site Request Forgery”, 2025.)
+ * Returns whether a request was sent by a page of this origin or directly by the user, according to `Sec-Fetch-Site`.
+ * If that header is missing (plain HTTP, old browsers), compares `Origin` with `Host`. A request with neither
+ * `Sec-Fetch-Site` nor `Origin` does not come from a browser, so no other site can have forged it. (Valsorda,
+ * “Cross-Site Request Forgery”, 2025.)
  */
 export function isSameOrigin(ctx: Context): boolean {
   const site = ctx.get('Sec-Fetch-Site');

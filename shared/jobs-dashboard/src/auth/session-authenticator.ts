@@ -8,14 +8,14 @@ import { Sessions } from './sessions.js';
 import { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
-/** How people sign in. */
+/** How people sign in: with a password, or at an OpenID Connect provider. */
 export type SignInMethod =
   | { readonly kind: 'password'; readonly passwords: Passwords }
   | { readonly kind: 'provider'; readonly provider: OpenIdProvider };
 
 /**
- * Authenticates people by sessions, which begin with a sign-in. If passwords are configured, scripts can instead send a
- * password with each request, by HTTP Basic authentication.
+ * Authenticates people by their sessions, which begin with a sign-in. If passwords are configured, scripts can instead
+ * send a password with each request, using HTTP Basic authentication.
  */
 export class SessionAuthenticator implements Authenticator {
   readonly denial = 'sign-in';
@@ -25,7 +25,7 @@ export class SessionAuthenticator implements Authenticator {
   readonly #tokens: FormTokens;
   readonly #onAccess: OnAccess;
 
-  /** @param key signs sessions and forms; random if undefined */
+  /** @param key signs sessions, form tokens and flash messages; random if `undefined` */
   constructor(method: SignInMethod, key: Buffer | undefined, now: () => number, onAccess: OnAccess) {
     this.method = method;
     this.signedTokens = new SignedTokens(key, now);
@@ -83,8 +83,8 @@ export class SessionAuthenticator implements Authenticator {
   }
 
   /**
-   * Returns the subject for which tokens are valid: the session or, without one, the user. Empty for a client that is
-   * about to sign in.
+   * Returns the subject for which tokens are valid: the session or, without a session, the user. The subject is empty
+   * for a client that is about to sign in.
    */
   #subject(ctx: Context, viewer: Viewer | null): string {
     const session = this.#sessions.of(ctx);

@@ -8,10 +8,10 @@ import type { OpenIdProvider, SignInResult } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import type { SessionAuthenticator } from './session-authenticator.js';
 
-/** Maximum length of the path to return to; a longer one would not fit into a cookie. */
+/** Maximum length of the path to return to after signing in. A longer path would not fit into the cookie. */
 const MAX_NEXT = 1_500;
 
-/** Creates the routes for signing in and out. */
+/** Returns the router for signing in and out. */
 export function signInRouter(prefix: string, authenticator: SessionAuthenticator, layout: Layout): Router {
   const { method } = authenticator;
   const router = new Router({ prefix });
@@ -61,7 +61,7 @@ function routeProvider(
     redirect(ctx, 302, await page.catch((error: unknown) => failed(ctx, authenticator, error)));
   });
 
-  // The redirect URI registered with the provider.
+  // The redirect URI that is registered with the provider.
   router.get('/signed-in', async (ctx) => {
     const result = await provider
       .complete(ctx, signedTokens)
@@ -78,7 +78,8 @@ function routeProvider(
 }
 
 /**
- * Answers 401 with the sign-in page; `next` is the page to open afterwards, as a path inside the dashboard.
+ * Answers with 401 and the sign-in page. `next` is the page to open after signing in, as a path inside the dashboard;
+ * `wrong` makes the page say that the password was wrong, and `name` is the name that was entered with it.
  */
 export function askToSignIn(
   ctx: Context,
@@ -132,7 +133,7 @@ function problemOf(result: Exclude<SignInResult, { kind: 'in' | 'expired' }>): P
   });
 }
 
-/** Returns the path and query of `next` without its origin, so that signing in never leads to another site. */
+/** Returns the path and query of `next` without the origin, so that signing in never leads to another site. */
 function pathInside(next: string): string {
   if (!URL.canParse(next, 'http://dashboard/')) return '';
   const { pathname, search } = new URL(next, 'http://dashboard/');

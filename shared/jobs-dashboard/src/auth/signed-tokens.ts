@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import Keygrip from 'keygrip';
 
 /**
- * Signs short values that a browser returns later: sessions, form tokens and flash messages. A token is valid
- * for one purpose, until it expires.
+ * Signs short values that a browser will send back: sessions, form tokens and flash messages. A token is valid only for
+ * the purpose it was signed for, until it expires.
  */
 export class SignedTokens {
   readonly #keys: Keygrip;
@@ -11,7 +11,7 @@ export class SignedTokens {
   /** Identifies the key without revealing it. */
   readonly keyId: string;
 
-  /** @param key random by default: the tokens are then valid only in this process, until it stops */
+  /** @param key random by default, so that tokens are valid only in this process */
   constructor(key: Buffer = randomBytes(32), now: () => number = Date.now) {
     this.#keys = new Keygrip([key.toString('base64')], 'sha256');
     this.#now = now;
@@ -24,7 +24,7 @@ export class SignedTokens {
     return `${content}.${this.#keys.sign(`${purpose}:${content}`)}`;
   }
 
-  /** Returns the value, or `null` if the token is forged, has expired or was signed for another purpose. */
+  /** Returns the value; `null` if the token is forged, has expired or was signed for another purpose. */
   verify(purpose: string, text: string): string | null {
     const parts = /^([^.]*)\.(\d{1,16})\.([\w-]{43})$/.exec(text);
     if (parts === null) return null;

@@ -7,7 +7,9 @@ interface AttemptWindow {
   readonly until: number;
 }
 
-/** Counts attempts by address. After `limit` attempts within `windowMs`, an address must wait until the window ends. */
+/**
+ * Counts attempts by address. After `limit` attempts within `windowMs`, an address must wait until that window ends.
+ */
 export class Throttle {
   readonly #limit: number;
   readonly #windowMs: number;
@@ -20,14 +22,13 @@ export class Throttle {
     this.#now = now;
   }
 
-  /** Returns the time until this address can try again, in milliseconds; 0 if it does not have to wait. */
+  /** Returns the time until this address may try again, in milliseconds; 0 if it need not wait. */
   waitMs(address: string): number {
     const window = this.#windows.get(networkOf(address));
     if (window === undefined || window.count < this.#limit) return 0;
     return Math.max(0, window.until - this.#now());
   }
 
-  /** Counts an attempt from this address. */
   count(address: string): void {
     const window = this.#windows.get(networkOf(address));
     if (window !== undefined && window.until > this.#now()) window.count += 1;
@@ -44,7 +45,7 @@ export class Throttle {
   }
 }
 
-/** Returns the address, or the /64 network of an IPv6 address: one client can use all addresses of such a network. */
+/** Returns the address or, for IPv6, its /64 network, because one client can use all addresses of such a network. */
 function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -5,39 +5,38 @@ import { type Sentence, sentence } from '../format/sentence.js';
 import { isSilent, activeAmong } from './consumers.js';
 import { pauseEnd, pauseText } from './pause.js';
 
-/** The reason why the next ready job of a queue does not start. */
+/** The reason why a queue's next ready job does not start. */
 export interface Blocker {
   readonly kind:
     'paused' | 'unserved' | 'quiet' | 'silent' | 'limit' | 'busy' | 'rate' | 'paused-type' | 'stuck';
   /** Continues a sentence such as “13 jobs are ready,”. */
   readonly reason: Sentence;
-  /** What lets the next job start, as a sentence. */
+  /** A sentence that says what will let the next job start. */
   readonly remedy: string;
-  /** `attention`: an operator has to act. */
+  /** `attention` if an operator has to act; `calm` otherwise. */
   readonly tone: 'calm' | 'attention';
-  /** The queue whose jobs occupy the servers, if that is the blocker. */
+  /** The queue whose jobs occupy the servers; missing if the blocker is not another queue. */
   readonly occupant?: string;
 }
 
-/** What a blocker can depend on besides the queue and its consumers. */
+/** What finding a blocker takes into account besides the queue and its consumers. */
 export interface BlockerContext {
-  /** All queues; needed to name the one whose jobs occupy the consumers. */
+  /** All queues, among which to find the one whose jobs occupy the consumers. */
   readonly queues?: readonly Queue[];
   /** The paused job types that have jobs waiting in the queue. */
   readonly pausedJobs?: readonly PausedType[];
 }
 
 /**
- * If a queue's oldest job has been ready for longer than this, in milliseconds, and there is no other blocker, the
- * queue is stuck.
+ * A queue is stuck if its oldest job has been ready for longer than this, in milliseconds, without any other blocker.
  */
 const STUCK_MS = 30_000;
 
 /**
- * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. If there are several, one
- * that stops the whole queue takes precedence.
+ * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. A blocker that stops the
+ * whole queue takes precedence over others.
  *
- * It is not known whether the rate limit has a token left, so the rate limit is returned only if no other limit
+ * Whether the rate limit allows another job at the moment is not known. It is therefore returned only if no other limit
  * explains the wait.
  *
  * @param consumers the running servers that consume the queue
@@ -51,7 +50,7 @@ export function findBlocker(
   return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs, context);
 }
 
-/** Returns a blocker that stops the whole queue: a pause, or the lack of working servers; `null` if there is none. */
+/** Returns a blocker that stops the whole queue: a pause, or a lack of working servers; `null` if there is none. */
 export function blockerOfQueue(
   { name, ...pause }: Queue,
   consumers: readonly Server[],
@@ -83,7 +82,10 @@ function allOf({ length }: readonly Server[]): string {
   return length === 1 ? 'the only server that takes' : `all ${formatNumber(length)} servers that take`;
 }
 
-/** Returns a blocker of the next job, such as a limit or busy servers, or `stuck` if the wait has no known reason. */
+/**
+ * Returns a blocker of the next job, such as a limit or busy servers, or `stuck` if a long wait has no known reason;
+ * `null` if the job should start at once.
+ */
 function blockerOfNextJob(
   queue: Queue,
   consumers: readonly Server[],
@@ -121,12 +123,12 @@ function blockerOfNextJob(
     );
   }
   const [type] = pausedJobs;
-  // The time before any of these servers started does not count as waiting for them.
+  // Waiting counts only from the start of the first of these servers.
   const servedMs = Math.max(...activeAmong(consumers).map(({ startedAt }) => nowMs - startedAt.getTime()));
   if (Math.min(waitedMs, servedMs) < STUCK_MS) return null;
   if (type !== undefined) return pausedTypeBlocker(type);
-  // Free slots are known only as of the last heartbeats and can be busy by now, so a queue with running jobs does not
-  // count as stuck.
+  // A queue with running jobs does not count as stuck: its free slots are known only as of the last heartbeats and can
+  // be busy by now.
   if (counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} ${free === 1 ? 'is' : 'are'} free and no limit of queue “${name}” holds them back`;
   return attention('stuck', reason, 'Check the server logs.');
@@ -146,8 +148,8 @@ export function pausedTypeBlocker({ name, ...pause }: PausedType): Blocker {
 }
 
 /**
- * Returns the other queue of these consumers that has the most running jobs; `null` if no other queue has more running
- * jobs than this one.
+ * Among the other queues that these consumers serve, returns the one with the most running jobs; `null` if none has
+ * more running jobs than this queue.
  */
 function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
@@ -164,9 +166,10 @@ function isServedFirst(queue: string, other: string, { queues, queueWeights }: S
 }
 
 /**
- * Returns the number of slots of the servers, and how many of them are free, as far as is known.
+ * Returns the number of the servers' slots, and how many of them are free as far as is known.
  *
- * @param running number of running jobs of the queue, which is more recent than the number of free slots in heartbeats
+ * @param running number of the queue's running jobs, which is more up to date than the heartbeats that report free
+ *   slots
  */
 export function slotsOf(consumers: readonly Server[], running = 0): { slots: number; free: number } {
   const open = activeAmong(consumers);

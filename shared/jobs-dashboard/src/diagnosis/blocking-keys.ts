@@ -3,21 +3,21 @@ import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Minimum number of jobs that a key must block to be worth a warning. */
+/** Minimum number of blocked jobs for which a key gets a warning. */
 const MANY_JOBS = 100;
-/** Minimum time for which the key must have blocked its next job to be worth a warning, in milliseconds. */
+/** Minimum time, in milliseconds, that a key must have blocked its next job before it gets a warning. */
 const LONG_WAIT_MS = 5 * 60_000;
 const MAX_WARNINGS = 3;
 const MAX_OCCUPANTS = 3;
 
 export const noBlockingKeys: BlockingKeys = { keys: [], isComplete: true };
 
-/** Returns the keys that block jobs of a queue. */
+/** Returns those of the keys that block jobs of this queue. */
 export function keysOf(queue: string, { keys, isComplete }: BlockingKeys): BlockingKeys {
   return { keys: keys.filter((key) => key.queue === queue), isComplete };
 }
 
-/** Returns how many jobs the keys block. */
+/** Returns how many jobs the keys block in total. */
 export function blockedBy({ keys, isComplete }: BlockingKeys): JobCount {
   return {
     count: keys.reduce((sum, { blocked }) => sum + blocked.count, 0),
@@ -25,7 +25,9 @@ export function blockedBy({ keys, isComplete }: BlockingKeys): JobCount {
   };
 }
 
-/** A number of ready jobs. `isExact` is `false` if it is an upper bound, because not all blocked jobs were counted. */
+/**
+ * A number of ready jobs. If not all blocked jobs were counted, it is only an upper bound, and `isExact` is `false`.
+ */
 export interface ReadyJobs {
   readonly count: number;
   readonly isExact: boolean;
@@ -50,7 +52,7 @@ export function readyText({ count, isExact }: ReadyJobs): string {
 
 /**
  * Returns a sentence that begins with `9,798 jobs are blocked by concurrency key “tenant-7”, which allows 2 at once`
- * and names the jobs that occupy the key. Returns an empty sentence if no key blocks jobs.
+ * and names the jobs that occupy the key. The sentence is empty if no key blocks jobs.
  */
 export function blockedSentence(blocking: BlockingKeys): Sentence {
   const [first] = blocking.keys;
@@ -75,7 +77,7 @@ export function limitSentence({ key, details }: BlockingKey): Sentence {
   return sentence`concurrency key “${key}”, which allows ${formatNumber(limit)} at once${held}`;
 }
 
-/** Warns of keys that have blocked many jobs for a long time. */
+/** Returns warnings about keys that have blocked many jobs for a long time. */
 export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] {
   return keys
     .filter(({ blocked, details }) => blocked.count >= MANY_JOBS && waitedMs(details, nowMs) >= LONG_WAIT_MS)

@@ -1,9 +1,8 @@
 import type { PageContext } from '../pages/page.js';
 
 /**
- * Returns how far this process's clock is ahead of the storage's, in milliseconds; negative if it is behind.
- * The error is at most half of the duration of the read. Used for warnings only: pages show the storage's
- * time.
+ * Returns how far this process's clock is ahead of the storage's, in milliseconds; negative if it is behind. The error
+ * is at most half of the time that the read takes. Used only for warnings, because pages show the storage's time.
  */
 export async function readClockAhead({
   reader,

@@ -3,17 +3,19 @@ import { formatDuration } from '../format/duration.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Clocks that differ by less than this, in milliseconds, are accurate enough. */
+/** Clocks that differ by less than this, in milliseconds, count as accurate. */
 const SKEW_MS = 5_000;
 
-/** Returns `12 s ahead of the storage’s clock`, or `null` if the clock is accurate or its error is unknown. */
+/**
+ * Returns text such as `12 s ahead of the storage’s clock`; `null` if the clock is accurate or its error is unknown.
+ */
 export function skewOf(aheadMs: number | null): string | null {
   if (aheadMs === null || Math.abs(aheadMs) < SKEW_MS) return null;
   return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the storage’s clock`;
 }
 
 /**
- * Warns of clocks that are wrong.
+ * Returns a warning for each inaccurate clock: the one of this process, and those of servers.
  *
  * @param aheadMs how far this process's clock is ahead of the storage's, in milliseconds
  */

@@ -3,11 +3,15 @@ import { areManyFailures, type CommonFailures, type RecentThroughput, recently }
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 
-/** Maximum number of queues in one read of throughput. */
+/** Maximum number of queues whose throughput is read. */
 const MAX_QUEUES = 100;
 const MINUTE_MS = 60_000;
 
-/** Returns what most of the recent failures have in common; `null` if there are too few failures for a warning. */
+/**
+ * Returns what most of the recent failures have in common; `null` if there are too few failures for a warning.
+ *
+ * @param ended the numbers of jobs that finished recently
+ */
 export async function readCommonFailures(
   ended: Pick<RecentThroughput, 'done' | 'failed'>,
   queues: readonly Queue[],

@@ -1,8 +1,8 @@
 import type { Server } from '@longshore/jobs/storage';
 
 /**
- * Looks up the consumers of a queue. With a thousand queues, filtering the servers for each of them would
- * take too long.
+ * Looks up the servers that consume a queue. With a thousand queues, filtering all servers for each queue would take
+ * too long.
  */
 export type ConsumersOf = (queue: string) => readonly Server[];
 
@@ -18,12 +18,12 @@ export function groupByQueue(servers: readonly Server[]): ConsumersOf {
   return (queue) => byQueue.get(queue) ?? [];
 }
 
-/** Returns the servers that have not been asked to stop taking jobs. */
+/** Returns the running servers, without those that have been asked to take no more jobs. */
 export function activeAmong(servers: readonly Server[]): readonly Server[] {
   return servers.filter(({ state }) => state === 'running');
 }
 
-/** Returns whether half of the server’s timeout has passed without a heartbeat. */
+/** Returns whether the last heartbeat is longer ago than half of the server’s timeout. */
 export function isSilent(
   { heartbeatAt, timeoutMs }: Pick<Server, 'heartbeatAt' | 'timeoutMs'>,
   nowMs: number,

@@ -20,41 +20,42 @@ import { skipReason } from './skip-reason.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
-/** Everything that the explanation of a job depends on. */
+/** What the explanation of a job depends on. */
 export interface ExplanationContext {
   readonly attempts: readonly Attempt[];
-  /** Every running server. */
+  /** All running servers. */
   readonly servers: readonly Server[];
-  /** The job's queue; `null` if it has been deleted. */
+  /** The job's queue; `null` if the queue has been deleted. */
   readonly queue: Queue | null;
-  /** All queues, to name the one whose jobs occupy the servers; none by default. */
+  /** All queues, among which to find the one whose jobs occupy the servers. Defaults to none. */
   readonly queues?: readonly Queue[];
-  /** The concurrency key that blocks the job; missing or `null` if none does, or if that is unknown. */
+  /** The concurrency key that blocks the job; missing or `null` if no key does, or if it is unknown. */
   readonly blocking?: BlockingKey | null;
   /**
-   * The first of the jobs or batches that the job depends on; missing or `null` if there is none, or it was removed.
+   * The first of the jobs or batches that the job depends on; missing or `null` if there is none or it has been
+   * removed.
    */
   readonly parent?: {
     readonly kind: 'job' | 'batch';
     readonly id: string;
     readonly name: string;
     readonly state: JobState;
-    /** Why the parent is stalled; missing or `null` if it is not, or if that is unknown. */
+    /** Why the parent is stalled; missing or `null` if it is not stalled or the reason is unknown. */
     readonly stall?: Pick<Stall, 'text'> | null;
   } | null;
-  /** The lease of a running job; missing or `null` for others. */
+  /** The lease of a running job; missing or `null` for other jobs. */
   readonly lease?: Lease | null;
-  /** When the job last wrote to its log; missing or `null` if it has not. */
+  /** When the job last wrote to its log; missing or `null` if it has not written to it. */
   readonly lastLineAt?: Date | null;
-  /** The pause of the job type; missing or `null` if it is not paused. */
+  /** The pause of the job's type; missing or `null` if the type is not paused. */
   readonly typePause?: PauseState | null;
   readonly nowMs: number;
 }
 
-/** A sentence that explains what happens to a job and why. */
+/** An explanation of what is happening to a job, and why. */
 export interface Explanation {
   readonly text: Sentence;
-  /** `attention`: an operator has to act. */
+  /** `attention` if an operator has to act; `calm` otherwise. */
   readonly tone: 'calm' | 'attention';
 }
 
@@ -98,7 +99,7 @@ function explainAwaiting({ parent = null }: ExplanationContext): Explanation {
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
-/** Explains a cancellation. If the job was skipped because a parent did not end as required, names that parent. */
+/** Explains a cancellation. If the job was skipped because a parent did not end as required, names the parent. */
 function explainCancelled({ error }: Job, { parent = null }: ExplanationContext): Sentence {
   const skipped = skipReason(error);
   if (skipped === null) return sentence`It was cancelled and will not run again.`;
@@ -167,7 +168,7 @@ function explainProcessing(job: Job, around: ExplanationContext): Explanation {
   );
 }
 
-/** Explains why the job will not be retried. The page shows the error above the explanation. */
+/** Explains why the job will not be retried. Does not repeat the error, which the page shows above the explanation. */
 function explainFailure(job: Job, { attempts }: ExplanationContext): Sentence {
   const { attempt, maxAttempts } = job;
   const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;

@@ -6,29 +6,31 @@ import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
-/** Maximum number of runs by which a recurring job is judged, latest first. */
+/** Maximum number of latest runs by which to judge a recurring job. */
 const RUNS = 20;
-/** Maximum number of recurring jobs to examine. Those that fired last take precedence. */
+/** Maximum number of recurring jobs to examine. The ones that fired most recently take precedence. */
 const MAX_JOBS = 200;
-/** Maximum number of examined jobs whose earlier runs are read, because their latest run has not succeeded. */
+/** Maximum number of examined jobs whose earlier runs are read as well, because the latest run has not succeeded. */
 const MAX_SUSPECTS = 20;
-/** A single failure needs no warning if runs are at most this far apart, in milliseconds. */
+/** A single failure needs no warning if the next run is due within this time of the last, in milliseconds. */
 const SOON_MS = 10 * 60_000;
-/** A streak of failures needs no warning if the share of earlier failures makes it more probable than this. */
+/**
+ * A streak of failures needs no warning if it is more probable than this, given the share of earlier runs that failed.
+ */
 const MAX_CHANCE = 0.3;
 const MAX_MESSAGE = 120;
-/** How long the result stays fresh, in milliseconds. */
+/** How long the list of failing recurring jobs stays fresh, in milliseconds. */
 const FRESH_MS = 10_000;
 
-/** A recurring job whose latest runs failed. */
+/** A recurring job whose latest runs failed, with how often it failed before. */
 export interface FailingRecurring {
   readonly id: string;
   readonly name: string;
-  /** The latest run that finished. */
+  /** The latest finished run. */
   readonly last: Pick<Job, 'finishedAt'> & { readonly error: JobError | null };
-  /** Number of runs that failed in a row, up to the latest. */
+  /** Number of runs that have failed in a row, up to and including the latest. */
   readonly streak: number;
-  /** The number of runs before the streak, and how many of them failed. */
+  /** The number of runs before the streak, among those that were read, and how many of them failed. */
   readonly earlier: { readonly runs: number; readonly failed: number };
 }
 
@@ -68,7 +70,7 @@ async function read(reader: PageContext['reader']): Promise<FailingRecurring[]> 
 }
 
 /**
- * Returns the streak of failures of a recurring job; `null` if it needs no warning.
+ * Returns a recurring job's streak of failures; `null` if it needs no warning.
  *
  * @param runs the latest finished runs, latest first
  */
@@ -124,7 +126,10 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
   return `${failed} of the ${counted(runs, 'run')} before that failed.`;
 }
 
-/** Returns the latest run that each recurring job missed because no server was running, unless it has run since. */
+/**
+ * Returns, for each recurring job, the latest run that it missed because no server was running, unless a later run has
+ * been due since. Examines at most 200 recurring jobs.
+ */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],
   { recurring }: Pick<PageContext['reader'], 'recurring'>,

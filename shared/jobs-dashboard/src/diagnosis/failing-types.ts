@@ -6,46 +6,46 @@ import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
 /**
- * The two recent spans and the span for comparison, in milliseconds. A job type is judged by the recent span in which a
- * larger share of its attempts failed: one minute reveals a bad deployment early, five minutes reveal occasional
- * failures. The span for comparison shows how often the type usually fails. It is a day long, so that an incident of an
- * hour does not count as usual.
+ * A minute, the recent span and the span for comparison, in milliseconds. A job type is judged by the last minute or by
+ * the last five minutes, whichever has the larger share of failed attempts: one minute reveals a bad deployment early,
+ * and five minutes reveal occasional failures. The span for comparison shows how often the type usually fails. It is a
+ * day long, so that an incident of an hour does not count as usual.
  */
 const MINUTE_MS = 60_000;
 const RECENT_MS = 5 * MINUTE_MS;
 const USUAL_MS = 24 * 3_600_000;
 
-/** Minimum number of failed attempts that is worth a warning. Fewer can be chance. */
+/** Minimum number of failed attempts for a warning. Fewer failures can be chance. */
 const MIN_FAILED = 5;
-/** Minimum share of failed attempts that is worth a warning. */
+/** Minimum share of failed attempts for a warning. */
 const MIN_SHARE = 0.2;
-/** How many times as often as usual a job type must fail to be worth a warning. */
+/** A job type gets a warning if it fails at least this many times as often as usual. */
 const FACTOR = 3;
-/** Minimum number of earlier attempts. With fewer, it is not known how often the job type usually fails. */
+/** Minimum number of earlier attempts. With fewer, how often the job type usually fails is unknown. */
 const MIN_USUAL = 20;
-/** A job type with at least this share of failures is reported even if that is usual for it. */
+/** A job type with at least this share of failures gets a warning even if that share is usual for it. */
 const ALWAYS = 0.9;
 const MAX_NAMES = 200;
 const MAX_MESSAGE = 120;
 
-/** A job type that fails unusually often. */
+/** A job type that is failing unusually often at the moment. */
 export interface FailingType {
   readonly name: string;
   /** The share of recent attempts that failed, from 0 to 1. */
   readonly share: number;
-  /** Whether `share` is that of the last minute, not of the last five. */
+  /** Whether `share` is for the last minute rather than the last five minutes. */
   readonly isOfLastMinute: boolean;
-  /** The usual share of attempts that fail; `null` if the job type has hardly run before. */
+  /** The share of attempts that usually fail; `null` if the job type has hardly run before. */
   readonly usual: number | null;
-  /** The stored failures of the last minutes, the most frequent error first; not empty. */
+  /** The failures of the last five minutes that are still stored, by error, most frequent first; not empty. */
   readonly errors: readonly ErrorGroup[];
 }
 
 /**
- * Finds the job types that fail unusually often, those with the most failures first. Leaves out types whose failed jobs
- * have nearly all been retried or deleted.
+ * Finds the job types that fail unusually often, most failures first. Omits types with hardly any failed jobs left in
+ * the storage, because operators have retried or deleted the others.
  *
- * @param queue only attempts in this queue; all queues by default
+ * @param queue considers only attempts in this queue; by default, in all queues
  */
 export async function findFailingTypes(
   { timings, statistics }: Pick<PageContext['reader'], 'timings' | 'statistics'>,
@@ -85,8 +85,8 @@ export async function findFailingTypes(
 }
 
 /**
- * Creates the warnings. Both numbers in the text count only jobs that failed in the last five minutes and are still
- * stored.
+ * Returns a warning for each failing job type. Both numbers of jobs in its text count only jobs that failed in the last
+ * five minutes and are still stored.
  */
 export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
   return types.flatMap((type) => {
@@ -127,7 +127,7 @@ function shareOf(outcomes: Outcomes): number {
   return failures === 0 ? 0 : failures / (failures + outcomes.done);
 }
 
-/** Returns the share of failures before the recent span; `null` if there were too few attempts to know. */
+/** Returns the share of failures before the recent span; `null` if there were too few attempts to tell. */
 function shareBefore(recent: Outcomes, all: Outcomes | undefined): number | null {
   if (all === undefined) return null;
   const of = (member: keyof Outcomes): number => Math.max(0, all[member] - recent[member]);

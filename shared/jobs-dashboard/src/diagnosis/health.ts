@@ -5,7 +5,7 @@ import type { PageContext } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import { readSituation } from './situation.js';
 
-/** The overall state, shown on every page. */
+/** The overall state, in the short form that every page shows. */
 export interface Health {
   readonly tone: 'calm' | 'attention';
   readonly text: string;
@@ -13,13 +13,13 @@ export interface Health {
 
 /** Minimum time between the starts of two checks, in milliseconds. */
 const EVERY_MS = 10_000;
-/** Results older than this, in milliseconds, are not shown. */
+/** Maximum age of a result that is shown, in milliseconds. */
 const KEPT_MS = 60_000;
 
 const lost: Health = { tone: 'attention', text: 'The storage does not respond' };
 
 /**
- * Checks the overall state for all viewers of this process. Pages never wait for a check and show the latest result.
+ * Checks the overall state for all viewers of this process. Pages show the latest result and never wait for a check.
  */
 export class HealthWatch {
   readonly #context: PageContext;
@@ -31,7 +31,10 @@ export class HealthWatch {
     this.#context = context;
   }
 
-  /** The latest result; `null` if it is more than a minute old. Starts a new check at most every ten seconds. */
+  /**
+   * The latest result; `null` if it is more than a minute old, or if the check failed for a reason other than an
+   * unresponsive storage. Starts a new check if the last one started at least ten seconds ago.
+   */
   get latest(): Health | null {
     const nowMs = this.#context.now();
     if (nowMs - this.#readAtMs >= EVERY_MS) {
@@ -50,7 +53,7 @@ export class HealthWatch {
           ? { tone: 'calm', text: 'All is well' }
           : { tone: 'attention', text: warningCount(warnings) };
     } catch (error) {
-      // Other errors are reported by the page that reads the same data.
+      // Shows no state after any other error, because the page that reads the same data reports it.
       this.#health =
         error instanceof StorageUnavailableError || error instanceof ReadTooSlowError ? lost : null;
     }

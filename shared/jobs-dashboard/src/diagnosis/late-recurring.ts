@@ -6,16 +6,16 @@ import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /**
- * A recurring job that is overdue for longer than this, in milliseconds, is late. Servers enqueue due jobs within about
- * a second.
+ * A recurring job is late if it is overdue by more than this, in milliseconds. Servers normally enqueue due jobs within
+ * about a second.
  */
 const LATE_MS = 60_000;
 
 type Schedule = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJobId'>;
 
 /**
- * Returns the recurring jobs that are late, except those that wait for their previous job; longest overdue first. Reads
- * previous jobs only where `overlap` is `wait`.
+ * Returns the recurring jobs that are late, longest overdue first, except those that are waiting for their previous
+ * job. Reads previous jobs only where `overlap` is `wait`.
  */
 export async function findLate<Recurring extends Schedule>(
   recurring: readonly Recurring[],
@@ -40,7 +40,7 @@ function lateAmong<Recurring extends Schedule>(jobs: readonly Recurring[], nowMs
 /**
  * Returns the late recurring jobs that are not waiting for their previous job to finish.
  *
- * @param last the previous jobs of the late recurring jobs, without those that have been removed
+ * @param last the previous jobs of the late recurring jobs, except any that have been removed
  */
 function withoutReason<Recurring extends Schedule>(
   late: readonly Recurring[],

@@ -7,11 +7,14 @@ import { type PausedJobs, pausedIn } from './paused-types.js';
 import type { Warning } from './warning.js';
 
 /**
- * A job that has been ready for longer than this, in milliseconds, although servers are running, is worth a
- * warning.
+ * A queue gets a warning if its oldest job has been ready for longer than this, in milliseconds, although servers are
+ * running.
  */
 const LONG_WAIT_MS = 5 * 60_000;
-/** How long the lists of queues and servers can disagree, in milliseconds, because they are read separately. */
+/**
+ * How long the list of queues and the list of servers can contradict each other, in milliseconds, because they are read
+ * separately.
+ */
 const SETTLING_MS = 5_000;
 const MAX_NAMES = 2;
 
@@ -29,13 +32,15 @@ interface LongWait {
   readonly blocker: Blocker | null;
   readonly ready: ReadyJobs;
   /**
-   * Identifies what the jobs wait for: a limit of the queue, or its servers. Does not depend on other differences
-   * between blockers, because the blocker can change whenever a slot is free for a moment between two jobs.
+   * Identifies what the jobs wait for: a limit of the queue, or its servers. Ignores other differences between
+   * blockers, because the blocker can change whenever a slot is free for a moment between two jobs.
    */
   readonly subject: string;
 }
 
-/** Warns of queues whose jobs have waited too long. Queues that wait for the same reason share a warning. */
+/**
+ * Returns warnings about queues whose jobs have waited too long. Queues that wait for the same reason share a warning.
+ */
 export function longWaits(context: WaitContext): Warning[] {
   const consumersOf = groupByQueue(context.servers);
   const byCause = new Map<string, LongWait[]>();
@@ -59,7 +64,7 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
     queues,
     pausedJobs: pausedIn(queue.name, pausedJobs),
   });
-  // There are separate warnings for paused types and silent servers.
+  // Omits paused types and silent servers, which have their own warnings.
   if (blocker?.kind === 'paused-type' || blocker?.kind === 'silent') return null;
   if (blocker?.tone !== 'attention' && waitedMs < LONG_WAIT_MS) return null;
   const ready = readyJobs(queue, keysOf(queue.name, blocking));
@@ -68,7 +73,7 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
 
 /**
  * Returns the cause of a wait: a limit of the queue, the jobs of another queue, or the servers. Servers are identified
- * by the queues that they consume, because their ids change whenever they restart, which does not end the wait.
+ * by the queues that they consume. Their ids would change whenever they restart, although that does not end the wait.
  */
 function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): string {
   if (blocker?.occupant !== undefined) return `jobs of queue ${blocker.occupant} occupy the servers`;
@@ -77,7 +82,7 @@ function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): st
   return `jobs wait: ${blocker?.kind ?? 'backlog'}, servers of ${[...servers].toSorted().join(' | ')}`;
 }
 
-/** Returns the subject of a wait, which stays the same when servers are replaced by others for the same queues. */
+/** Returns the subject of a wait, which does not change when servers are replaced by others for the same queues. */
 function subjectOf({ name }: Queue, blocker: Blocker | null, consumers: readonly Server[]): string {
   if (blocker?.kind === 'limit' || blocker?.kind === 'rate')
     return `jobs of queue ${name} wait for its limit`;

@@ -3,10 +3,10 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Servers lost longer ago than this, in milliseconds, are not reported. */
+/** Servers that were lost longer ago than this, in milliseconds, get no warning. */
 const RECENTLY_LOST_MS = 15 * 60_000;
 
-/** Warns of servers that died recently, unless another one has been started on the same host. */
+/** Returns warnings about servers that died recently, unless another server has been started on the same host. */
 export function lostServers(
   lost: readonly LostServer[],
   servers: readonly Server[],

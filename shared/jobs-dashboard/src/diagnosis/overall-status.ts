@@ -4,7 +4,7 @@ import type { CurrentWarning } from './warning-watch.js';
 import { isUntouched } from './untouched.js';
 import type { Situation } from './warnings.js';
 
-/** The overall state with its warnings. */
+/** The overall state and the warnings that it is based on. */
 export interface OverallStatus {
   readonly tone: 'calm' | 'attention';
   readonly headline: string;
@@ -40,7 +40,7 @@ function headlineOf(warnings: readonly CurrentWarning[]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** Returns `2 warnings`, which leaves out eased ones, or `2 eased warnings` if all have eased. */
+/** Returns a count such as `2 warnings`, which excludes eased ones, or `2 eased warnings` if all have eased. */
 export function warningCount(warnings: readonly CurrentWarning[]): string {
   const current = warnings.filter(({ easedAt }) => easedAt === null);
   return current.length > 0 ? counted(current.length, 'warning') : counted(warnings.length, 'eased warning');
@@ -49,7 +49,7 @@ export function warningCount(warnings: readonly CurrentWarning[]): string {
 function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>): string {
   if (counts.processing > 0) return 'Jobs are running';
   if (counts.enqueued > 0) return 'Jobs are about to start';
-  // Jobs have just finished. The moment between two short jobs does not count as idle.
+  // Jobs have just finished. A short gap between two jobs does not count as idle.
   if (recent.done + recent.failed > 0) return 'All is well';
   return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
 }

@@ -4,18 +4,18 @@ import type { Stall } from './stall.js';
 import { findBatchStall, findJobStall } from './stall-search.js';
 import type { PageContext } from '../pages/page.js';
 
-/** A job or batch that a job depends on. */
+/** A job or batch that another job depends on, as its page shows it. */
 export interface Parent {
   readonly kind: 'job' | 'batch';
   readonly id: string;
-  /** The name to show. */
+  /** The name of the job's type or of the batch; `batch` for a batch without a name. */
   readonly name: string;
   readonly state: JobState;
-  /** Why the parent is stalled; `null` if it is not, or if that is unknown. */
+  /** Why the parent is stalled; `null` if it is not stalled or the reason is unknown. */
   readonly stall: Stall | null;
 }
 
-/** Returns the job or batch with this id; `null` if it has been removed. */
+/** Finds the job or batch with this id, and why it is stalled; `null` if it has been removed. */
 export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
   const { reader } = context;
   const job = await reader.jobs.find(id);

@@ -2,7 +2,7 @@ import type { PauseState } from '@longshore/jobs/storage';
 import { type Sentence, sentence } from '../format/sentence.js';
 
 /**
- * Returns text such as “paused by ann 20 min ago: PSP outage, until 07:00”, which can continue a sentence that begins
+ * Returns text such as “paused by ann 20 min ago: PSP outage, until 07:00”, which can complete a sentence that begins
  * with “Queue mail was”; `null` if there is no pause.
  */
 export function pauseText(pause: PauseState): Sentence | null {
@@ -14,11 +14,7 @@ export function pauseText(pause: PauseState): Sentence | null {
   return sentence`paused${by} ${{ at: pausedAt }}${reason}${until}`;
 }
 
-/**
- * Returns the sentence “It is resumed automatically at that time.”
- *
- * @param otherwise the sentence to return if the pause has no end
- */
+/** Returns the sentence “It is resumed automatically at that time.” or, for a pause without an end, `otherwise`. */
 export function pauseEnd({ pausedUntil }: PauseState, otherwise: string): string {
   return pausedUntil === null ? otherwise : 'It is resumed automatically at that time.';
 }

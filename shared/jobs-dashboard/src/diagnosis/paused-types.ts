@@ -5,24 +5,25 @@ import type { PageContext } from '../pages/page.js';
 import { pauseEnd, pauseText } from './pause.js';
 import type { Warning } from './warning.js';
 
-/** Maximum number of ready jobs to read for each type. */
+/** Maximum number of ready jobs to read of each type. */
 const SAMPLE = 200;
-/** Maximum number of types whose jobs are read. */
+/** Maximum number of paused types whose jobs are read. For others, it is unknown whether jobs are waiting. */
 const MAX_SAMPLED = 20;
 
-/** A paused job type that has, or could have, waiting jobs. */
+/** A paused job type that has waiting jobs, or may have some. */
 export interface PausedJobs extends PausedType {
-  /** Number of waiting jobs; 0 and not exact if it is unknown whether there are any. */
+  /** Number of waiting jobs. If it is unknown whether there are any, the number is 0 and not exact. */
   readonly jobs: JobCount;
-  /** The queues in which they wait. */
+  /** The queues in which the jobs wait. */
   readonly queues: readonly string[];
 }
 
 type Reader = Pick<PageContext['reader'], 'jobs' | 'jobTypes'>;
 
 /**
- * Finds the paused job types that have ready jobs in one queue, or in any queue. The jobs of each type are read
- * separately, so that many jobs of one type do not hide those of another.
+ * Finds the paused job types that have ready jobs, or may have some.
+ *
+ * @param queue considers only jobs in this queue; by default, in all queues
  */
 export async function findPausedJobs(reader: Reader, queue?: string): Promise<PausedJobs[]> {
   const paused = await reader.jobTypes.listPaused();
@@ -47,7 +48,7 @@ async function sampleOf(type: PausedType, queue: string | undefined, { jobs }: R
   return { ...type, jobs: { count: length, exact: found.isComplete && length < SAMPLE }, queues };
 }
 
-/** Returns the types that have jobs waiting in the queue. */
+/** Returns the paused types that have jobs waiting in the queue. */
 export function pausedIn(queue: string, paused: readonly PausedJobs[]): PausedJobs[] {
   return paused.filter(({ queues }) => queues.includes(queue));
 }

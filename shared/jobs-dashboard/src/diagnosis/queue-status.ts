@@ -7,7 +7,7 @@ import { type Blocker, type BlockerContext, blockerOfQueue, findBlocker, slotsOf
 import { pauseEnd, pauseText } from './pause.js';
 import { activeAmong } from './consumers.js';
 
-/** The status of a queue and its reason. */
+/** The status of a queue, and the reason for it. */
 export interface QueueStatus {
   readonly badge: Badge;
   readonly text: Sentence;
@@ -60,7 +60,7 @@ export function queueStatus(
   return { badge: counts.processing > 0 ? running : starting, text, tone: 'calm' };
 }
 
-/** Returns the status of a queue without ready jobs, but with jobs that are blocked by concurrency keys. */
+/** Returns the status of a queue whose waiting jobs are all blocked by concurrency keys. */
 function allBlocked(blocking: BlockingKeys, blocker: Blocker | null): QueueStatus {
   const each = sentence`${blockedSentence(blocking)} The next one becomes ready when a job with its key ends.`;
   if (blocker === null) return { badge: blockedByKeys, text: each, tone: 'calm' };

@@ -3,27 +3,27 @@ import { excerpt } from '../format/excerpt.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** The period of recent failures, and the length of its buckets, in milliseconds. */
+/** The period that counts as recent, and the length of its buckets, in milliseconds. */
 export const recently = { sinceMs: 10 * 60_000, bucketMs: 10_000 } as const;
 
-/** The jobs that finished within {@link recently}. */
+/** The numbers of jobs that finished recently, as defined by {@link recently}. */
 export interface RecentThroughput {
   readonly done: number;
   readonly failed: number;
-  /** What most of the failures have in common; `null` if that was not read. */
+  /** What most of the failures have in common; `null` if this was not read because there are too few failures. */
   readonly common: CommonFailures | null;
 }
 
 export interface CommonFailures {
-  /** The queue with the most failures, and their number. */
+  /** The queue with the most failures, and their number; `null` if no queue has any. */
   readonly queue: { readonly name: string; readonly failed: number } | null;
-  /** A lower bound of the number of recent failures that are still stored: the others have been retried or deleted. */
+  /** Lower bound of the number of recent failures that are still stored. The others have been retried or deleted. */
   readonly stored: number;
-  /** The most frequent error. `most` is `false` if another error might be as frequent. */
+  /** The most frequent error; `null` if none is stored. `most` is `false` if another error might be as frequent. */
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
-/** Minimum number of failures, and minimum share of finished jobs that failed, for a warning. */
+/** A warning needs at least this many failures, and at least this share of the jobs that finished. */
 const MANY = 5;
 const LARGE_PART = 0.2;
 
@@ -33,9 +33,7 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
   return failed >= MANY && failed >= LARGE_PART * (done + failed);
 }
 
-/**
- * Warns if many of the jobs that finished recently have failed, and names the most affected queue and error.
- */
+/** Returns a warning if many of the recently finished jobs failed. It names the most affected queue and error. */
 export function failureWarning(recent: RecentThroughput): Warning[] {
   const { done, failed, common } = recent;
   if (!areManyFailures(recent) || (common !== null && common.stored < MANY)) return [];
@@ -58,7 +56,7 @@ function inCommon({ failed, common }: RecentThroughput): string {
   const { queue = null, error = null } = common ?? {};
   const parts: string[] = [];
   if (queue !== null) {
-    // The numbers of one queue and of all queues do not always match, because their buckets differ in length.
+    // The numbers for one queue and for all queues do not always match, because their buckets differ in length.
     const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
     parts.push(`${share} in queue “${queue.name}”`);
   }

@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** What has failed, by the background role that set the item aside. */
+/** What has failed, by the background role that has set the item aside. */
 const failures: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'The dependencies of a job could not be resolved',
   scheduler: 'A scheduled job could not be made ready',
@@ -17,7 +17,7 @@ const failures: Readonly<Record<SetAsideRole, string>> = {
 
 const MAX_REASON = 200;
 
-/** Returns one warning for each role, about its newest item. */
+/** Returns one warning for each role that has set items aside. It describes the newest item. */
 export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
   const byRole = new Map<SetAsideRole, SetAsideItem[]>();
   for (const item of items) {

@@ -3,28 +3,31 @@ import { type Stall, stallOf, type SystemState } from './stall.js';
 import type { PageContext } from '../pages/page.js';
 import { findJobs } from '../reading/found-jobs.js';
 
-/** Maximum number of jobs that are examined to explain why a batch is stalled. */
+/** Maximum number of jobs to examine in order to explain why a batch is stalled. */
 const SAMPLE = 100;
 
-/** The next retry that a batch waits for. */
+/** The next retry that an unfinished batch is waiting for. */
 export interface AwaitedRetry {
   readonly id: string;
   readonly name: string;
   readonly runAt: Date;
-  /** Number of the batch's jobs that wait for a retry. */
+  /** Number of the batch's jobs that are waiting for a retry. */
   readonly jobs: number;
 }
 
 export interface FoundStall {
-  /** The next retry, if the batch waits only for retries; otherwise `null`. */
+  /** The next retry, if the batch is waiting only for retries; `null` otherwise. */
   readonly retry: AwaitedRetry | null;
-  /** Why the batch is stalled; `null` if a job is running or can start, or if no unfinished job is left. */
+  /**
+   * Why the batch is stalled; `null` if a job is running or can start, if no unfinished job is left, or if the reason
+   * is not known yet.
+   */
   readonly stall: Stall | null;
   /** Whether the search for the batch's jobs is still running, so that the reason is not known yet. */
   readonly partial: boolean;
 }
 
-/** Finds out why an unfinished batch is stalled. */
+/** Determines why an unfinished batch is stalled, or which retry it is waiting for. */
 export async function findBatchStall(id: string, context: PageContext): Promise<FoundStall> {
   const seek = (state: readonly Job['state'][], limit: number) =>
     findJobs(
@@ -56,7 +59,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
 
 type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;
 
-/** Returns the earliest retry if all of the jobs wait for a retry; otherwise `null`. */
+/** Returns the earliest retry if all of the jobs are waiting for a retry; `null` otherwise. */
 function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
   const retries = jobs.flatMap(({ id, name, state, attempt, runAt }) =>
     state === 'scheduled' && attempt > 0 && runAt !== null ? [{ id, name, runAt, jobs: jobs.length }] : [],
@@ -67,8 +70,8 @@ function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
 }
 
 /**
- * Finds out why a job that others wait for does not start. Returns `null` if it can start, or if it is neither enqueued
- * nor scheduled.
+ * Determines why a job that others wait for does not start. Returns `null` if the job can start, or if it is neither
+ * enqueued nor scheduled.
  */
 export async function findJobStall(job: Job, context: PageContext): Promise<Stall | null> {
   if (job.state !== 'enqueued' && job.state !== 'scheduled') return null;

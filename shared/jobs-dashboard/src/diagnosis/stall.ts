@@ -7,25 +7,28 @@ import { type Blocker, findBlocker, pausedTypeBlocker } from './blocker.js';
 import { blockerBadges } from './queue-status.js';
 import { groupByQueue } from './consumers.js';
 
-/** Why the jobs of a batch, or a single job, are stalled. */
+/** The reason why a batch or a single job is stalled. */
 export interface Stall {
   readonly badge: Badge;
-  /** “None of its jobs runs: 5 wait, but no running server …”, or for a single job “That job waits, but …”. */
+  /**
+   * Text such as “None of its jobs runs: 5 wait, but no running server …” for a batch, or “That job waits, but …” for a
+   * single job.
+   */
   readonly text: Sentence;
 }
 
 export type WaitingJob = Pick<Job, 'queue' | 'state' | 'name'>;
 
-/** The state of the queues and servers. */
+/** The state of the queues, servers and job types that jobs may wait for. */
 export interface SystemState {
   readonly queues: readonly Queue[];
-  /** Every running server. */
+  /** All running servers. */
   readonly servers: readonly Server[];
   readonly pausedTypes: readonly PausedType[];
   readonly nowMs: number;
 }
 
-/** A blocker and the number of jobs that it stops. */
+/** A blocker, and the number of jobs that it stops. */
 interface Stop {
   readonly blocker: Blocker;
   readonly count: number;
@@ -34,10 +37,10 @@ interface Stop {
 const MAX_QUEUES = 3;
 
 /**
- * Returns why the jobs are stalled; `null` if one of them can start without an operator's help.
+ * Returns why the jobs are stalled; `null` if at least one of them can start without an operator's help.
  *
- * @param jobs enqueued or scheduled jobs; if they belong to a batch, no job of that batch may be running
- * @param kind whether they are the jobs of a batch or a single job
+ * @param jobs enqueued or scheduled jobs; if they belong to a batch, none of its jobs may be running
+ * @param kind whether the jobs belong to a batch, or there is only a single job
  * @param more whether the batch has more jobs in these states
  */
 export function stallOf(
@@ -72,8 +75,8 @@ function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Se
 }
 
 /**
- * Returns whether a blocker stops the jobs until an operator acts. A queue that is `stuck` can recover before scheduled
- * jobs are due, so scheduled jobs do not count as stopped by it.
+ * Returns whether a blocker stops the jobs until an operator acts. A `stuck` queue does not stop scheduled jobs,
+ * because it can recover before they are due.
  */
 function stopsUntilOperatorActs({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
   if (tone !== 'attention') return false;

@@ -3,15 +3,17 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Selects leases that expired at least five seconds ago. Others are usually about to be renewed or reclaimed. */
+/**
+ * Selects leases that expired at least five seconds ago. More recent ones are usually about to be renewed or reclaimed.
+ */
 export const stalledQuery = { expiredForMs: 5_000, limit: 100 } as const;
 
-/** Returns whether the lease expired so long ago that it should have been renewed or reclaimed. */
+/** Returns whether the lease expired so long ago that it should already have been renewed or reclaimed. */
 export function isStalled({ expiresAt, locked }: Lease, nowMs: number): boolean {
   return !locked && nowMs - expiresAt.getTime() > stalledQuery.expiredForMs;
 }
 
-/** @param leases longest expired first, as {@link stalledQuery} returns them */
+/** @param leases longest expired first, at most as many as {@link stalledQuery} allows */
 export function stalledLeases(leases: readonly Lease[]): Warning[] {
   const [first] = leases;
   if (first === undefined) return [];

@@ -1,18 +1,18 @@
 import type { Job } from '@longshore/jobs';
 import { type Attempt, isFinished } from '@longshore/jobs/storage';
 
-/** A stretch of a job's life, in which the job waited or an attempt ran. */
+/** A period of a job's life, during which the job waited or an attempt ran. */
 export interface Stretch {
   readonly kind: 'wait' | 'run';
-  /** The attempt that ran; `null` for a wait. */
+  /** The attempt that ran; `null` if the job waited. */
   readonly attempt: Attempt | null;
   readonly from: Date;
-  /** `null` if it has not ended. */
+  /** `null` if the period has not ended. */
   readonly until: Date | null;
 }
 
 /**
- * Returns the waits and attempts of a job, oldest first and without gaps, from its creation until it finished
+ * Returns the periods in which a job waited or ran, oldest first and without gaps, from its creation until it finished,
  * or until now. Waits of zero length are omitted.
  */
 export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
@@ -34,12 +34,11 @@ export function timeline(job: Job, attempts: readonly Attempt[]): Stretch[] {
   return stretches;
 }
 
-/** Returns the length of a stretch, in milliseconds. */
 function lengthMs({ from, until }: Stretch, nowMs: number): number {
   return Math.max(0, (until?.getTime() ?? nowMs) - from.getTime());
 }
 
-/** Returns the total length of all stretches of one kind, in milliseconds. */
+/** Returns the total length of all periods of one kind, in milliseconds. */
 export function totalMs(stretches: readonly Stretch[], kind: Stretch['kind'], nowMs: number): number {
   return stretches
     .filter((stretch) => stretch.kind === kind)

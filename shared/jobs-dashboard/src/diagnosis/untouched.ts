@@ -1,16 +1,13 @@
 import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
-/**
- * The evidence of whether the storage has been used. A queue is created with its first job or server, and remains
- * afterwards.
- */
+/** Shows whether the storage has been used. A queue is created with its first job or server and remains afterwards. */
 interface Traces {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];
   readonly lost: readonly LostServer[];
 }
 
-/** Returns whether the storage has never seen a job or a server. */
+/** Returns whether the storage has never contained a job or a server. */
 export function isUntouched({ queues, servers, lost }: Traces): boolean {
   return queues.length + servers.length + lost.length === 0;
 }

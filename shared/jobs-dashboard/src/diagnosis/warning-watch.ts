@@ -2,11 +2,11 @@ import { formatDuration } from '../format/duration.js';
 import type { Sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** How long a measured condition must be absent before its warning ends, in milliseconds. */
+/** For how long a measured condition must be absent before its warning ends, in milliseconds. */
 const ENDS_AFTER_MS = 2 * 60_000;
 
 export interface CurrentWarning extends Warning {
-  /** When the condition was last present; `null` while it is. */
+  /** When the condition was last present; `null` if it still is. */
   readonly easedAt: Date | null;
 }
 
@@ -16,18 +16,18 @@ interface Seen {
 }
 
 /**
- * Keeps warnings from flapping: a warning of a measured condition ends when the condition has been absent for two
- * minutes. Warnings of stored facts, such as a pause, end at once.
+ * Keeps warnings from flapping: a warning about a measured condition ends only when the condition has been absent for
+ * two minutes. Warnings about stored facts, such as a pause, end at once.
  */
 export class WarningWatch {
   /** The measured warnings that have not ended, by cause. */
   readonly #seen = new Map<string, Seen>();
 
   /**
-   * Returns the current warnings: those found now, then those that have eased. An eased warning is left out if a
-   * warning found now is about the same subject or has the same link.
+   * Returns the current warnings: first those found now, then those that have eased. An eased warning is omitted if a
+   * warning found now has the same subject or link.
    *
-   * @param found at most one warning per cause
+   * @param found the warnings found now, at most one per cause
    */
   judge(found: readonly Warning[], nowMs: number): CurrentWarning[] {
     for (const warning of found) {
@@ -53,7 +53,7 @@ export class WarningWatch {
   }
 }
 
-/** Returns the sentence with its elapsed times fixed as they were at `atMs`. */
+/** Returns the sentence with its elapsed times frozen at `atMs`. */
 function stoppedAt(text: Sentence, atMs: number): Sentence {
   return text.map((part) =>
     typeof part !== 'string' && 'since' in part ? formatDuration(atMs - part.since.getTime()) : part,

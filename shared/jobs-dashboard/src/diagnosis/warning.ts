@@ -1,19 +1,19 @@
 import type { Sentence } from '../format/sentence.js';
 
-/** A warning, as shown on the overview. */
+/** A problem that is shown on the overview, together with advice on what to do about it. */
 export interface Warning {
-  /** Identifies what is wrong, and stays the same while figures change: `queue mail is paused`. */
+  /** Identifies what is wrong. Does not change when numbers in the text do: `queue mail is paused`. */
   readonly cause: string;
   readonly text: Sentence;
-  /** What to do about it. */
+  /** What an operator can do about it, in one or more sentences. */
   readonly advice: string;
-  /** A path inside the dashboard that shows more. */
+  /** The path, inside the dashboard, of a page that shows more. */
   readonly link: string;
-  /** Identifies the affected thing, whatever is wrong with it. Needed only if `link` does not identify it. */
+  /** Identifies the affected thing regardless of what is wrong with it. Needed only if `link` does not identify it. */
   readonly subject?: string;
   /**
-   * Whether the condition is measured and can come and go. Such a warning ends only when it has been absent for a
-   * while.
+   * Whether the condition is measured, so that it can come and go. Such a warning ends only when the condition has been
+   * absent for a while.
    */
   readonly isMeasured?: boolean;
 }

@@ -33,24 +33,24 @@ import type { Warning } from './warning.js';
 export interface Situation {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];
-  /** The jobs that have been processing longest. */
+  /** The jobs that have been running longest. */
   readonly longestRunning: readonly Job[];
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
   readonly lost: readonly LostServer[];
-  /** Recurring jobs that are late, although they do not wait for their previous job. */
+  /** Recurring jobs that are late for a reason other than waiting for their previous job. */
   readonly late: readonly RecurringJob[];
-  /** The missed runs of recurring jobs that have not run since. */
+  /** Runs that recurring jobs have missed, unless a later run has been due since. */
   readonly missed: readonly MissedRuns[];
   readonly recent: RecentThroughput;
   /** Job types that fail more often than usual. */
   readonly failingTypes: readonly FailingType[];
   readonly failingRecurring: readonly FailingRecurring[];
-  /** The concurrency keys that block jobs. */
+  /** The concurrency keys that currently block jobs. */
   readonly blocking: BlockingKeys;
-  /** The paused job types with waiting jobs. */
+  /** The paused job types that have waiting jobs, or may have some. */
   readonly pausedJobs: readonly PausedJobs[];
-  /** Items that background work has set aside, newest first. */
+  /** Items that background roles have set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
   /** Alert messages that could not be delivered, newest first. */
   readonly alertFailures: readonly AlertMessage[];
@@ -60,7 +60,9 @@ export interface Situation {
   readonly nowMs: number;
 }
 
-/** How long the lists of jobs and servers can disagree, in milliseconds, because they are read separately. */
+/**
+ * How long the lists of jobs and servers can contradict each other, in milliseconds, because they are read separately.
+ */
 const SETTLING_MS = 5_000;
 
 /** Returns all warnings, most urgent first. */
@@ -69,7 +71,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...noServers(situation),
     ...pausedQueues(situation),
     ...pausedTypeWarnings(situation.pausedJobs),
-    // Precedes unserved queues, because a server that died explains why its queues have no consumer.
+    // Precedes unserved queues, because the death of a server can explain why its queues have no consumer.
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation),
     ...unservedQueues(situation),
@@ -83,7 +85,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...unhandledJobs(situation),
     ...abandonedJobs(situation),
     ...stalledLeases(situation.stalled),
-    // Without any server at all, one warning is enough.
+    // Late recurring jobs are omitted if no server is running, because the warning about that is enough.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
     ...longWaits(situation),
     ...alertWarnings(situation.alertFailures),
@@ -92,12 +94,12 @@ export function findWarnings(situation: Situation): Warning[] {
   ];
 }
 
-/** Warns of the job types that fail. If no type stands out, warns of the failures of all jobs together. */
+/** Returns warnings about failing job types or, if no type stands out, about the failures of all jobs together. */
 function failures({ failingTypes, recent }: Situation): Warning[] {
   return failingTypes.length > 0 ? failingTypeWarnings(failingTypes) : failureWarning(recent);
 }
 
-/** Warns if no server is running, except in a new installation that has never been used. */
+/** Returns a warning if no server is running, except in a new installation that has never been used. */
 function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
@@ -127,7 +129,7 @@ function pausedQueues({ queues, blocking }: Situation): Warning[] {
   });
 }
 
-/** Warns of queues that have jobs but no server. If no server is running at all, one warning about that is enough. */
+/** Returns warnings about queues that have jobs but no server. If no server runs at all, a single warning says so. */
 function unservedQueues({ queues, servers }: Situation): Warning[] {
   if (servers.length === 0) return [];
   return queues
@@ -140,7 +142,10 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
     }));
 }
 
-/** Warns of jobs for which no server of their queue has a handler. Queues without servers have their own warning. */
+/**
+ * Returns warnings about jobs for which no server of their queue has a handler. Queues without servers have their own
+ * warning.
+ */
 function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')

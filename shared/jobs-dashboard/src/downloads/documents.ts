@@ -9,7 +9,7 @@ import { attach } from './attachment.js';
 type DocumentReader = (key: string, context: PageContext) => Promise<string | null>;
 
 /**
- * Readers of the complete documents that pages show only in part, by path inside the dashboard. Each returns JSON, or
+ * Readers of complete documents that pages show only in part, by their path inside the dashboard. Each returns JSON, or
  * `null` if there is no such document.
  */
 export const documents: Readonly<Record<string, DocumentReader>> = {
@@ -18,7 +18,7 @@ export const documents: Readonly<Record<string, DocumentReader>> = {
   '/recurring/:recurring/args.json': (id, { reader }) => reader.recurring.findArgs(id),
 };
 
-/** Returns the router for downloads of documents. Values are redacted as on pages. */
+/** Returns the router for downloads of complete documents. Values are redacted in the same way as on pages. */
 export function documentRouter(prefix: string, context: PageContext): Router {
   const router = new Router({ prefix });
   for (const [path, read] of Object.entries(documents)) {

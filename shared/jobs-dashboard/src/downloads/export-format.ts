@@ -2,15 +2,15 @@ import { stringify } from 'csv-stringify/sync';
 import type { DownloadFormat } from './attachment.js';
 import type { Row } from './exported-list.js';
 
-/** The reason why an export ended before the list did. */
+/** Says that an export ended before the list did. */
 export interface Incomplete {
   /** The reason, as a sentence. */
   readonly why: string;
-  /** Where the list continues, as the parameter `after`; `null` if it cannot be continued. */
+  /** The value of the parameter `after` with which to continue the list; `null` if it cannot be continued. */
   readonly after: string | null;
 }
 
-/** Formats an export piece by piece. */
+/** Formats the parts of an export, which are sent one after another. */
 export interface ExportFormat {
   readonly head: string;
   readonly rows: (rows: readonly Row[], isFirst: boolean) => string;
@@ -23,11 +23,11 @@ export const exportFormats: Readonly<Record<DownloadFormat, (columns: readonly s
   json: asJson,
 };
 
-/** Formats rows as CSV (RFC 4180), with a byte order mark, without which Excel does not read UTF-8. */
+/** Formats rows as CSV (RFC 4180). Begins with a byte order mark, because Excel reads UTF-8 only with it. */
 function asCsv(columns: readonly string[]): ExportFormat {
   const line = (records: readonly (readonly unknown[])[]): string =>
     stringify([...records], {
-      // Prefixes cells that a spreadsheet would run as a formula with an apostrophe (OWASP, “CSV Injection”).
+      // Puts an apostrophe before cells that a spreadsheet would evaluate as a formula (OWASP, “CSV Injection”).
       escape_formulas: true,
       record_delimiter: 'windows',
       cast: { date: (at) => at.toISOString(), boolean: String },

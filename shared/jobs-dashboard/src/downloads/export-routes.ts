@@ -8,16 +8,16 @@ import { exportFormats } from './export-format.js';
 import { exportedLists } from './exported-lists.js';
 import type { ExportSource } from './exported-list.js';
 
-/** The path of an exported list inside the dashboard: `/export/jobs.csv`. */
+/** The path of an exported list inside the dashboard, such as `/export/jobs.csv`. */
 export const exportPath = '/export/:file';
 
-/** Maximum number of exports that run at a time, and of those that wait for one of them to end. */
+/** Maximum number of exports that run at the same time, and of those that wait for a running one to end. */
 const MAX_EXPORTS = 2;
 const MAX_WAITING = 20;
 const MAX_ROWS = 100_000;
 const MAX_MS = 120_000;
 
-/** Time limit of a download, in milliseconds. A client that reads too slowly is cut off. */
+/** Time limit for a download, in milliseconds. A client that reads too slowly is disconnected. */
 const LIFETIME_MS = 15 * 60_000;
 
 export interface ExportContext extends Omit<ExportSource, 'nowMs'> {
@@ -25,7 +25,7 @@ export interface ExportContext extends Omit<ExportSource, 'nowMs'> {
   readonly closing: AbortSignal | undefined;
 }
 
-/** Returns the router for exports of lists. Exports are streamed. */
+/** Returns the router for exports of lists. The rows are streamed as they are read. */
 export function exportRouter(prefix: string, { closing, now, ...context }: ExportContext): Router {
   const router = new Router({ prefix });
   const slots = pLimit(MAX_EXPORTS);
@@ -37,7 +37,7 @@ export function exportRouter(prefix: string, { closing, now, ...context }: Expor
     const release = await slotOf(slots);
     try {
       const rest = list.read(query, { ...context, nowMs });
-      // Reads the first page before the response begins, because errors can then still be answered with an error page.
+      // Reads the first page before the response begins, because an error page can still be sent at that point.
       const first = await rest.next();
       ctx.status = 200;
       attach(
@@ -50,7 +50,7 @@ export function exportRouter(prefix: string, { closing, now, ...context }: Expor
       const body = Readable.from(exportList(first, rest, exportFormats[format](list.columns), bounds), {
         highWaterMark: 1,
       });
-      // Bypasses Koa, which reports a closed connection as an error.
+      // Bypasses Koa, which would report a closed connection as an error.
       ctx.respond = false;
       ctx.flushHeaders();
       const timer = setTimeout(() => body.destroy(), LIFETIME_MS);
@@ -66,14 +66,14 @@ export function exportRouter(prefix: string, { closing, now, ...context }: Expor
   return router;
 }
 
-/** Waits for a slot. Returns the function that releases it. */
+/** Waits for a free slot. Returns the function that releases it. */
 function slotOf(slots: LimitFunction): Promise<() => void> {
   return new Promise((resolve) => {
     void slots(() => new Promise<void>((release) => resolve(release)));
   });
 }
 
-/** @throws {Problem} if there is no such list */
+/** @throws {Problem} if there is no such list or format */
 function fileOf(file: string): {
   name: string;
   format: DownloadFormat;

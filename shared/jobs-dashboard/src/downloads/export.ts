@@ -3,21 +3,22 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type { ExportedList, RowPage } from './exported-list.js';
 import type { ExportFormat, Incomplete } from './export-format.js';
 
-/** The limits at which an export ends, even if the list continues. */
+/** The limits at which an export ends even if the list continues. */
 export interface ExportBounds {
   readonly maxRows: number;
   readonly maxMs: number;
-  /** Ends the export, which would otherwise delay the shutdown of a server. */
+  /** Ends the export when aborted, so that it does not delay the shutdown of a server. */
   readonly closing: AbortSignal | undefined;
-  /** Called with unexpected errors. */
+  /** Called with unexpected errors. An unavailable storage is not one of them. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Reads and formats a page of the list whenever the consumer requests one, so that at most one page is in memory. After
- * each read, pauses for as long as the read took, so that an export occupies the storage for at most half of the time.
+ * Reads and formats a page of the list whenever the consumer requests more, so that at most one page is in memory.
+ * After each read, pauses for as long as the read took, so that an export occupies the storage for at most half of the
+ * time.
  *
- * @param first the first page of the list, which has been read already
+ * @param first the first page of the list, which has already been read
  */
 export async function* exportList(
   first: IteratorResult<RowPage, void>,

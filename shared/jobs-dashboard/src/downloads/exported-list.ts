@@ -2,32 +2,33 @@ import type { JsonValue } from '@longshore/jobs';
 import { badRequest } from '../http/problem.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 
-/** A row of an exported list, by column. */
+/** A row of an exported list: values by column. */
 export type Row = Readonly<Record<string, JsonValue | Date>>;
 
-/** A page of rows of a list. */
 export interface RowPage {
   readonly rows: readonly Row[];
-  /** Where the list continues, as the parameter `after`; `null` at its end. */
+  /** The value of the parameter `after` with which the list continues; `null` at the end of the list. */
   readonly next: string | null;
-  /** Whether some unfinished jobs before this position were not searched. */
+  /**
+   * Whether unfinished jobs in the range of this page have not all been searched for the words. Defaults to `false`.
+   */
   readonly isUnsearched?: boolean;
 }
 
-/** The source of the data in exports. */
+/** Where exports get their data from, and how they present it. */
 export interface ExportSource {
-  /** Not cached, because a long list would evict everything else from the cache. */
+  /** Reads without the cache, because a long list would evict everything else from it. */
   readonly reader: DashboardReader;
   /** Milliseconds since 1970 by the storage's clock. */
   readonly nowMs: number;
-  /** Matches the keys whose values are never shown. */
+  /** Matches keys whose values are redacted. */
   readonly redact: RegExp;
 }
 
 /**
- * Returns the id of the row after which a list continues; `null` at its beginning.
+ * Parses the parameter `after`: the id of the row after which to begin, or `null` for the beginning of the list.
  *
- * @throws {Problem} 400 if it cannot be the id of a row
+ * @throws {Problem} (400) if the parameter cannot be the id of a row
  */
 export function placeIn(query: URLSearchParams, isId: (text: string) => boolean): string | null {
   const after = query.get('after');
@@ -36,14 +37,14 @@ export function placeIn(query: URLSearchParams, isId: (text: string) => boolean)
   return after;
 }
 
-/** A list that can be exported. */
+/** A list that can be exported, with its columns in order. */
 export interface ExportedList {
   readonly columns: readonly string[];
   /**
    * Reads the list page by page.
    *
-   * @param query the URL parameters of the list's page, and `after` for a list with a cursor
-   * @throws {Problem} when the first page is read, if a parameter is invalid
+   * @param query the URL parameters of the list's page and, if the list has a cursor, `after`
+   * @throws {Problem} if a parameter is invalid; only while the first page is being read
    */
   readonly read: (query: URLSearchParams, source: ExportSource) => AsyncGenerator<RowPage>;
 }

@@ -9,7 +9,7 @@ import { exportedJobs } from './job-rows.js';
 
 const ROWS = 500;
 
-/** All lists that can be exported, by the name of the file without its extension. */
+/** All lists that can be exported, by file name without the extension. */
 export const exportedLists: Readonly<Record<string, ExportedList>> = {
   jobs: exportedJobs,
   queues: {
@@ -122,7 +122,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
   },
 };
 
-/** Reads a list that the storage returns as a whole. */
+/** Reads a list that the storage returns in one piece. */
 function whole(read: (source: ExportSource) => Promise<Row[]>): ExportedList['read'] {
   return async function* (_query, source) {
     yield { rows: await read(source), next: null };
@@ -145,7 +145,7 @@ function byCursor(
   };
 }
 
-/** Returns whether a string can be the id of an audit entry. */
+/** Returns whether the text can be the id of an audit entry. */
 function isNumber(text: string): boolean {
   return /^\d{1,18}$/.test(text);
 }

@@ -9,7 +9,7 @@ import { type ExportedList, type ExportSource, placeIn, type Row, type RowPage }
 const ROWS = 500;
 const MAX_MESSAGE = 1_000;
 
-/** The list of jobs, with all filters of the jobs page; newest first unless `order` is `oldest`. */
+/** Exports jobs, with all filters of the jobs page; newest first unless the parameter `order` is `oldest`. */
 export const exportedJobs: ExportedList = {
   columns: [
     'id',
@@ -60,8 +60,8 @@ async function* readJobs(
 }
 
 /**
- * Keeps only the jobs of a page that lie within the range in which the jobs in every state were searched for words. The
- * next page begins at the end of that range.
+ * Limits a page of jobs to the range that has been searched for the words in every state. The next page begins at the
+ * end of that range.
  */
 async function searchedPart(
   { jobs, next }: { readonly jobs: readonly BriefJob[]; readonly next: string | null },

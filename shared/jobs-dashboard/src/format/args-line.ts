@@ -6,8 +6,8 @@ import { redact } from './redaction.js';
 const MAX_CHARACTERS = 160;
 
 /**
- * Formats arguments as one line of a list: `orderId: 90071, currency: "EUR"`. Numbers that may have lost digits are
- * marked with `≈`. Returns an empty string if there are no arguments.
+ * Formats arguments as one line for a list: `orderId: 90071, currency: "EUR"`. Marks numbers that may have lost digits
+ * with `≈`. Returns an empty string if there are no arguments.
  *
  * @param pattern values under matching keys are redacted
  */

@@ -2,15 +2,15 @@ import { counted } from './count.js';
 import { formatDuration } from './duration.js';
 import type { Point } from './line-chart.js';
 
-/** The time over which the trend is measured, in milliseconds. */
+/** Period over which the trend is measured, in milliseconds. */
 const WINDOW_MS = 5 * 60_000;
 
-/** The backlog counts as steady if it changed by at most this share within the window. */
+/** A backlog that has changed by at most this share within the period counts as steady. */
 const STEADY_SHARE = 0.05;
 
 /**
- * Describes how a backlog has changed within about the last five minutes: `Growing by 6/s`, `Drains in 14 min`,
- * `Steady`, `Empty`. Returns `null` if there are fewer than two measurements in that time.
+ * Describes how a backlog has changed during about the last five minutes: `Growing by 6/s`, `Drains in 14 min`,
+ * `Steady` or `Empty`. Returns `null` if there are fewer than two measurements from that time.
  */
 export function backlogTrend(points: readonly Point[], nowMs: number): string | null {
   const recent = points.filter(({ atMs, value }) => value !== null && atMs >= nowMs - WINDOW_MS - 60_000);

@@ -3,8 +3,10 @@ import type { JsonValue } from '@longshore/jobs';
 import { argsLine } from './args-line.js';
 
 /**
- * Formats a change as one line, with the previous values if they are known: `at: "2026-03-02T08:00" →
- * "2026-03-02T09:00"`. Unchanged members are omitted.
+ * Formats a change of values as one line, including the previous values if known:
+ * `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Omits values that have not changed, unless none has.
+ *
+ * @param pattern values under matching keys are redacted
  */
 export function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {
   if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);

@@ -1,4 +1,4 @@
-/** The numbers of jobs that finished in a span of time, which begins at `at`. */
+/** The numbers of jobs that finished in a period that begins at `at`. */
 export interface Bucket {
   readonly at: Date;
   readonly done: number;
@@ -6,44 +6,44 @@ export interface Bucket {
 }
 
 /**
- * The shapes of a bar chart, ten units wide for each bucket. Successful jobs are drawn above the axis, up to
- * 100 units; failed ones below it, up to 30 units, on their own scale, so that a few failures among thousands
- * stay visible.
+ * The shapes of a bar chart, in which each bucket is ten units wide. Bars of successful jobs rise up to 100 units above
+ * the axis. Bars of failed jobs extend up to 30 units below it, on a separate scale, so that a few failures among
+ * thousands stay visible.
  */
 export interface Chart {
   readonly width: number;
-  /** The highest number of successful jobs in a bucket, drawn at full height. */
+  /** The largest number of successful jobs in a bucket, which is drawn at full height. */
   readonly max: number;
-  /** The SVG path of all bars. */
+  /** The SVG path of the bars of successful jobs, except for the current bucket. */
   readonly done: string;
-  /** The highest number and the bars of failed jobs; `null` if there are none. */
+  /** The largest number of failed jobs in a bucket, and the SVG path of their bars; `null` if no job failed. */
   readonly failed: { readonly max: number; readonly bars: string } | null;
-  /** The bar of the current bucket, which is drawn in outline. */
+  /** The bar of successful jobs in the current bucket, which is drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
-  /** The SVG path of lines at half height and at the times of `ticks`. */
+  /** The SVG path of the grid: lines at half height and at the times of `ticks`. */
   readonly grid: string;
-  /** Evenly spaced times below the axis, from left to right. The right end of the axis is now. */
+  /** Evenly spaced times to show below the axis, from left to right. The right end of the axis is the current time. */
   readonly ticks: readonly Date[];
   readonly total: { readonly done: number; readonly failed: number };
-  /** The same data as a table of at most 24 rows. */
+  /** The same data for a table of at most 24 rows. */
   readonly rows: readonly Bucket[];
 }
 
 const HEIGHT = 100;
 const DEPTH = 30;
 const BAR = 8;
-/** The distance between bars. */
+/** The distance between the beginnings of two bars. */
 export const STEP = 10;
 const MAX_ROWS = 24;
-/** Minimum lengths of bars for successful and for failed jobs, so that a single job among thousands stays visible. */
+/** Minimum lengths of bars for successful and failed jobs, so that a single job among thousands stays visible. */
 const MIN = 2;
 const MIN_FAILED = 6;
 
 /**
- * Returns the chart of some buckets.
+ * Returns the chart for these buckets.
  *
- * @param buckets at least one, oldest first, of equal length; the last one is incomplete
- * @param parts the number of equal parts that the ticks divide the chart into
+ * @param buckets at least one, oldest first and of equal length; the last one is the current, incomplete bucket
+ * @param parts the number of equal parts into which the ticks divide the chart
  */
 export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const last = buckets.at(-1) ?? { at: new Date(0), done: 0, failed: 0 };
@@ -82,7 +82,7 @@ function failures(buckets: readonly Bucket[], max: number): { max: number; bars:
   };
 }
 
-/** Returns the SVG path of some bars. Negative lengths point upwards from the axis. */
+/** Returns the SVG path for bars of these lengths. Negative lengths point upwards from the axis. */
 export function bars(lengths: readonly number[], axis: number): string {
   return lengths
     .map((length, index) => (length === 0 ? '' : `M${STEP * index} ${axis}h${BAR}v${length}h${-BAR}z`))
@@ -90,8 +90,8 @@ export function bars(lengths: readonly number[], axis: number): string {
 }
 
 /**
- * Returns the length of a bar, in a chart where `max` jobs have the length `whole`. Any number of jobs above zero has
- * at least the length `least`, so that it stays visible.
+ * Returns the length of a bar in a chart where `max` jobs have the length `whole`. Unless `jobs` is zero, the bar is at
+ * least `least` long, so that it stays visible.
  */
 export function scaled(jobs: number, max: number, whole: number, least: number): number {
   return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / max));
@@ -105,7 +105,7 @@ function rowsOf(buckets: readonly Bucket[]): Bucket[] {
   });
 }
 
-/** Returns the sums of all buckets. */
+/** Returns the total numbers of jobs in all buckets. */
 export function totalOf(buckets: readonly Bucket[]): { done: number; failed: number } {
   return {
     done: buckets.reduce((total, { done }) => total + done, 0),

@@ -2,7 +2,7 @@ import type { JobCount } from '@longshore/jobs/storage';
 
 const digits = new Intl.NumberFormat('en-US');
 
-/** Formats a number: `12,345`. */
+/** Formats a number with thousands separators: `12,345`. */
 export function formatNumber(value: number): string {
   return digits.format(value);
 }

@@ -2,8 +2,9 @@ const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 const number = /^\d+$/;
 
 /**
- * Describes common cron expressions: `every 15 min`, `daily at 02:30`, `Monday to Friday at 02:30`, `Sundays at 04:00`.
- * Returns `null` for other expressions, whose description would be harder to read than the expression itself.
+ * Describes common cron expressions in words, such as `every 15 min`, `daily at 02:30`, `Monday to Friday at 02:30` or
+ * `Sundays at 04:00`. Returns `null` for other expressions, because their description would be harder to read than the
+ * expression itself.
  */
 export function cronWords(cron: string): string | null {
   const fields = cron.trim().split(/\s+/);
@@ -21,7 +22,7 @@ export function cronWords(cron: string): string | null {
 function withinTheHour(minute: string): string | null {
   const [, step] = /^\*\/(\d+)$/.exec(minute) ?? [];
   if (minute === '*' || step === '1') return 'every minute';
-  // Other steps start over each hour, so the last interval of an hour is shorter.
+  // Other steps are not described, because they start over each hour, which makes the last interval shorter.
   if (step !== undefined) return 60 % Number(step) === 0 ? `every ${step} min` : null;
   return number.test(minute) ? `hourly at :${minute.padStart(2, '0')}` : null;
 }

@@ -1,7 +1,7 @@
-/** A long name, of which only the beginning and the end are shown. */
+/** A name split into three parts. The middle of a long name is hidden. */
 export interface CutText {
   readonly start: string;
-  /** Empty if the whole text is shown. */
+  /** The hidden part; empty if the whole name is shown. */
   readonly middle: string;
   readonly end: string;
 }
@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 36;
 const START = 22;
 const END = 12;
 
-/** Splits a long name for display. Joined, the three parts are the original name. */
+/** Splits a name for display. Concatenated, the three parts are the original name. */
 export function cutMiddle(text: string): CutText {
   const characters = Array.from(text);
   if (characters.length <= MAX_CHARACTERS) return { start: text, middle: '', end: '' };

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@longshore/jobs';
 import type { JsonText } from '@longshore/jobs/storage';
 
-/** The key that marks exact numbers. Random, so that no key of an argument is mistaken for it. */
+/** The key that marks exact numbers. It is random, so that no key in the arguments of a job is mistaken for it. */
 const mark = randomUUID();
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /**
- * Parses JSON without losing the digits of large numbers such as `900719925474099312345`; `exactNumberOf`
- * returns them.
+ * Parses JSON without losing digits of large numbers such as `900719925474099312345`. Each such number becomes a marked
+ * object, from which {@link exactNumberOf} returns the digits.
  */
 export function parseExactly(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>
@@ -17,7 +17,7 @@ export function parseExactly(text: JsonText): JsonValue {
   return JSON.parse(marked) as JsonValue;
 }
 
-/** Returns the digits of a number parsed by `parseExactly`; `null` for anything else. */
+/** Returns the digits of a number that {@link parseExactly} has marked; `null` for any other object. */
 export function exactNumberOf(value: object): string | null {
   return mark in value ? String((value as Record<string, unknown>)[mark]) : null;
 }

@@ -1,14 +1,14 @@
 import type { Bucket } from './chart.js';
 
 /**
- * Raises each coarse bucket to at least the sum of the fine buckets in its span. The two charts are read at different
- * moments, and the last ten minutes must never show more jobs than the whole day. Both are aligned to 1970, so each
- * fine bucket fits into one coarse bucket.
+ * Raises each coarse bucket to at least the sum of the fine buckets in its period. The two charts are read at different
+ * times, but the last ten minutes must never show more jobs than the whole day. Both kinds of buckets are aligned to
+ * 1970, so each fine bucket fits into one coarse bucket.
  *
  * @param coarse oldest first, each `bucketMs` long
- * @param bucketMs the length of a coarse bucket
+ * @param bucketMs the length of a coarse bucket, in milliseconds
  * @returns as many buckets as `coarse` has. If fine buckets are newer than the last coarse one, coarse buckets are
- *   appended for them, and the same number of the oldest ones is removed
+ *   appended for them, and as many of the oldest ones are removed
  */
 export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {
   const least = new Map<number, { done: number; failed: number }>();

@@ -2,7 +2,7 @@ import type { Job } from '@longshore/jobs';
 import type { Attempt } from '@longshore/jobs/storage';
 import { LinkTemplate, type LinkValues } from './link-template.js';
 
-/** A link to another system. */
+/** A link from a job to another system. `word` is its text. */
 export interface JobLink {
   readonly word: string;
   readonly url: string;
@@ -10,17 +10,17 @@ export interface JobLink {
 
 export interface JobLinkTemplates {
   /**
-   * The template of the link from a job to its logs, such as
-   * `https://logs.example.com/search?q={jobId}&from={startedAt}`. May contain `{jobId}`, `{jobName}`, `{queue}`,
+   * The template for links from jobs to their logs, such as
+   * `https://logs.example.com/search?q={jobId}&from={startedAt}`. Can contain `{jobId}`, `{jobName}`, `{queue}`,
    * `{attempt}`, `{serverId}`, `{traceId}`, and the times `{createdAt}`, `{startedAt}` and `{finishedAt}`, or
    * `{createdAtMs}` and so on for milliseconds since 1970.
    */
   readonly logUrl?: string | undefined;
-  /** The template of the link from a job to its trace, such as `https://traces.example.com/trace/{traceId}`. */
+  /** The template for links from jobs to their traces, such as `https://traces.example.com/trace/{traceId}`. */
   readonly traceUrl?: string | undefined;
 }
 
-/** Links from a job and its attempts to their logs and traces in other systems. */
+/** Builds the links from jobs and their attempts to logs and traces in other systems. */
 export class JobLinks {
   readonly #templates: readonly { readonly word: string; readonly template: LinkTemplate }[];
 

@@ -8,13 +8,15 @@ export interface JsonToken {
 
 export interface JsonText {
   readonly tokens: readonly JsonToken[];
-  /** Whether the document was truncated. */
+  /** Whether the document was longer than allowed and has been truncated. */
   readonly cut: boolean;
 }
 
 const MAX_CHARACTERS = 64 * 1024;
 
-/** Pretty-prints a document, indented by two spaces, up to `maxCharacters` (64 Ki by default). */
+/**
+ * Pretty-prints a document with an indentation of two spaces. Truncates it after `maxCharacters` (by default, 64 Ki).
+ */
 export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS): JsonText {
   const tokens: JsonToken[] = [];
   let room = maxCharacters;

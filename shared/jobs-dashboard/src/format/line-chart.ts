@@ -1,29 +1,29 @@
-/** A value measured at a point in time; `null` if nothing was measured. */
+/** A value measured at a point in time; `value` is `null` if nothing was measured. */
 export interface Point {
   readonly atMs: number;
   readonly value: number | null;
 }
 
-/** The span of time that a chart shows. */
+/** The period that a chart shows. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** The width and height of a line chart, in the units of its paths. */
+/** Width and height of a line chart, in the units of its SVG paths. */
 export const WIDTH = 1_000;
 export const HEIGHT = 100;
 
-/** Returns the horizontal position of a time in a chart. */
+/** Returns the horizontal position of a time in a line chart. */
 export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
   return Math.round((WIDTH * (atMs - fromMs)) / (untilMs - fromMs));
 }
 
 /**
- * Returns the SVG path of a line through the points, with gaps for missing values. A value without neighbours is drawn
- * as a short dash, so that it stays visible.
+ * Returns the SVG path of a line through the points, with gaps where values are missing. A value with gaps on both
+ * sides is drawn as a short dash, so that it stays visible.
  *
- * @param max the value at the top of the chart
+ * @param max the value at the top edge of the chart
  */
 export function linePath(points: readonly Point[], span: Span, max: number): string {
   let path = '';
@@ -44,12 +44,12 @@ export function linePath(points: readonly Point[], span: Span, max: number): str
   return isAlone ? `${path}h4` : path;
 }
 
-/** Returns the largest value; 0 if there are none. */
+/** Returns the largest value of all lines; 0 if there are no values. */
 export function maxOf(...lines: readonly (readonly Point[])[]): number {
   return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
 }
 
-/** Returns whether there is any measured value, even if it is 0. */
+/** Returns whether any line has a measured value, even if that is 0. */
 export function hasValues(...lines: readonly (readonly Point[])[]): boolean {
   return lines.flat().some(({ value }) => value !== null);
 }

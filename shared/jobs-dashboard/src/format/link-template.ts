@@ -1,9 +1,9 @@
-/** The values of a job, or of one of its attempts, that a link can contain. */
+/** The values of a job, or of one of its attempts, that a link to another system can contain. */
 export interface LinkValues {
   readonly jobId: string;
   readonly jobName: string;
   readonly queue: string;
-  /** 0 before the first attempt. */
+  /** The number of the attempt; 0 before the first one. */
   readonly attempt: number;
   readonly serverId: string | null;
   readonly traceId: string | null;
@@ -12,7 +12,7 @@ export interface LinkValues {
   readonly finishedAt: Date | null;
 }
 
-/** The placeholders of a template, and their values; `null` if unknown. */
+/** The placeholders that a template can contain, each with a function that returns its value, or `null` if unknown. */
 const placeholders: Readonly<Record<string, (values: LinkValues) => string | null>> = {
   jobId: ({ jobId }) => jobId,
   jobName: ({ jobName }) => jobName,
@@ -24,7 +24,7 @@ const placeholders: Readonly<Record<string, (values: LinkValues) => string | nul
   createdAtMs: ({ createdAt }) => String(createdAt.getTime()),
   startedAt: ({ startedAt }) => startedAt?.toISOString() ?? null,
   startedAtMs: ({ startedAt }) => startedAt?.getTime().toString() ?? null,
-  // Empty while the attempt is running, so that a search for its logs has no end time.
+  // Empty while the attempt is running. A search for its logs then has no end time.
   finishedAt: ({ finishedAt }) => finishedAt?.toISOString() ?? '',
   finishedAtMs: ({ finishedAt }) => finishedAt?.getTime().toString() ?? '',
 };
@@ -37,7 +37,8 @@ export class LinkTemplate {
 
   /**
    * @param name the name of the template in error messages
-   * @throws {TypeError} if it is not an http or https URL, has a placeholder before the path, or an unknown one
+   * @throws {TypeError} if the template is not an http or https URL, or if it contains an unknown placeholder, a single
+   *   brace, or a placeholder before the path
    */
   constructor(name: string, template: string) {
     const names = Array.from(template.matchAll(placeholder), ([, found = '']) => found);
@@ -57,7 +58,7 @@ export class LinkTemplate {
     this.#template = template;
   }
 
-  /** Returns the URL, with encoded values; `null` if one of the values is unknown. */
+  /** Returns the URL with the values filled in and encoded; `null` if one of the values is unknown. */
   urlFor(values: LinkValues): string | null {
     let isComplete = true;
     const url = this.#template.replaceAll(placeholder, (_whole, name: string) => {

@@ -2,7 +2,7 @@ import { formatDuration } from './duration.js';
 import type { Sentence } from './sentence.js';
 import { timeText } from './time.js';
 
-/** Returns a sentence as text, with durations and relative times as of `nowMs`, and the ends of pauses in UTC. */
+/** Returns a sentence as text, with durations and relative times as of `nowMs`, and with ends of pauses in UTC. */
 export function plainText(sentence: Sentence, nowMs: number): string {
   return sentence
     .map((part) => {

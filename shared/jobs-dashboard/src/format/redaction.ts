@@ -2,7 +2,8 @@ import type { JsonValue } from '@longshore/jobs';
 import { exactNumberOf } from './exact-json.js';
 
 /**
- * The default pattern of keys whose values are never shown. Short words match only as whole words: `pin`, not `spin`.
+ * The default pattern for keys whose values are redacted. Short words must match whole words, so `pin` does not match
+ * `spin`.
  */
 export const defaultRedaction = new RegExp(
   [
@@ -13,15 +14,15 @@ export const defaultRedaction = new RegExp(
   'i',
 );
 
-/** The replacement of a redacted value. A symbol, so that no argument can be mistaken for it. */
+/** Replaces a redacted value. It is a symbol, so that no argument of a job can be mistaken for it. */
 export const redacted: unique symbol = Symbol('redacted');
 
-/** The replacement of a value that is nested too deeply. */
+/** Replaces a value that is nested too deeply. */
 export const omitted: unique symbol = Symbol('omitted');
 
 const MAX_DEPTH = 64;
 
-/** A number with all its digits. */
+/** A number with all its digits, even those that a JavaScript number would lose. */
 export class ExactNumber {
   readonly text: string;
 
@@ -35,8 +36,8 @@ export type Shown =
 type JsonPrimitive = null | boolean | number | string;
 
 /**
- * Returns a copy of the value with redacted members replaced, at any depth. See {@link isRedacted} for how
- * `pattern` is matched.
+ * Returns a copy of the value in which the members with redacted keys are replaced, at any depth. See {@link
+ * isRedacted} for how `pattern` is matched.
  */
 export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (value === null || typeof value !== 'object') return value;
@@ -52,8 +53,8 @@ export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
 }
 
 /**
- * Returns whether values under a key are redacted. The pattern is matched against the key as written, and
- * with hyphens between its words: `user-PIN`.
+ * Returns whether values under this key are redacted. The pattern is matched against the key as written, and against
+ * the key with hyphens between its words, such as `user-PIN`.
  */
 export function isRedacted(key: string, pattern: RegExp): boolean {
   const words = key.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2-');
@@ -61,7 +62,8 @@ export function isRedacted(key: string, pattern: RegExp): boolean {
 }
 
 /**
- * Searches the key from its beginning, even if the pattern is global or sticky and would continue after its last match.
+ * Matches from the beginning of the key, even if the pattern is global or sticky, which would otherwise make it
+ * continue after its last match.
  */
 function matches(pattern: RegExp, key: string): boolean {
   pattern.lastIndex = 0;

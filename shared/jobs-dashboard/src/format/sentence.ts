@@ -1,25 +1,25 @@
-/** An elapsed time that keeps growing: “3 min 12 s”. */
+/** An elapsed time that keeps growing, shown as “3 min 12 s”. */
 export interface Elapsed {
   readonly since: Date;
 }
 
-/** A point in time: “in 3 min”, “3 min ago”. */
+/** A point in time, shown as “in 3 min” or “3 min ago”. */
 export interface Moment {
   readonly at: Date;
 }
 
-/** A time at which something ends: “07:00”, with the day if that is 20 hours away or more. */
+/** The time when something ends, shown as “07:00”, with the day if that is 20 hours away or more. */
 export interface End {
   readonly until: Date;
 }
 
 /**
- * Text with times, which are formatted when it is shown. The sentence itself does not change as time passes, so
- * refreshes can be answered with 304.
+ * Text with times that are formatted only when it is displayed. The sentence itself does not change as time passes, so
+ * requests for unchanged regions can be answered with 304.
  */
 export type Sentence = readonly (string | Elapsed | Moment | End)[];
 
-/** Builds a sentence: sentence`Paused for ${{ since }}.` */
+/** Builds a sentence from a template literal: sentence`Paused for ${{ since }}.` */
 export function sentence(
   texts: TemplateStringsArray,
   ...values: readonly (string | number | Elapsed | Moment | End | Sentence)[]
@@ -35,7 +35,7 @@ function isSentence(value: string | Elapsed | Moment | End | Sentence): value is
   return Array.isArray(value);
 }
 
-/** Returns a sentence with a capital first letter. */
+/** Returns the sentence with its first letter in upper case. */
 export function capitalized(text: Sentence | null): Sentence | null {
   const [first, ...rest] = text ?? [];
   return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;

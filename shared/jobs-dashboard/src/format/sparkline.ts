@@ -1,8 +1,8 @@
 import { type Bucket, bars, scaled, STEP, totalOf } from './chart.js';
 
 /**
- * A chart of the size of a word: successful jobs above the axis, failed ones below it, each on its own scale. Buckets
- * are as wide as in a full chart.
+ * A chart no larger than a word. Successful jobs are drawn above the axis and failed ones below it, each on a separate
+ * scale. Buckets are as wide as in a full chart.
  */
 export interface Sparkline {
   readonly width: number;
@@ -13,11 +13,14 @@ export interface Sparkline {
   readonly total: { readonly done: number; readonly failed: number };
 }
 
-/** The position of the axis. The space below it is half as high as the space above. */
+/** The position of the axis. The space below the axis is half as high as the space above it. */
 const HEIGHT = 20;
 const DEPTH = 10;
 const MIN = 1;
-/** Minimum number of successful jobs for a bar of full height: one job an hour must not look like a peak. */
+/**
+ * Minimum number of successful jobs that a bar of full height stands for. Otherwise, a single job would look like a
+ * peak.
+ */
 const FEW = 5;
 const MIN_FAILED = 5;
 

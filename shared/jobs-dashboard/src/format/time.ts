@@ -1,16 +1,19 @@
 import { formatDuration } from './duration.js';
 
-/** The texts of a `<time>` element: machine-readable, exact with its zone, and relative to now. */
+/**
+ * The texts of a `<time>` element: a machine-readable one, the exact time with its zone, and the time relative to now.
+ */
 export interface TimeText {
   readonly iso: string;
-  /** `2026-03-01 14:05:09.123 UTC` */
+  /** Text such as `2026-03-01 14:05:09.123 UTC`. */
   readonly exact: string;
-  /** `12 s ago`, `in 3 min`, `just now` */
+  /** Text such as `12 s ago`, `in 3 min` or `just now`. */
   readonly relative: string;
 }
 
 /**
- * Formats a time in UTC. The page's script converts it to the viewer's time zone and keeps the relative time current.
+ * Formats a time in UTC. In browsers, the page's script converts it to the viewer's time zone and keeps the relative
+ * time up to date.
  */
 export function timeText(at: Date, nowMs: number): TimeText {
   const iso = at.toISOString();
@@ -24,7 +27,7 @@ function relativeText(at: Date, nowMs: number): string {
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }
 
-/** Formats a duration below an hour in whole seconds or minutes, so that the text does not change constantly. */
+/** Formats a duration. Below an hour, only in whole seconds or minutes, so that the text does not change constantly. */
 function roughDuration(ms: number): string {
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
   return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : formatDuration(ms);

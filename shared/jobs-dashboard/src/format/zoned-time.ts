@@ -1,14 +1,14 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The details that the times of a list need to be distinguishable. */
+/** The details that are needed to tell the times in a list apart. */
 export interface TimeDetail {
   readonly seconds: boolean;
   readonly year: boolean;
 }
 
 /**
- * Returns which details a list of times needs: seconds unless all times are full minutes, the year if any time is in
- * another year.
+ * Returns which details the times in a list need: seconds unless all times are full minutes, and the year if any time
+ * is in another year than `now`.
  */
 export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   return {
@@ -17,7 +17,7 @@ export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   };
 }
 
-/** Formats a time in a zone: `Mon 2 Mar, 02:30`. */
+/** Formats a time in a time zone: `Mon 2 Mar, 02:30`. */
 export function timeIn(timeZone: string, at: Date, { seconds, year }: TimeDetail): string {
   return formatted(at, {
     timeZone,
@@ -31,17 +31,17 @@ export function timeIn(timeZone: string, at: Date, { seconds, year }: TimeDetail
   });
 }
 
-/** Returns the abbreviation of a zone at a time: `CET`, `CEST`. */
+/** Returns the abbreviation of a time zone at the given time, such as `CET` or `CEST`. */
 export function zoneNameAt(timeZone: string, at: Date): string {
   return formatted(at, { timeZone, timeZoneName: 'short', hour: 'numeric' }).replace(/^\S+ /, '');
 }
 
-/** Formats a day in a zone: `Monday, 2 March 2026`. */
+/** Formats a day in a time zone: `Monday, 2 March 2026`. */
 export function dayIn(timeZone: string, at: Date): string {
   return formatted(at, { timeZone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }
 
-/** Formats a time, with a cached format because formats are expensive to create. */
+/** Formats a time. Formats are cached, because they are expensive to create. */
 function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   const key = JSON.stringify(options);
   let format = formats.get(key);
@@ -49,7 +49,7 @@ function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   return format.format(at);
 }
 
-/** Creates a format, in UTC if this system does not know the time zone, which comes from the storage. */
+/** Creates a format. Falls back to UTC if this system does not know the time zone, which comes from the storage. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-GB', options);

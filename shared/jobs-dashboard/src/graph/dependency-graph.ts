@@ -2,7 +2,7 @@ import type { Batch, Job, JobState } from '@longshore/jobs';
 import { endOf } from '@longshore/jobs/storage';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 
-/** A job or a batch in a graph. */
+/** A job or batch in a dependency graph. */
 export interface GraphNode {
   readonly id: string;
   readonly kind: 'job' | 'batch';
@@ -10,24 +10,24 @@ export interface GraphNode {
   readonly state: JobState;
 }
 
-/** The dependencies around a job or batch. */
+/** The dependencies around a job or batch, in both directions. */
 export interface DependencyGraph {
   readonly nodes: readonly GraphNode[];
-  /** Each edge leads from a job or batch that has to finish first to one that waits for it. */
+  /** Each edge leads from a job or batch that must finish first to one that waits for it. */
   readonly edges: readonly (readonly [from: string, to: string])[];
-  /** Whether some jobs or batches were left out. */
+  /** Whether some jobs or batches were omitted because the graph would become too large. */
   readonly isCut: boolean;
 }
 
 const MAX_NODES = 40;
-/** Maximum distance from the start, in steps in each direction. */
+/** Maximum distance from the starting node, in edges, in each direction. */
 const MAX_STEPS = 3;
-/** Maximum number of dependents of one job or batch that are shown. */
+/** Maximum number of dependents to show for each job or batch. */
 const MAX_DEPENDENTS = 8;
 
 /**
- * Reads the jobs and batches on which the given job or batch depends, and those that depend on it. The jobs in a batch
- * are not nodes, apart from the job at which the graph starts.
+ * Reads the jobs and batches that the given job or batch depends on, and those that depend on it. The graph does not
+ * include the jobs in a batch, apart from the job at which it starts.
  */
 export async function readGraph(start: Job | Batch, reader: DashboardReader): Promise<DependencyGraph> {
   const graph = new GraphReader(reader);
@@ -75,7 +75,7 @@ class GraphReader implements DependencyGraph {
     this.isCut ||= this.#missing().length > 0;
   }
 
-  /** Adds the dependents of these nodes; returns the new ones. */
+  /** Adds the jobs that depend on these nodes. Returns the ids of the added ones. */
   async #readDependents(ids: readonly string[]): Promise<string[]> {
     const dependents = await this.#reader.jobs.listDependents(ids, MAX_DEPENDENTS + 1);
     if (dependents.some((each) => each.ids.length > MAX_DEPENDENTS)) this.isCut = true;
@@ -84,13 +84,13 @@ class GraphReader implements DependencyGraph {
     return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
   }
 
-  /** Finds these jobs, but not more than the graph can contain. */
+  /** Finds the jobs with these ids, but not more than the graph can contain. */
   async #findJobs(ids: readonly string[]): Promise<Job[]> {
     if (ids.length > MAX_NODES) this.isCut = true;
     return this.#reader.jobs.findMany(ids.slice(0, MAX_NODES));
   }
 
-  /** Adds those parents of nodes that are not in the graph yet. Parents that have been removed are left out. */
+  /** Adds the parents that are not in the graph yet, except for parents that have been removed. */
   async #readParents(): Promise<void> {
     const ids = this.#missing().slice(0, MAX_NODES);
     if (ids.length === 0) return;

@@ -1,25 +1,25 @@
 import type { DependencyGraph, GraphNode } from './dependency-graph.js';
 
-/** A node with its place in the drawing. */
+/** A node with its position in the drawing. */
 export interface PlacedNode extends GraphNode {
   readonly x: number;
   readonly y: number;
-  /** The path of its page, inside the dashboard. */
+  /** The path of the node's page inside the dashboard. */
   readonly path: string;
-  /** The name, short enough for the drawing. */
+  /** The name, shortened to fit into the node. */
   readonly label: string;
-  /** The names of the nodes that it waits for. */
+  /** The names of the nodes that this node waits for. */
   readonly after: readonly string[];
 }
 
-/** The drawing of a graph. Jobs and batches that have to finish first are on the left. */
+/** The drawing of a dependency graph, from left to right: a node is to the right of those that it waits for. */
 export interface GraphDrawing {
   readonly width: number;
   readonly height: number;
   readonly nodeWidth: number;
   readonly nodeHeight: number;
   readonly nodes: readonly PlacedNode[];
-  /** The paths of the edges, with an arrow at the end. */
+  /** The SVG paths of the edges. Each ends with an arrowhead. */
   readonly edges: readonly string[];
 }
 
@@ -30,8 +30,8 @@ const ROW = NODE_HEIGHT + 12;
 const LABEL = 22;
 
 /**
- * Places each node in the column to the right of all nodes that it waits for. Edges across several columns run below
- * the nodes of the columns in between, because they would otherwise seem to begin or end at these nodes.
+ * Places each node in a column to the right of all nodes that it waits for. An edge across several columns runs below
+ * the nodes of the columns in between; otherwise, it would seem to begin or end at one of these nodes.
  */
 export function drawGraph({ nodes, edges }: DependencyGraph): GraphDrawing {
   const parents = new Map(
@@ -97,7 +97,7 @@ function columnsOf(parents: ReadonlyMap<string, readonly string[]>): ReadonlyMap
 
 type Place = Pick<PlacedNode, 'x' | 'y'>;
 
-/** @param between the places that the edge passes through */
+/** @param between the places that the edge passes through, from left to right */
 function edgePath(from: Place | undefined, to: Place | undefined, between: readonly Place[]): string[] {
   if (from === undefined || to === undefined) return [];
   let [x, y] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2];

@@ -1,29 +1,29 @@
-/** Minimum contrast of text with its background (WCAG 2.2, success criterion 1.4.3). */
+/** Minimum contrast between text and its background (WCAG 2.2, success criterion 1.4.3). */
 const MIN_CONTRAST = 4.5;
 
-/** Number of steps in which a colour is lightened towards white. */
+/** Number of steps in which a colour can be lightened towards white. */
 const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The backgrounds of links in both colour schemes, as hex colours. */
+/** The colours on which links appear, for both colour schemes, as hex colours. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];
 }
 
-/** The colour of links and buttons in both colour schemes, as hex colours. */
+/** The colour of links and buttons for each of the two colour schemes, as hex colours. */
 export interface Accent {
   readonly light: string;
   readonly dark: string;
 }
 
 /**
- * Returns the accent colours for a configured colour. The light scheme uses the colour itself. For the dark scheme, it
- * is lightened until it has enough contrast.
+ * Returns the accent colours for a configured colour. The light scheme uses the colour itself. For the dark scheme, the
+ * colour is lightened until it has enough contrast.
  *
- * @param colour such as `#8a1c7c`
- * @throws {TypeError} if it is not a hex colour, or too light to be read on a light background
+ * @param colour a hex colour such as `#8a1c7c`
+ * @throws {TypeError} if it is not a hex colour, or is too light to be readable on a light background
  */
 export function accentOf(colour: string, backgrounds: Backgrounds): Accent {
   const own = parse(colour);
@@ -41,7 +41,7 @@ export function accentOf(colour: string, backgrounds: Backgrounds): Accent {
   return { light: format(own), dark: '#ffffff' };
 }
 
-/** Returns the contrast ratio of two hex colours, from 1 to 21 (WCAG 2.2). */
+/** Returns the contrast ratio of two hex colours, from 1 to 21, as defined by WCAG 2.2. */
 export function contrastOf(one: string, other: string): number {
   return contrast(parse(one), parse(other));
 }
@@ -55,7 +55,7 @@ function contrast(one: Colour, other: Colour): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** Relative luminance (WCAG 2.2). */
+/** Returns the relative luminance, from 0 to 1, as defined by WCAG 2.2. */
 function luminance([red, green, blue]: Colour): number {
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 }

@@ -23,13 +23,13 @@ interface Asset {
 }
 
 /**
- * The style sheet, scripts, icon and logo, read once at start-up. Their path contains the hash of all files, so that
- * browsers can cache them forever and scripts can import each other by relative names.
+ * The style sheet, scripts, icon and logo, read once at start-up. Their paths contain a hash of all files, so that
+ * browsers can cache them forever, and scripts can import each other by relative paths.
  */
 export class Assets {
-  /** The hash of all files. */
+  /** The hash of the names and contents of all files. */
   readonly version: string;
-  /** The name of the logo file; `null` if none is configured. */
+  /** The name under which the logo is served; `null` if none is configured. */
   readonly logo: string | null;
   readonly #files: ReadonlyMap<string, Asset>;
 
@@ -50,12 +50,12 @@ export class Assets {
     this.#files = new Map(Array.from(sources, ([name, content]) => [name, asset(name, content)]));
   }
 
-  /** Returns the path of a file inside the dashboard. */
+  /** Returns the path inside the dashboard at which a file is served. */
   path(name: string): string {
     return `assets/${this.version}/${name}`;
   }
 
-  /** Answers the request if it is for one of the files; returns whether it was. */
+  /** Answers the request if it is for one of the files. Returns whether it has done so. */
   serve(ctx: Context, inside: string): boolean {
     const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/.exec(inside) ?? [];
     const file = this.#files.get(name);
@@ -75,7 +75,10 @@ function namesIn(subfolder: string): string[] {
   return readdirSync(new URL(subfolder, folder)).toSorted();
 }
 
-/** Joins the style sheets in the order of their names, which is the order of the cascade, and minifies the result. */
+/**
+ * Concatenates the style sheets in the order of their names, which is the order of the cascade, and minifies the
+ * result.
+ */
 function styleSheet(): string {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
   return sheets
@@ -91,7 +94,9 @@ function styleSheet(): string {
     .replaceAll(';}', '}');
 }
 
-/** Reads a script and removes its comments, which are a third of its size. Comments must be on separate lines. */
+/**
+ * Reads a script and removes its comments, which make up a third of its size. Comments must be on lines of their own.
+ */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');
   return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n/gm, ''));

@@ -1,12 +1,15 @@
-/** Turns a path inside the dashboard, such as `jobs/123`, into a link for the current page. */
+/** Converts a path inside the dashboard, such as `jobs/123`, to a link that works on the current page. */
 export type Link = (path: string) => string;
 
-/** Maximum depth of a path for relative links. No page is deeper; error pages for deeper paths get absolute links. */
+/**
+ * Maximum depth of a path for which links are relative. No page is deeper; error pages for deeper paths get absolute
+ * links.
+ */
 const MAX_DEPTH = 16;
 
-/** The path at which the dashboard is mounted. */
+/** The path at which the dashboard is mounted, which links and routes are based on. */
 export class BasePath {
-  /** The path without a slash at the end; empty at the root. */
+  /** The path without a trailing slash; an empty string if the dashboard is mounted at the root. */
   readonly path: string;
 
   /** @throws {TypeError} unless the path consists of segments of letters, digits, `-`, `_`, `.` and `~` */
@@ -18,8 +21,8 @@ export class BasePath {
   }
 
   /**
-   * Returns the path inside the dashboard, with its leading slash; empty for the base path itself, `null` for a path
-   * outside the dashboard.
+   * Returns the path inside the dashboard, with its leading slash; an empty string for the base path itself, and `null`
+   * for a path outside the dashboard.
    */
   inside(requestPath: string): string | null {
     if (requestPath !== this.path && !requestPath.startsWith(`${this.path}/`)) return null;
@@ -27,8 +30,8 @@ export class BasePath {
   }
 
   /**
-   * Returns links relative to the requested page, which work behind any gateway, whether or not it strips a
-   * prefix.
+   * Returns a function that creates links relative to the requested page. Relative links work behind any gateway,
+   * whether or not it strips a prefix.
    */
   linksFrom(requestPath: string): Link {
     const root = this.#rootFrom(this.inside(requestPath) ?? '/');

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { accentOf } from './accent.js';
 
-/** The logo and the accent colour of an installation. */
+/** The logo and accent colour of an installation. */
 export interface Branding {
-  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB, shown instead of the Longshore logo. */
+  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB, to show instead of the Longshore logo. */
   readonly logo?: string | undefined;
-  /** The colour of links and buttons, such as `#8a1c7c`. */
+  /** The colour of links and buttons, as a hex colour such as `#8a1c7c`. */
   readonly accent?: string | undefined;
 }
 
-/** A logo, as a file to serve. */
+/** A logo as a file to serve: `name` is `logo` with the extension of the configured file. */
 export interface Logo {
   readonly name: string;
   readonly content: Buffer;
@@ -18,13 +18,13 @@ export interface Logo {
 
 const MAX_LOGO_BYTES = 100_000;
 
-/** The names of the custom properties with the background colours on which links appear. */
+/** The custom properties that contain the background colours on which links appear, without their leading hyphens. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
 /**
- * Reads the logo.
+ * Reads the logo file.
  *
- * @throws {TypeError} if the file cannot be read, is too large or not an image of a supported type
+ * @throws {TypeError} if the file cannot be read, is too large, or does not have the extension of a supported type
  */
 export function readLogo(file: string): Logo {
   const extension = path.extname(file).toLowerCase();
@@ -44,10 +44,10 @@ export function readLogo(file: string): Logo {
 }
 
 /**
- * Returns the rules that set the accent colour.
+ * Returns the CSS rules that set the accent colour.
  *
- * @param styles the style sheet, which sets the backgrounds for the light scheme first and for the dark one after that
- * @throws {TypeError} as {@link accentOf} does
+ * @param styles the style sheet, which defines the backgrounds first for the light scheme and then for the dark one
+ * @throws {TypeError} under the same conditions as {@link accentOf}
  */
 export function accentStyles(accent: string, styles: string): string {
   const found = backgrounds.map((name) =>

@@ -4,14 +4,14 @@ import type { Context } from 'koa';
 
 const gzipped = promisify(gzip);
 
-/** Minimum size of a body to compress. Smaller ones fit into one packet anyway. */
+/** Minimum length of a body to compress. Shorter bodies fit into one packet anyway. */
 const MIN_BYTES = 1_400;
 
 /**
- * Compresses a page for clients that accept gzip. The form tokens differ in each response, so the compressed length
+ * Compresses the body for clients that accept gzip. Form tokens differ in each response, so the compressed length
  * reveals nothing about them (BREACH).
  *
- * @param zipped compresses the body, or returns a cached copy
+ * @param zipped compresses the body or returns a cached copy; by default, compresses it
  */
 export async function compress(ctx: Context, zipped: (text: string) => Promise<Buffer> = zip): Promise<void> {
   const { body } = ctx;

@@ -4,10 +4,10 @@ import { readCookie, setCookie } from '../auth/sessions.js';
 const COOKIE = 'longshore_density';
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** How densely pages are laid out. */
+/** How much space pages leave between lines. */
 export type Density = 'comfortable' | 'compact';
 
-/** Returns the density that is set in this browser. */
+/** Returns the density that the viewer has chosen in this browser. Defaults to `comfortable`. */
 export function densityOf(ctx: Context): Density {
   return readCookie(ctx, COOKIE) === 'compact' ? 'compact' : 'comfortable';
 }

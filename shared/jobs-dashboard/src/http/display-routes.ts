@@ -5,12 +5,12 @@ import { setDensity } from './density.js';
 import { formOf, readForm } from './form.js';
 import type { Layout } from './layout.js';
 
-/** The path of the form that sets how pages look in this browser, inside the dashboard. */
+/** The path, inside the dashboard, of the form that sets how pages look in this browser. */
 export const displayPath = '/display';
 
 /**
- * Returns the router for the form that sets the density and redirects back to its page. The form is on every page and
- * changes only what its sender sees, so it has no token.
+ * Returns the router for the form that sets the density and redirects back to the page that it was on. The form needs
+ * no token, because it changes only what its sender sees.
  */
 export function displayRouter(prefix: string, layout: Layout): Router {
   const router = new Router({ prefix });
@@ -23,7 +23,7 @@ export function displayRouter(prefix: string, layout: Layout): Router {
   return router;
 }
 
-/** Returns the page that sent the form; `null` if it is unknown or belongs to another site. */
+/** Returns the URL of the page that contains the submitted form; `null` if it is unknown or on another site. */
 function pageBefore(ctx: Context): string | null {
   const page = ctx.get('Referer');
   return URL.canParse(page) && new URL(page).origin === ctx.get('Origin') ? page : null;

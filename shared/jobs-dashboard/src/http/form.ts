@@ -5,12 +5,13 @@ import { isSameOrigin } from '../auth/same-origin.js';
 import type { Viewer } from '../auth/viewer.js';
 import { Problem } from './problem.js';
 
-/** The fields of a form, parsed like the query of a page. */
+/** The fields of a submitted form. */
 export type Form = URLSearchParams;
 
 /**
- * Reads the body as text, for {@link checkForm}. Parsers that build nested objects silently drop fields beyond their
- * limits, and a filter that loses conditions would match more jobs.
+ * Returns the middleware that reads a form's body as text, for {@link checkForm}. Parsers that build nested objects are
+ * not used, because they silently drop fields beyond their limits, and a filter that loses conditions would match more
+ * jobs.
  *
  * @param limit the maximum length of the body, such as `64kb`
  */
@@ -23,9 +24,9 @@ export function readForm(limit: string): Middleware {
 }
 
 /**
- * Returns the fields of a form that was sent by a page of this dashboard.
+ * Returns the fields of a form after checking that a page of this dashboard sent it.
  *
- * @throws {Problem} 403 if another site sent it, or its token is not valid for this viewer
+ * @throws {Problem} (403) if another site sent the form, or its token is not valid for this viewer
  */
 export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Viewer | null): Form {
   const form = formOf(ctx);
@@ -37,12 +38,16 @@ export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Vi
   });
 }
 
-/** Returns the fields of a form without checking where it comes from. */
+/** Returns the fields of a form without checking which page sent it. */
 export function formOf(ctx: Context): Form {
   return new URLSearchParams(textOf(ctx));
 }
 
-/** Returns the raw text of the body, even if the host application has parsed it already. */
+/**
+ * Returns the body as text, even if middleware of the host application has parsed it already and kept it as `rawBody`.
+ *
+ * @throws {Error} if only the parsed body is left
+ */
 function textOf({ request: { body, rawBody } }: Context): string {
   if (typeof rawBody === 'string') return rawBody;
   if (typeof body === 'string') return body;

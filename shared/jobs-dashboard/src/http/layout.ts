@@ -6,13 +6,13 @@ import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
 import type { RequestContext } from './request-context.js';
 
-/** The data of a page. */
+/** The data from which a page is rendered. */
 export interface Content extends RequestContext {
   readonly title: string;
   readonly [name: string]: unknown;
 }
 
-/** Renders pages, and provides what their views share: relative links, hashed assets and the current time. */
+/** Renders pages. Provides what all views need: relative links, hashed assets and the current time. */
 export class Layout {
   readonly #basePath: BasePath;
   readonly #assets: Assets;
@@ -20,7 +20,7 @@ export class Layout {
   readonly #now: () => number;
   readonly #instance: string;
 
-  /** @param instance shown on every page, unless empty */
+  /** @param instance the name of the installation, shown on every page unless it is empty */
   constructor(basePath: BasePath, assets: Assets, renderer: Renderer, now: () => number, instance: string) {
     this.#basePath = basePath;
     this.#assets = assets;
@@ -29,7 +29,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** Changes whenever pages can render differently for the same data. */
+  /** Changes whenever pages might render differently for the same data, because assets have changed. */
   get version(): string {
     return this.#assets.version;
   }
@@ -43,7 +43,7 @@ export class Layout {
     ctx.body = this.render(ctx, view, { section: null, data: {}, ...content });
   }
 
-  /** Renders a view without sending it. */
+  /** Renders a view to a string, without sending it. */
   render(ctx: Context, view: string, own: object): string {
     const link = this.links(ctx);
     const nowMs = this.#now();

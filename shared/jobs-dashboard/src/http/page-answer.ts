@@ -9,22 +9,23 @@ import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
 import type { RequestContext } from './request-context.js';
 
-/** The request header with the comma-separated names of the regions to refresh. */
+/** The request header that contains the comma-separated names of the regions to refresh. */
 export const REGION_HEADER = 'Longshore-Region';
 
 /** Refresh interval of a region that is still loading, in milliseconds. */
 const PARTIAL_EVERY_MS = 500;
 
 interface LoadedRegion extends Region {
-  /** The data for the view; `null` if it could not be read, or not in time. */
+  /** The data for the view; `null` if it could not be read in time. */
   readonly model: object | null;
-  /** The entity tag. It is weak, because relative times can differ for the same model. */
+  /** The entity tag. It is a weak one, because the relative times in a region can differ for the same data. */
   readonly etag: string;
   readonly error?: StorageUnavailableError;
 }
 
 /**
- * Answers with the whole page, with those requested regions that have changed, or with 304 if no region has changed.
+ * Answers with the whole page. If the request names regions, answers with those of them that have changed, or with 304
+ * if none has.
  */
 export class PageResponder {
   readonly #layout: Layout;
@@ -88,7 +89,7 @@ export class PageResponder {
     return loaded.map((region) => shownTo(requestContext, region));
   }
 
-  /** Loads a region once for all viewers of the same URL: regions do not depend on the viewer. */
+  /** Loads a region once for all viewers of the same URL, because its data does not depend on the viewer. */
   #load(ctx: Context, region: Region): Promise<LoadedRegion> {
     const key = JSON.stringify(['region', region.name, ctx.path, ctx.querystring]);
     return this.#cache.read(
@@ -122,7 +123,8 @@ function isPartial(model: object | PartialModel): boolean {
 }
 
 /**
- * Adds the version of the viewer’s forms to the entity tag: tokens and roles can change while the data stays the same.
+ * Adds the version of the viewer’s forms to the entity tag, because form tokens and roles can change while the data
+ * does not.
  */
 function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegion {
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };

@@ -6,9 +6,9 @@ import { findRequestContext, anonymous } from './request-context.js';
 import { problemLinks } from './problem-links.js';
 
 /**
- * Answers with an error page. Emits unexpected errors as `error` events of the application.
+ * Answers with an error page. Emits an unexpected error as an `error` event of the application.
  *
- * @param inside the path inside the dashboard
+ * @param inside the requested path, inside the dashboard
  */
 export function sendProblem(ctx: Context, layout: Layout, error: unknown, inside: string): void {
   const incident = randomUUID().slice(0, 8);

@@ -1,8 +1,8 @@
 import { sections } from '../pages/page.js';
 
-/** A link on an error page. */
+/** A link that an error page offers. */
 export interface ProblemLink {
-  /** The path inside the dashboard. */
+  /** The path of the linked page, inside the dashboard. */
   readonly path: string;
   readonly words: string;
 }
@@ -18,10 +18,10 @@ const things: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns links for an action that failed: to its target or, if the target does not exist, to the history of the
- * target.
+ * Returns links for the error page of a failed action: a link to the action's target or, if that does not exist, to the
+ * history of the target and to the list that it belonged to.
  *
- * @param inside the path of the action, `/queues/mail/pause`
+ * @param inside the path of the action, such as `/queues/mail/pause`
  * @param gone whether the target does not exist
  */
 export function problemLinks(inside: string, gone: boolean): ProblemLink[] {

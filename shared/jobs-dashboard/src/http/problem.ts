@@ -2,7 +2,7 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import { type Completion, InterruptedAction } from '../actions/interrupted-action.js';
 import { ReadTooSlowError } from '../reading/deadline.js';
 
-/** The content of an error page. */
+/** The content of an error page, and the headers of its response. */
 export interface ProblemText {
   readonly status: number;
   readonly title: string;
@@ -35,7 +35,8 @@ export function badRequest(title: string, text: string): Problem {
 }
 
 /**
- * Returns the content of the error page for an error. For unexpected errors, it contains only the id of the incident.
+ * Returns the content of the error page for an error. Hides the details of unexpected errors: their page shows only the
+ * incident id.
  */
 export function problemOf(error: unknown, incident: string): ProblemText {
   if (error instanceof Problem) return error.content;
@@ -72,7 +73,9 @@ const completionTexts: Readonly<Record<Completion, string>> = {
     'It is not known whether the action was carried out. If it was, the audit has an entry. Check before you repeat it.',
 };
 
-/** Returns the error page for an action. It does not suggest reloading, which would submit the form again. */
+/**
+ * Returns the content of the error page for an action. It does not suggest reloading, which would repeat the action.
+ */
 function problemOfAction({ completion, cause }: InterruptedAction, incident: string): ProblemText {
   if (cause instanceof StorageUnavailableError) {
     const text = `${completionTexts[completion]} The job storage does not respond. Accepted jobs are safe.`;
@@ -82,7 +85,7 @@ function problemOfAction({ completion, cause }: InterruptedAction, incident: str
   return { ...problemOf(cause, incident), text };
 }
 
-/** Returns whether a library has rejected the request with an error of `http-errors`. */
+/** Returns whether a library has rejected the request with an error created by `http-errors`. */
 function isRequestError(error: unknown): error is Error & { status: number } {
   return error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
 }

@@ -10,13 +10,13 @@ import { sections } from '../pages/page.js';
 import { outcomeBadge, stateBadge } from '../format/state-badge.js';
 import { timeIn } from '../format/zoned-time.js';
 
-/** The source folder, from which views are read: they are next to their pages, and the compiler does not copy them. */
+/** The folder of the sources. Views are read from it, because the compiler does not copy them to its output. */
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** The line that begins a view in a file. The view ends before the next such line, or at the end of the file. */
+/** Matches the line that begins a view in a file. The view ends at the next such line or at the end of the file. */
 const beginning = /^<%# view: ([\w-]+) %>\n/gm;
 
-/** Available in every view. */
+/** Functions and values that are available in every view. */
 const formats = {
   counted,
   countedJobs,
@@ -35,15 +35,15 @@ const compileOptions = {
   strict: true,
   localsName: 'it',
   rmWhitespace: true,
-  /** Prevents EJS from copying all data for each view. The data has no prototype that could be polluted. */
+  /** Prevents EJS from copying all data for each view. This is safe, because the data has no prototype to pollute. */
   unsafePrototypeLocals: true,
 };
 
-/** The compiled views by name, which all dashboards of a process share. */
+/** The compiled views by name. All dashboards in a process share them. */
 let compiled: ReadonlyMap<string, TemplateFunction> | undefined;
 
 /**
- * Renders views, which find all their data in `it`. The first instance compiles all views, and throws if one is
+ * Renders views, which access all their data through `it`. The first instance compiles all views, and throws if one is
  * invalid.
  */
 export class Renderer {
@@ -51,8 +51,8 @@ export class Renderer {
 
   /**
    * Renders a view. In an included view, `it` has the members passed to `include` and inherits all others from the
-   * page. (EJS's own `include` looks for the file and copies everything each time, which takes ten times as long for a
-   * list of 50 jobs.)
+   * page. (EJS's own `include` is not used, because it searches for the file and copies all data each time. For a list
+   * of 50 jobs, that takes ten times as long.)
    *
    * @throws {Error} if there is no such view, or if the view fails, for example because data is missing
    */

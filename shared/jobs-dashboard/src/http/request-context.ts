@@ -4,20 +4,20 @@ import { SessionAuthenticator } from '../auth/session-authenticator.js';
 import type { Health } from '../diagnosis/health.js';
 import { hasRole, type Viewer } from '../auth/viewer.js';
 
-/** Who sent a request, and what the forms of the page need. */
+/** Who sent a request, and what the page needs for its header and its forms. */
 export interface RequestContext {
-  /** `null` if the client is not authenticated. The page then has no navigation. */
+  /** The viewer; `null` if the client is not authenticated, in which case the page has no navigation. */
   readonly viewer: Viewer | null;
   readonly canSignOut: boolean;
-  /** Creates the token of the forms on demand, because most pages have no forms. */
+  /** Returns the token for the page's forms. Called only for pages that have forms, which most do not. */
   readonly formToken: () => string;
-  /** Changes when the forms of open pages have to be renewed. */
+  /** Changes when the forms on open pages must be renewed. */
   readonly version: string;
-  /** The overall state; missing if unknown. */
+  /** The overall state; missing or `null` if unknown. */
   readonly health?: Health | null;
-  /** The flash message, if any. */
+  /** The flash message to show; missing or `null` if there is none. */
   readonly flash?: string | null;
-  /** Which actions to show. Routes check roles themselves. */
+  /** Which actions to show. This is not a security check: routes check the role themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
   /** Whether actions that pause, delete or discard something require a reason. */
   readonly requireReasons: boolean;
@@ -27,22 +27,23 @@ export interface ViewerContext extends RequestContext {
   readonly viewer: Viewer;
 }
 
-/** The key of the context in `ctx.state`. A symbol, so that it does not clash with keys of the host application. */
+/** The key of the context in `ctx.state`. It is a symbol, so that it cannot clash with keys of the host application. */
 const place = Symbol('request context');
 
 export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
   Object.assign(ctx.state, { [place]: requestContext });
 }
 
-/** Returns the context of a request; `null` if the client is not authenticated. */
+/** Returns the context of a request; `null` before the client has been authenticated. */
 export function findRequestContext(ctx: Context): ViewerContext | null {
   return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
 }
 
 /**
- * Returns the context of a request.
+ * Returns the context of an authenticated request. Routes can rely on it, because they are reached only after
+ * authentication.
  *
- * @throws {Error} if the client is not authenticated, which cannot happen in a route
+ * @throws {Error} if the client is not authenticated
  */
 export function requestContextOf(ctx: Context): ViewerContext {
   const requestContext = findRequestContext(ctx);
@@ -59,7 +60,7 @@ export const anonymous: RequestContext = {
   requireReasons: false,
 };
 
-/** Creates the context of an authenticated request. `readOnly` means that the dashboard has no actions. */
+/** Creates the context of an authenticated request. If `readOnly` is set, the dashboard has no actions at all. */
 export function createRequestContext(
   ctx: Context,
   authenticator: Authenticator,

@@ -22,8 +22,8 @@ const headers = new Map([
 ]);
 
 /**
- * Sets the security headers of every response, including errors, and forbids caching. Hashed assets, the only responses
- * that may be cached, replace the `Cache-Control` header afterwards.
+ * Sets the security headers that every response needs, including errors, and forbids caching. Hashed assets replace the
+ * `Cache-Control` header afterwards, because only they may be cached.
  */
 export function setSecurityHeaders(ctx: Context): void {
   ctx.res.setHeaders(headers);

@@ -3,28 +3,28 @@ import type { Job } from '@longshore/jobs';
 import { isFinished, type LogLine } from '@longshore/jobs/storage';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 
-/** An event of a running job. */
+/** An event in the stream of a running job. */
 export type JobEvent =
   | { readonly kind: 'log'; readonly lines: readonly LogLine[]; readonly lastId: string }
   | { readonly kind: 'progress'; readonly progress: NonNullable<Job['progress']> }
-  /** The job has finished or was removed. */
+  /** The job has finished or has been removed. */
   | { readonly kind: 'end' };
 
 export interface JobStreamOptions {
   readonly everyMs: number;
   /**
-   * After this time, the stream ends without an `end` event, so that the browser reconnects and is authenticated again.
+   * After this time, the stream ends without an `end` event. The browser then reconnects and is authenticated again.
    */
   readonly lifetimeMs: number;
-  /** Ends the stream at once. */
+  /** Ends the stream at once when it is aborted. */
   readonly signal: AbortSignal;
 }
 
 const LINES = 200;
 
 /**
- * Polls a job, and yields its progress and the log lines that follow line `after`. Viewers of the same job share the
- * reads through the cache.
+ * Polls a job, and yields its progress and the log lines after the line with the id `after`. Viewers of the same job
+ * share reads through the cache.
  */
 export async function* jobStream(
   id: string,
@@ -35,7 +35,7 @@ export async function* jobStream(
   let lastId = after;
   let sent = '';
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= everyMs) {
-    // Reads the job before its log. If the job has finished, the log is then complete.
+    // Reads the job before its log. If the job has finished, the log is therefore complete.
     const job = await reader.jobs.find(id);
     const lines = await reader.reports.listLogs(id, {
       limit: LINES,

@@ -11,18 +11,21 @@ import type { Layout } from '../http/layout.js';
 const EVERY_MS = 1_000;
 const LIFETIME_MS = 30_000;
 
-/** The path of a job’s event stream inside the dashboard. */
+/** The path of a job’s event stream, inside the dashboard. */
 export const streamPath = '/jobs/:id/stream';
 
-/** Limits of the event streams. */
+/** The limits that apply to all event streams together. */
 export interface StreamBounds {
-  /** Maximum number of open streams; further requests are answered with 503. */
+  /** Maximum number of open streams. Further requests are answered with 503. */
   readonly maxStreams: number;
-  /** Ends all streams. */
+  /** Ends all streams when it is aborted. */
   readonly closing: AbortSignal | undefined;
 }
 
-/** Returns the router for streams of a running job's log and progress: server-sent events with HTML for its page. */
+/**
+ * Returns the router for the event streams of running jobs. They contain the log and the progress as server-sent events
+ * with HTML for the job page.
+ */
 export function streamRouter(
   prefix: string,
   context: PageContext,
@@ -36,7 +39,7 @@ export function streamRouter(
     const job = await context.reader.jobs.find(id);
     if (job === null) throw notFound('There is no such job', 'It has been removed.');
     if (job.state !== 'processing' && !isFinished(job.state)) {
-      ctx.status = 204; // There is nothing to stream now. The page will retry.
+      ctx.status = 204; // nothing to stream now; the page will retry
       return;
     }
     if (open >= maxStreams || closing?.aborted === true) throw tooMany;
@@ -66,7 +69,7 @@ const tooMany = new Problem({
   headers: { 'Retry-After': '10' },
 });
 
-/** Sends events until the connection closes. Bypasses Koa, which reports a closed connection as an error. */
+/** Sends events until the connection closes. Bypasses Koa, which would report a closed connection as an error. */
 function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {
   ctx.respond = false;
   ctx.flushHeaders();
@@ -97,14 +100,14 @@ async function* eventsOf(
   }
 }
 
-/** Formats a server-sent event. The HTML is sent as JSON, which has no line breaks. */
+/** Formats a server-sent event. The HTML is encoded as JSON, so that it contains no line breaks. */
 function event(name: string, html: string, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(html)}\n\n`;
 }
 
 /**
- * Returns the id of the last log line that the viewer has: the browser sends it as `Last-Event-ID` when it reconnects,
- * and the page as the parameter `after` when it connects. Returns `null` if there is none.
+ * Returns the id of the last log line that the viewer has; `null` if there is none. The page sends it as the parameter
+ * `after` when it connects, and the browser as `Last-Event-ID` when it reconnects.
  */
 function placeIn(ctx: Context): string | null {
   const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');

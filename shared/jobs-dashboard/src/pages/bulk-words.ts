@@ -1,20 +1,20 @@
 import type { BulkAction } from '@longshore/jobs/storage';
 
-/** The texts of a bulk action. */
+/** The texts for a bulk action. */
 export interface BulkWords {
-  /** The title of its pages. */
+  /** The title of the pages of its operations. */
   readonly title: string;
   /** Shown while the action is running. */
   readonly doing: string;
-  /** The label of its button on a list. */
+  /** The label of the action's button in a list. */
   readonly verb: string;
-  /** Returns the label of the button that confirms it: `Retry 43 jobs`. */
+  /** Returns the label of the button that confirms the action, such as `Retry 43 jobs`. */
   readonly of: (jobs: string) => string;
-  /** The label of the button that confirms it if the jobs are not counted exactly. */
+  /** The label of the confirming button if the jobs are not counted exactly. */
   readonly all: string;
-  /** The participle: `retried`. */
+  /** The past participle, such as `retried`. */
   readonly done: string;
-  /** The effect of the action on the jobs. */
+  /** Explains the effect of the action on the jobs. */
   readonly effect: string;
 }
 
@@ -65,12 +65,12 @@ export function isBulkAction(text: string): text is BulkAction {
 }
 
 /**
- * Returns whether the action destroys work. If it does, and the jobs are not counted exactly, operators must type the
- * name of the action to confirm it.
+ * Returns whether the action destroys work. To confirm such an action, operators must type its name if the jobs are not
+ * counted exactly.
  */
 export function isDestructive(action: BulkAction): boolean {
   return action === 'cancel' || action === 'delete';
 }
 
-/** How long a deletion can be undone, in milliseconds. */
+/** How long the start of a deletion is delayed so that operators can undo it, in milliseconds. */
 export const undoMs = 120_000;

@@ -4,7 +4,7 @@ import { argsLine } from '../format/args-line.js';
 import { skipReason } from '../diagnosis/skip-reason.js';
 import { excerpt } from '../format/excerpt.js';
 
-/** A job as a row of a list. */
+/** The data of a job in a list. */
 export interface JobRow {
   readonly id: string;
   readonly name: string;
@@ -14,18 +14,18 @@ export interface JobRow {
   readonly maxAttempts: number;
   readonly createdAt: Date;
   readonly runAt: Date | null;
-  /** When an enqueued job became ready; `null` if it is blocked by its concurrency key. */
+  /** When an enqueued job became ready; `null` if it is blocked by its concurrency key, or not enqueued. */
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
-  /** The error in one line; `null` if there is none. */
+  /** The error as one line; `null` if there is none. */
   readonly error: string | null;
-  /** The time that is most relevant in the state of the job. */
+  /** The time that matters most in the job's current state. */
   readonly when: When;
 }
 
 export interface When {
-  /** The event at that time, past or future. */
+  /** What happens at that time, in the past or in the future. */
   readonly what: 'created' | 'due' | 'ready' | 'started' | 'finished';
   readonly at: Date;
 }
@@ -61,7 +61,7 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
   return { what: 'created', at: createdAt };
 }
 
-/** A job as a row of a table, with its arguments. */
+/** The data of a job in a table, including its arguments. */
 export interface JobLine extends JobRow {
   readonly given: string;
 }

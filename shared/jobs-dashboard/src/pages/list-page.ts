@@ -1,16 +1,15 @@
-/** A page of a list that has been read as a whole. */
+/** One page of a list that has been read completely. */
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
-  /** 1 for the first page. */
+  /** The number of this page; 1 for the first one. */
   readonly page: number;
   readonly pages: number;
 }
 
 /**
- * Returns a page of the list.
- *
- * @param query contains the parameter `page`: an invalid value selects the first page, one beyond the end the last page
+ * Returns the page of the list that the parameter `page` selects. An invalid number selects the first page, and one
+ * beyond the end selects the last page.
  */
 export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: number): ListPage<Row> {
   const pages = Math.max(1, Math.ceil(list.length / rows));
@@ -23,15 +22,15 @@ export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: 
   };
 }
 
-/** The first rows of a list, or the rows after a position. */
+/** A part of a list: its first rows, or the rows after a position. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
-  /** `false` if the list continues after the last of these rows. */
+  /** `false` if the list continues after the last row. */
   readonly isComplete: boolean;
 }
 
 /**
- * Returns up to `limit` rows. Reads one more row to find out whether the list continues.
+ * Returns up to `limit` rows. Reads one more to determine whether the list continues.
  *
  * @param read returns at most `limit` rows
  */

@@ -3,7 +3,7 @@ import { excerpt } from '../format/excerpt.js';
 import { ExactNumber, redact } from '../format/redaction.js';
 import { jsonTokens } from '../format/json-tokens.js';
 
-/** A line of a job's log, for views. */
+/** A line of a job's log, as views show it. */
 export interface LogRow {
   readonly id: string;
   readonly attempt: number;
@@ -15,7 +15,7 @@ export interface LogRow {
 
 const MAX_VALUE = 500;
 
-/** Converts a log line for views. Values under keys that match `pattern` are redacted, at any depth. */
+/** Converts a log line for display. Values under keys that match `pattern` are redacted, at any depth. */
 export function logRow({ fields, ...line }: LogLine, pattern: RegExp): LogRow {
   const shown = redact(fields ?? {}, pattern);
   const members =

@@ -4,55 +4,58 @@ import type { JobLinks } from '../format/job-links.js';
 import type { Cache } from '../cache.js';
 import type { WarningWatch } from '../diagnosis/warning-watch.js';
 
-/** The part of an HTTP request that pages can depend on. */
+/** What pages can learn about a request. */
 export interface PageRequest {
-  /** Decoded parameters of the path. */
+  /** The decoded parameters in the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly viewer: Viewer;
 }
 
-/** The data and services that all pages share, the same for every request. */
+/** The data and services that all pages share. They do not depend on the request. */
 export interface PageContext {
   readonly reader: DashboardReader;
   readonly cache: Cache;
   readonly warnings: WarningWatch;
-  /** Milliseconds since 1970 by the storage's clock; every time that a page shows is relative to it. */
+  /** Returns the storage's time in milliseconds since 1970. All times on pages are relative to it. */
   readonly now: () => number;
-  /** Milliseconds since 1970 by the clock of this machine. */
+  /** Returns the time of this machine's clock in milliseconds since 1970. */
   readonly machineNow: () => number;
-  /** The time limit for each part of a page, in milliseconds. */
+  /** Time limit for loading each region of a page, in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Matches the keys whose values are never shown. */
+  /** Matches keys whose values are redacted. */
   readonly redact: RegExp;
-  /** Links from a job to other systems. */
+  /** Builds links from jobs to other systems. */
   readonly links: JobLinks;
 }
 
 /** A part of a page that is loaded and refreshed separately. */
 export interface Region {
   readonly name: string;
-  /** The view that renders the result of `load`, which it finds in `it.model`. */
+  /** The view that renders the region. It finds the result of `load` in `it.model`. */
   readonly view: string;
-  /** Milliseconds between two refreshes. */
+  /** Default interval between refreshes, in milliseconds. */
   readonly everyMs: number;
-  /** The path of an event stream that replaces refreshes in browsers that support it. */
+  /** The path of an event stream. While a browser receives it, the region is not refreshed. */
   readonly stream?: string;
   /**
-   * Loads the model, which must not contain relative times, because refreshes are answered with 304 until it changes.
+   * Loads the data for the view. It must not contain relative times, because refreshes are answered with 304 until the
+   * data changes.
    */
   readonly load: () => Promise<object>;
 }
 
-/** A model that can be incomplete at first. While `partial` is true, the region is refreshed more often. */
+/**
+ * The data of a region that can be incomplete at first. While `partial` is true, the region is refreshed more often.
+ */
 export interface PartialModel {
   readonly partial: boolean;
 }
 
-/** The model of a region that has nothing to show and takes up no space. */
+/** The data of a region that has nothing to show, and therefore takes up no space. */
 export const nothing = { nothing: true } as const;
 
-/** The sections of the dashboard, in the order of the navigation. */
+/** The sections of the dashboard, in the order in which the navigation lists them. */
 export const sections = [
   { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },
   { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
@@ -71,21 +74,23 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /** The view that lays out the regions, which it finds by name in `it.regions`; `page` puts one below the other. */
+  /**
+   * The view that lays out the regions, which it finds in `it.regions` by name. The view `page` stacks them in order.
+   */
   readonly view: string;
   readonly regions: readonly Region[];
-  /** A link above the title, to the list that the page belongs to. */
+  /** A link above the title, which leads to the list that the subject of the page belongs to. */
   readonly kicker?: { readonly path: string; readonly text: string };
-  /** The id of the page's subject, shown below the title. */
+  /** The id of what the page is about, shown below the title. */
   readonly id?: string;
-  /** Further data of the view. */
+  /** Further data for the view. */
   readonly data?: object;
 }
 
-/** Redirects to another page of the dashboard. */
+/** Redirects the browser; `redirect` is a path inside the dashboard. */
 export interface Redirect {
   readonly redirect: string;
 }
 
-/** Answers the requests for a page. Rejects with a Problem if there is no such page. */
+/** Creates a page for a request. Rejects with a Problem if there is no such page. */
 export type PageHandler = (request: PageRequest, context: PageContext) => Promise<Page | Redirect>;

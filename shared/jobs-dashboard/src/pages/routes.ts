@@ -26,7 +26,7 @@ import type { PageResponder } from '../http/page-answer.js';
 import { notFound, Problem } from '../http/problem.js';
 import { requestContextOf } from '../http/request-context.js';
 
-/** All pages by their path inside the dashboard. */
+/** The handlers of all pages, by path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
   '/': overviewPage,
   '/jobs': jobsPage,
@@ -51,7 +51,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/help': helpPage,
 };
 
-/** Returns the router for the pages. */
+/** Returns the router for all pages. Each request must be authenticated. */
 export function pageRouter(prefix: string, context: PageContext, answer: PageResponder): Router {
   const router = new Router({ prefix });
   for (const [path, handler] of Object.entries(pages)) {
@@ -66,7 +66,9 @@ export function pageRouter(prefix: string, context: PageContext, answer: PageRes
   return router;
 }
 
-/** Returns the error for a request that no route has answered. */
+/**
+ * Returns the error for a request that no route has answered: 405 if its path supports other methods, otherwise 404.
+ */
 export function unrouted(ctx: RouterContext): Problem {
   const allowed = new Set(ctx.matched?.flatMap(({ methods }) => methods));
   if (allowed.size === 0) return notFound('There is no such page', `There is nothing at ${ctx.path}.`);

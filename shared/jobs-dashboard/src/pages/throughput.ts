@@ -8,8 +8,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * The charts. The storage counts finished jobs per ten seconds for all queues together, and per minute for each queue.
- * `since` is the value of the search filter `after`.
+ * The charts. Finished jobs are counted per ten seconds for all queues together, but only per minute for single queues.
+ * `since` is the value of the search filter `after`, and `parts` the number of parts into which ticks divide the chart.
  */
 const now = {
   title: 'Finished in the last 10 minutes',
@@ -33,12 +33,12 @@ const day = {
   span: { sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE },
 };
 
-/** The query for the throughput of the last hour. Also used for the rate of a queue. */
+/** The query parameters for the throughput of the last hour by minute. */
 export const lastHour = hour.span;
 
 /**
- * Creates the region with charts of the throughput of one queue or of all queues, including jobs that were retried or
- * deleted later.
+ * Creates the region with throughput charts for one queue or, if `queue` is missing, for all queues. The charts include
+ * jobs that were retried or deleted later.
  */
 export function throughputRegion({ reader }: PageContext, queue?: string): Region {
   const spans = queue === undefined ? [now, day] : [hour, day];

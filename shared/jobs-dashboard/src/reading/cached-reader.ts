@@ -1,17 +1,18 @@
 import type { Cache } from '../cache.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
-/** How long results that are slow to read but rarely change stay fresh, in milliseconds. */
+/** How long results of slow reads that rarely change stay fresh, in milliseconds. */
 const STEADY_MS = 5_000;
 
 /**
- * Maximum time for which timings stay fresh, in milliseconds. It applies to long spans, in which a bucket lasts hours.
+ * Maximum time for which timings stay fresh, in milliseconds. It takes effect only for long periods, whose buckets are
+ * long, too.
  */
 const LONG_MS = 60_000;
 
 /**
- * Minimum number of queues for which the list of queues stays fresh longer. Reading a thousand queues takes 30 ms, half
- * of it in this process.
+ * From this number of queues, the list of queues stays fresh longer than by default. Reading a thousand queues takes 30
+ * ms, half of which is spent in this process.
  */
 const MANY_QUEUES = 200;
 
@@ -20,8 +21,8 @@ type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
 const steady: FreshMs = () => STEADY_MS;
 
 /**
- * Slow reads, whose results are refreshed in the background, and how long each result stays fresh. The results of all
- * other reads have the cache's default lifetime.
+ * The slow reads, whose results are refreshed in the background, and how long each result stays fresh. The results of
+ * all other reads stay fresh for the cache's default lifetime.
  */
 const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
   ['jobs.listOrphans', steady],
@@ -56,7 +57,7 @@ const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
 
 /**
  * Wraps a reader in the cache, so that all pages and viewers share the result of a read while it is fresh. Cache keys
- * consist of the method's name and arguments.
+ * consist of the names of the role and method, and the arguments.
  */
 export function cachedReader(reader: DashboardReader, cache: Cache): DashboardReader {
   const cached = <Role extends object>(role: string, reads: Role): Role =>
@@ -93,7 +94,7 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     deployments: cached('deployments', reader.deployments),
     alerts: cached('alerts', reader.alerts),
     clock,
-    /** Never cached, because the time changes constantly. */
+    /** Not cached, because the time changes constantly. */
     readClock: () => reader.readClock(),
     ping: () => reader.ping(),
   };

@@ -16,12 +16,14 @@ import type {
   Timings,
 } from '@longshore/jobs/storage';
 
-/** The part of a storage that pages read. */
+/** The part of a storage that the dashboard's pages read. */
 export interface DashboardReader extends Pick<
   JobStorage,
   'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
 > {
-  /** Excludes lists of complete jobs: with brief ones, a page takes little memory, however large the jobs are. */
+  /**
+   * Excludes the methods that list complete jobs. Brief jobs keep a page's memory small, however large the jobs are.
+   */
   readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
   readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
   readonly queues: Pick<Queues, 'find' | 'list' | 'listBlockingKeys'>;

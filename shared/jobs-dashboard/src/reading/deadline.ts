@@ -1,11 +1,11 @@
-/** Thrown if a read takes longer than a page waits for it. */
+/** Thrown if a read takes longer than a page can wait for it. */
 export class ReadTooSlowError extends Error {
   override readonly name = 'ReadTooSlowError';
 }
 
 /**
- * Settles like the given promise, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read itself
- * continues.
+ * Settles like `promise`, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read itself is not
+ * stopped.
  */
 export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -19,10 +19,13 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
   }
 }
 
-/** How long a page waits for an optional part, in milliseconds. */
+/** How long a page waits for optional data, in milliseconds. */
 export const SOON_MS = 5;
 
-/** Settles like the given promise, or resolves with `undefined` after `ms` milliseconds. The read itself continues. */
+/**
+ * Settles like `promise`, or resolves with `undefined` after `ms` milliseconds (by default, 5). The read itself is not
+ * stopped.
+ */
 export async function soon<T>(promise: Promise<T>, ms: number = SOON_MS): Promise<T | undefined> {
   try {
     return await withDeadline(promise, ms);

@@ -7,24 +7,24 @@ type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
-  /** Whether there might be more jobs, and the search for them continues. */
+  /** Whether there might be more jobs, and a search for them is still running. */
   readonly partial: boolean;
-  /** When the search last ended, if that was some time ago and the search is running again. */
+  /** When the last search was made, if that was some time ago and another search is running; `null` otherwise. */
   readonly asOf: Date | null;
-  /** Whether there might be more jobs, but the storage gave up the search for them. */
+  /** Whether there might be more jobs, but the storage has given up searching for them. */
   readonly gaveUp: boolean;
 }
 
 export interface JobSearch<Row> {
-  /** Identifies the list in the cache. */
+  /** The key of the list in the cache. */
   readonly key: string;
   readonly query: JobListQuery;
   readonly row: (job: BriefJob) => Row;
 }
 
 /**
- * Returns the nearest matching jobs. If there might be others, adds those that the latest search through all of history
- * has found, and repeats that search in the background.
+ * Returns the matching jobs that a quick search near the start of the list finds. If there might be more, adds the jobs
+ * that the latest search through all of history has found, and repeats that search in the background.
  */
 export async function findJobs<Row extends { readonly id: string }>(
   { key, query, row }: JobSearch<Row>,
@@ -43,17 +43,20 @@ export async function findJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Returns whether the first search through all of history is still running. */
+/** Returns whether the first search through all of history is still running, so that it has no result yet. */
 export function isFirstSearch({ partial, asOf }: Pick<FoundJobs<unknown>, 'partial' | 'asOf'>): boolean {
   return partial && asOf === null;
 }
 
-/** Returns whether a recent search through all of history has completed, even if another one is running. */
+/** Returns whether the cache has the result of a search through all of history, even if another search is running. */
 export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
   return cache.knows(listed(key));
 }
 
-/** Returns the latest count, whose `value` is `null` if the storage gave up; `undefined` until there is a result. */
+/**
+ * Returns the latest known count, or `undefined` if there is none yet. Its `value` is `null` if the storage has given
+ * up counting.
+ */
 export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
@@ -62,7 +65,7 @@ export function countSoon<Count>(
   return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
-/** Searches all of history, not only the nearest jobs. Returns `null` if the storage gave up. */
+/** Searches all of history for jobs, not only the nearest jobs. Returns `null` if the storage has given up. */
 export async function searchHistory(
   query: JobListQuery,
   reader: Sources['reader'],
@@ -84,7 +87,7 @@ async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Merges both results. The nearest jobs were read more recently, so they take precedence. */
+/** Merges the results of both searches. Near jobs take precedence, because they were read more recently. */
 function merged<Row extends { readonly id: string }>(
   near: readonly Row[],
   found: readonly Row[],

@@ -6,20 +6,20 @@ import { soon } from './deadline.js';
 const MINUTE_MS = 60_000;
 const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
 
-/** How long a list of queues waits for the throughput, in milliseconds. */
+/** How long a list of queues waits for its throughput, in milliseconds. */
 const WAIT_MS = 25;
 
-/** The throughput of the last hour. */
+/** The throughput of some queues in the last hour. */
 export interface LastHour {
-  /** The throughput by queue; `null` if it is not known yet or could not be read. */
+  /** The throughput by queue; `null` if it is not known yet, or could not be read. */
   readonly byQueue: ReadonlyMap<string, readonly Bucket[]> | null;
   /** Whether the throughput is still being read. */
   readonly partial: boolean;
 }
 
 /**
- * Reads the throughput of at most a hundred queues. Lists of queues are useful without the throughput, so they wait for
- * it only briefly, and are shown even if it cannot be read.
+ * Reads the throughput of at most a hundred queues. Lists of queues are useful even without the throughput, so they
+ * wait for it only briefly, and are shown even if reading it fails.
  */
 export async function readLastHour(
   queues: readonly string[],
@@ -27,7 +27,7 @@ export async function readLastHour(
 ): Promise<LastHour> {
   if (queues.length === 0) return { byQueue: new Map(), partial: false };
   try {
-    // Sorted, so that all sort orders of the list share one cached read.
+    // Sorts the names, so that all sort orders of a list share one cached read.
     const ended = statistics.throughputByQueue({ ...span, queues: queues.toSorted() });
     const byQueue = (await soon(ended, WAIT_MS)) ?? null;
     return { byQueue, partial: byQueue === null };

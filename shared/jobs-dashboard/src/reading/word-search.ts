@@ -2,19 +2,19 @@ import { type JobListQuery, type SearchedRange, timeOfId } from '@longshore/jobs
 import type { Filters } from '../search/filters.js';
 import type { PageContext } from '../pages/page.js';
 
-/** How far a list was searched for words. */
+/** How far a list of jobs has been searched for words. */
 export interface WordSearch {
-  /** The job from which the search can continue; `null` if all finished jobs were searched. */
+  /** The job after which the search can be continued; `null` if all finished jobs have been searched. */
   readonly lastId: string | null;
-  /** When that job was created. */
+  /** When the job `lastId` was created. */
   readonly back: Date | null;
-  /** Whether only some of the unfinished jobs were searched. */
+  /** Whether some of the unfinished jobs have not been searched. */
   readonly someUnfinished: boolean;
 }
 
 const whole: WordSearch = { lastId: null, back: null, someUnfinished: false };
 
-/** Returns how far a list was searched for words; `null` while that is unknown. */
+/** Returns how far a list of jobs has been searched for words; `null` while this is unknown. */
 export async function readWordSearch(
   key: string,
   { filter = {}, order = 'newest', after }: JobListQuery,
@@ -32,7 +32,10 @@ export async function readWordSearch(
   return { lastId, back, someUnfinished: known.value.unfinished.length > 0 };
 }
 
-/** Returns the job up to which every state was searched for words; `null` if all finished jobs were searched. */
+/**
+ * Returns the id of the last job up to which jobs in every state have been searched for words; `null` if all finished
+ * jobs have been searched.
+ */
 export function lastSearched({ lastIds }: SearchedRange, order: 'newest' | 'oldest'): string | null {
   const ids = Object.values(lastIds).toSorted();
   return (order === 'newest' ? ids.at(-1) : ids[0]) ?? null;

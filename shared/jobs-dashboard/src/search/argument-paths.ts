@@ -2,9 +2,9 @@ import type { JsonValue } from '@longshore/jobs';
 import { isRedacted } from '../format/redaction.js';
 import { type Filters, jobsPath, type TermKey } from './filters.js';
 
-/** A search for a word at one path in the arguments. */
+/** A suggestion to search for a word at one path in the arguments. */
 export interface ArgumentSearch {
-  /** The text of the search: `args.order.id:4711`. */
+  /** The text to enter in the search box, such as `args.order.id:4711`. */
   readonly text: string;
   readonly path: string;
 }
@@ -13,14 +13,14 @@ const MAX_PATHS = 4;
 const MAX_DEPTH = 4;
 const number = /^\d+$/;
 
-/** Returns the search word if it looks like the number of an order or a customer; otherwise `null`. */
+/** Returns a search word that consists only of digits, like an order or customer number; `null` if there is none. */
 export function numberIn({ terms }: Filters): string | null {
   return terms.find(({ key, value }) => key === 'q' && number.test(value))?.value ?? null;
 }
 
 /**
- * Suggests searching for a number at the paths at which the arguments of other jobs have numbers, most frequent first.
- * Unlike words, arguments are searched in all of history.
+ * Suggests searching for a number at the paths where the arguments of other jobs contain numbers, most frequent paths
+ * first. The suggested searches cover all of history, which searches for words do not.
  *
  * @param args the arguments of some jobs
  */
@@ -46,7 +46,7 @@ export function suggestArguments(
     });
 }
 
-/** Returns the paths of numbers, and of strings of digits, in the arguments of a job. */
+/** Returns the paths of integers, and of strings of digits, in a job's arguments. Omits paths that are redacted. */
 function numbersIn(value: JsonValue, path: readonly string[], redact: RegExp): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [path.join('.')] : [];
   if (typeof value === 'string') return number.test(value) ? [path.join('.')] : [];

@@ -2,15 +2,16 @@ import type { BulkPreview } from '@longshore/jobs/storage';
 import { finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 
-/** Formats the set of jobs that a confirmation page shows, as the value of a form field. */
+/** Formats the set of jobs that a confirmation page shows as the value of a form field. */
 export function confirmedField({ count, asOf, oldestSearchedIds }: BulkPreview): string {
   return JSON.stringify({ count, asOf: asOf.toISOString(), oldestSearchedIds });
 }
 
 /**
- * Parses the value written by {@link confirmedField}.
+ * Parses the value of the field that {@link confirmedField} formats.
  *
- * @throws {Problem} 400 if it is missing or invalid: without it, the action could change more jobs than the page showed
+ * @throws {Problem} (400) if it is missing or invalid, because the action could then change more jobs than the page
+ *   showed
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, oldestSearchedIds } = objectIn(text);

@@ -8,13 +8,16 @@ import {
 } from '@longshore/jobs/storage';
 import { momentOf } from './moment.js';
 
-/** A condition on a job, other than its state. */
+/** A search condition on jobs, other than their state. */
 export interface Term {
   readonly key: TermKey;
   readonly value: string;
 }
 
-/** The keys of search terms, besides `args.` followed by member names and element positions, separated by dots. */
+/**
+ * The keys of search terms, except for those that begin with `args.`, which is followed by member names and array
+ * indexes, separated by dots.
+ */
 export const plainKeys = [
   'queue',
   'name',
@@ -36,8 +39,8 @@ export const plainKeys = [
 export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
 
 /**
- * The filters of the jobs page, as in its URL. Terms of the same kind are alternatives; terms of different
- * kinds narrow the result.
+ * The filters of the jobs page, as given in its URL. A job must match all kinds of terms, but only one term of each
+ * kind. Of times, only the last one of each kind counts, and the words of a search must all match.
  */
 export interface Filters {
   readonly state: JobState | null;
@@ -47,8 +50,8 @@ export interface Filters {
 export const noFilters: Filters = { state: null, terms: [] };
 
 /**
- * The URL parameters of those terms whose keys would clash with the parameters for paging and for the search box. For
- * all other terms, the parameter is the key itself.
+ * The URL parameters of terms whose keys would clash with the parameters for paging and for the search box. For all
+ * other terms, the parameter is named like the key.
  */
 const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
 const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
@@ -61,7 +64,7 @@ export function isTermKey(text: string): text is TermKey {
   return (plainKeys as readonly string[]).includes(text) || /^args(\.[^.]+)+$/s.test(text);
 }
 
-/** Returns why a term is invalid; `null` if it is valid. */
+/** Returns an error message if the term is invalid; `null` if it is valid. */
 export function termError({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
   if (isTime(key) && momentOf(value, 0) === null) {
@@ -70,7 +73,10 @@ export function termError({ key, value }: Term): string | null {
   return null;
 }
 
-/** The sections that contain the pages of values, by the key of the term: for `name`, the page of the job type. */
+/**
+ * Maps a term's key to the dashboard section with a page for each value. For example, a `name` term links to a page
+ * under `types`.
+ */
 const pages: Readonly<Partial<Record<TermKey, string>>> = {
   queue: 'queues',
   name: 'types',
@@ -80,16 +86,18 @@ const pages: Readonly<Partial<Record<TermKey, string>>> = {
   server: 'servers',
 };
 
-/** Returns the path of the page of a term's value, such as a queue; `null` if such values have no pages. */
+/**
+ * Returns the path of the page about a term's value, such as a queue; `null` if there are no pages about such values.
+ */
 export function pageOfTerm({ key, value }: Term): string | null {
   const page = pages[key];
   return page === undefined ? null : `${page}/${encodeURIComponent(value)}`;
 }
 
 /**
- * Converts filters to a filter of the storage.
+ * Converts filters to a storage filter.
  *
- * @param nowMs the time that “2h” is relative to
+ * @param nowMs the time to which relative times such as “2h” refer
  */
 export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter {
   const values = (key: TermKey): string[] =>
@@ -125,7 +133,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
   };
 }
 
-/** Replaces relative times by absolute ones, so that the filters match the same jobs later. */
+/** Replaces relative times with absolute ones, so that the filters will match the same jobs later. */
 export function pinned({ state, terms }: Filters, nowMs: number): Filters {
   const pin = ({ key, value }: Term): Term => {
     const moment = isTime(key) ? momentOf(value, nowMs) : null;
@@ -134,7 +142,7 @@ export function pinned({ state, terms }: Filters, nowMs: number): Filters {
   return { state, terms: terms.map(pin) };
 }
 
-/** Returns the filters as URL parameters or fields of a form. */
+/** Returns the filters as name–value pairs, for a URL query or for form fields. */
 export function parametersOf({ state, terms }: Filters): [name: string, value: string][] {
   return [
     ...(state === null ? [] : [['state', state] satisfies [string, string]]),
@@ -143,19 +151,21 @@ export function parametersOf({ state, terms }: Filters): [name: string, value: s
 }
 
 /**
- * Returns the path of the matching jobs inside the dashboard; `more` adds parameters for paging and order.
+ * Returns the path of the list of matching jobs, inside the dashboard.
+ *
+ * @param more further parameters, for example for paging and the sort order
  */
 export function jobsPath(filters: Filters, more: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams([...parametersOf(filters), ...Object.entries(more)]).toString();
   return text === '' ? 'jobs' : `jobs?${text}`;
 }
 
-/** Returns the path of the page that confirms a bulk action on the matching jobs. */
+/** Returns the path of the confirmation page for a bulk action on the matching jobs. */
 export function confirmPath(filters: Filters, action: BulkAction): string {
   return jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm');
 }
 
-/** Returns the filters in URL parameters or the fields of a form. Ignores other parameters and empty ones. */
+/** Parses filters from name–value pairs of a URL query or of form fields. Ignores other names and empty values. */
 export function filtersIn(query: Iterable<[string, string]>): { state: string | null; terms: Term[] } {
   let state: string | null = null;
   const terms: Term[] = [];
@@ -184,8 +194,8 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
 }
 
 /**
- * Returns the JSON values that a term can mean: `77` can be a number or a string. A number that JavaScript would round
- * is searched only as a string.
+ * Returns the JSON values that a term's text can stand for: `77` can be a number or a string. A number that JavaScript
+ * would round is searched for only as a string.
  */
 function meaningsOf(text: string): JsonValue[] {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && isExactNumber(text);

@@ -2,8 +2,8 @@ import { isRedacted } from '../format/redaction.js';
 import type { Term } from './filters.js';
 
 /**
- * Returns the error message if a term searches redacted values, which could be guessed in this way; `null` if no term
- * does.
+ * Returns an error message if a term searches redacted values, because they could be guessed by searching; `null`
+ * otherwise.
  */
 export function hiddenTermError(terms: readonly Term[], redact: RegExp): string | null {
   const hidden = terms.find(

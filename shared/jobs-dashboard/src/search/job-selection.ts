@@ -15,32 +15,32 @@ import { hiddenTermError } from './hidden-terms.js';
 
 const MAX_IDS = 1_000;
 
-/** Parameters of a confirmation page that are not part of the selection. */
+/** Parameters of a confirmation page that do not belong to the selection of jobs. */
 const nonSelectionParameters = new Set(['action', 'selected']);
 
-/** The jobs of a bulk action, selected by their ids or by filters. */
+/** The jobs to which a bulk action applies, selected by their ids or by filters. */
 export interface JobSelection {
   readonly filter: JobFilter;
-  /** The selection as a query, `state=failed&queue=mail`, which is submitted in one field of a form. */
+  /** The selection as a query such as `state=failed&queue=mail`, which forms submit in a single field. */
   readonly which: string;
-  /** The selection as stored in the audit entry. */
+  /** The selection in the form in which audit entries store it. */
   readonly auditFilter: { readonly [member: string]: JsonValue };
-  /** The path of the list of these jobs, inside the dashboard. */
+  /** The path of the list that contains these jobs, inside the dashboard. */
   readonly list: string;
 }
 
 export interface Reading {
-  /** The time that “2h” is relative to. */
+  /** The time to which relative times such as “2h” refer, in milliseconds since 1970. */
   readonly nowMs: number;
-  /** Arguments under matching keys cannot be searched. */
+  /** Matches keys in arguments whose values are redacted. Such values cannot be searched. */
   readonly redact: RegExp;
 }
 
 /**
- * Parses the query of a confirmation page, or the field of its form. Unknown conditions are errors: ignoring
- * one would change more jobs than intended.
+ * Parses the query of a confirmation page, or the form field that contains it. Unknown conditions are errors, because
+ * the action would change more jobs than intended if they were ignored.
  *
- * @throws {Problem} 400 if a condition is invalid, or if every job would match
+ * @throws {Problem} (400) if a condition is invalid, or if the selection would match every job
  */
 export function parseJobSelection(query: URLSearchParams, { nowMs, redact }: Reading): JobSelection {
   const given = [...query].filter(([name]) => !nonSelectionParameters.has(name));

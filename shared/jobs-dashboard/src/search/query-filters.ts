@@ -4,9 +4,9 @@ import { type Filters, filtersIn, isJobState, termError } from './filters.js';
 import { hiddenTermError } from './hidden-terms.js';
 
 /**
- * Returns the filters in the URL of a list of jobs.
+ * Parses the filters of a list of jobs from its URL.
  *
- * @param redact matches the keys of arguments that cannot be searched
+ * @param redact matches keys in arguments whose values are redacted and cannot be searched
  * @throws {Problem} if a filter is invalid
  */
 export function queryFilters(query: URLSearchParams, redact: RegExp): Filters {

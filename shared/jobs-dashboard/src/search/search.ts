@@ -8,24 +8,24 @@ import {
   type Term,
 } from './filters.js';
 
-/** The parsed content of the search box. */
+/** The meaning of a text in the search box: an id whose page to open, filters, or an error message. */
 export type Search =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'filters'; readonly filters: Filters }
   | { readonly kind: 'misunderstood'; readonly why: string };
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
-/** Matches a word, or a phrase in quotes, within which quotes are doubled. */
+/** Matches a word, or a phrase in double quotes. Quotes within a phrase are doubled. */
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
 const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
-/** Matches terms with a key. An id in the value of such a term does not open a page. */
+/** Matches a term with a key. If its value is an id, that id does not open a page. */
 const keyedTerm = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
 const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
  * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
- * searched in all texts. An id opens its page, unless it is the value of a term. It can be pasted with the text around
- * it, such as a URL or a log line.
+ * searched for in all texts. An id opens its page, unless it is the value of a term. It can be pasted together with
+ * surrounding text, such as a URL or a log line.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
@@ -41,8 +41,8 @@ export function parseSearch(text: string): Search {
 }
 
 /**
- * Returns the text from which {@link parseSearch} returns these filters, except for the state, which the page shows
- * separately.
+ * Returns the text that {@link parseSearch} would parse into these filters. The state is omitted, because the page
+ * shows it separately.
  */
 export function searchText({ terms }: Filters): string {
   return terms
@@ -51,7 +51,7 @@ export function searchText({ terms }: Filters): string {
 }
 
 function add(filters: Filters, written: string, value: string): Filters | string {
-  // Keys of arguments are case-sensitive.
+  // Lowercases all keys except for `args` paths, in which member names are case-sensitive.
   const key = /^args/i.test(written) ? `args${written.slice(4)}` : written.toLowerCase();
   if (value === '') return `“${key}:” needs a value.`;
   if (key === 'state') {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@longshore/jobs';
 import { type Filters, isJobState, isTermKey, type Term } from './filters.js';
 
-/** Parses filters stored as JSON; `null` for anything else. */
+/** Parses filters that were stored as JSON; `null` if the value does not contain filters. */
 export function storedFilters(stored: JsonValue): Filters | null {
   if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return null;
   const { state = null, terms } = stored;
@@ -12,7 +12,7 @@ export function storedFilters(stored: JsonValue): Filters | null {
   };
 }
 
-/** Parses ids of selected jobs stored as JSON; empty for anything else. */
+/** Parses the ids of selected jobs that were stored as JSON; an empty list if the value does not contain ids. */
 export function storedIds(stored: JsonValue): string[] {
   if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
   const { ids } = stored;

@@ -10,18 +10,18 @@ const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 /** The rules that depend on colours. All other rules find the same violations in every colour scheme. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** Returns the violations that axe finds on a page: each is a rule and the elements that break it. */
+/** Returns the violations that axe finds on a page. Each names the rule and the elements that break it. */
 export function axeViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'tag', values: allRules });
 }
 
-/** Returns the violations of the rules about colours only, for a page whose other rules are checked elsewhere. */
+/** Returns only violations of colour rules, for a page whose other rules are checked elsewhere. */
 export function colourViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'rule', values: colourRules });
 }
 
 async function violations(page: Page, runOnly: RunOnly): Promise<string[]> {
-  // Code that Playwright evaluates is not subject to the page's content security policy.
+  // Loads axe with `evaluate`, because that is not subject to the page's content security policy.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };

@@ -10,7 +10,7 @@ const longest = hostileTexts.length - 1;
 describe('hostile text in a browser', () => {
   let browser: Browser;
   let page: Page;
-  /** The sites, one for each hostile text. */
+  /** A site for each of the hostile texts. */
   let sites: Site[];
   before(async () => {
     browser = await launchChromium();
@@ -111,7 +111,7 @@ describe('hostile text in a browser', () => {
       for (const path of ['jobs', `jobs/${story.processingId}`]) {
         await page.goto(`${url}/job-dashboard/${path}`);
         await page.route('**', (route) => {
-          // Without entity tags, the server returns all regions, not only those that have changed.
+          // Removes the entity tags, so that the server returns all regions, and not only those that have changed.
           const { 'if-none-match': _known, ...headers } = route.request().headers();
           return route.continue({ headers });
         });

@@ -9,13 +9,13 @@ import { SEED_TIMEOUT_MS, SeededStorage } from '../seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** An installation in which a test simulates an incident, and whose dashboard it then opens. */
+/** An installation in which a test simulates an incident before it opens the dashboard. */
 export class Incident {
   readonly clock = new ManualClock(new Date('2026-03-01T02:00:00Z'));
   readonly storage = new SeededStorage(this.clock);
   #server: { readonly url: string; close(): Promise<void> } | null = null;
 
-  /** Advances the clock by some minutes in which nothing happens. */
+  /** Advances the clock by some minutes during which nothing happens. */
   pass(minutes: number): void {
     this.clock.advance(minutes * MINUTE);
   }
@@ -32,7 +32,7 @@ export class Incident {
     return (await this.storage.servers.register(server)).id;
   }
 
-  /** Enqueues a job and runs it at once, for `ms` milliseconds. Returns the id of the job. */
+  /** Enqueues a job and runs it at once, for `ms` milliseconds. Returns the job's id. */
   async run(
     serverId: string,
     job: { name: string; queue: string; args?: JsonValue },
@@ -46,7 +46,7 @@ export class Incident {
     return id;
   }
 
-  /** Opens a page of the dashboard, by its path. */
+  /** Opens the dashboard page at this path. */
   async open(page: Page, path = ''): Promise<void> {
     this.#server ??= await this.#serve();
     await page.goto(`${this.#server.url}/job-dashboard/${path}`);
@@ -65,12 +65,12 @@ export class Incident {
   }
 }
 
-/** Returns the text that a page shows, with single spaces. */
+/** Returns the text that a page shows, with all white space collapsed. */
 export async function textOn(page: Page): Promise<string> {
   return (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ');
 }
 
-/** Follows the link with this text. */
+/** Follows the first link in the main part of the page that has this text. */
 export async function follow(page: Page, name: string | RegExp): Promise<void> {
   await page
     .getByRole('main')

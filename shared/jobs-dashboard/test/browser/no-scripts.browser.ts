@@ -4,13 +4,13 @@ import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-/** The path of the page with the form of an action, and the fields to fill in. */
+/** The path of a page with an action form, and the form fields to fill in. */
 interface Offer {
   readonly at: string;
   readonly fill?: Readonly<Record<string, string>>;
 }
 
-/** Returns where an action is offered: bulk actions on the list of jobs, others on the page of their target. */
+/** Returns where an action is offered: bulk actions in the list of jobs, other actions on the page of their target. */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
@@ -34,7 +34,7 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
   return offer;
 }
 
-/** Adds a job that was skipped because its parent was cancelled. Returns the id of the job. */
+/** Adds a job that is skipped because its parent is cancelled. Returns the job's id. */
 async function skippedJob(storage: Site['story']['storage']): Promise<string> {
   const parent = await storage.add({ name: 'charge-card', inMs: 60_000 });
   const after = { parents: [parent], when: 'onDone' as const };

@@ -9,14 +9,14 @@ import { listenerOf } from '../dashboard-site.js';
 import { seedStory, type Story } from '../story.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-/** The groups of the provider's accounts, by login name. */
+/** The groups of the provider's users, by login name. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   ann: ['sre', 'office'],
   bob: ['developers'],
   eve: [],
 };
 
-/** Starts a server whose listener is set later, because the listener depends on the URL of the server. */
+/** Starts a server whose listener can be set later, because the listener needs the server's URL. */
 async function serveLater(): Promise<TestServer & { listener: RequestListener }> {
   const later = { listener: (() => undefined) as RequestListener };
   const server = await serve((request, response) => later.listener(request, response));

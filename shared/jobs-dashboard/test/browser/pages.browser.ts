@@ -6,8 +6,8 @@ import { axeViolations, colourViolations } from './axe.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
 /**
- * Each width is checked in full in one colour scheme. The schemes differ only in colours, so in the other scheme, only
- * the rules about colours are checked.
+ * Both widths are checked completely in only one colour scheme. Because the schemes differ only in colours, the other
+ * scheme needs only the colour rules.
  */
 const variants = [
   { colorScheme: 'light', width: 1_280, violations: axeViolations },
@@ -19,7 +19,7 @@ const TABS = 2;
 
 type Variant = (typeof variants)[number];
 
-/** A defect found on a page. */
+/** A defect that was found on a page. */
 interface Finding {
   readonly path: string;
   readonly of: 'axe' | 'width' | 'console' | 'scrolled';
@@ -93,7 +93,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // The browser also reports responses with status 401 or 404 as errors. These are expected.
+    // Ignores responses with status 401 or 404, which are expected. The browser reports them as errors, too.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });
@@ -107,7 +107,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
   }
-  // Reloads the page, which is narrow now, because its scripts run only when it is loaded.
+  // Reloads the page, which is narrow by now, because the scripts that scroll run only when it is loaded.
   await page.reload();
   const scrolled = await page.evaluate(() => window.scrollY);
   if (scrolled !== 0) findings.push({ path, variant: '', of: 'scrolled', what: `${scrolled} px` });

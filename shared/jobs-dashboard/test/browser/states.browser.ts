@@ -13,7 +13,7 @@ const variants = [
 const lists = ['', 'jobs', 'queues', 'recurring', 'batches', 'errors', 'servers', 'audit', 'bulk'];
 const never = new Promise<never>(() => {});
 
-/** Covers states that a page does not have when it is merely opened. */
+/** Covers states that a page does not reach merely by being opened. */
 describe('a page in a special state, in a browser,', () => {
   let browser: Browser;
   before(async () => {

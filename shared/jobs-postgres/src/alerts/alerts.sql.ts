@@ -21,7 +21,10 @@ export interface AlertMessageRow {
   error: string | null;
 }
 
-/** $1 milliseconds. Takes the turn and returns a row, unless a process has taken it within that time. */
+/**
+ * $1 interval in milliseconds. Reserves the alert check for this process and returns a row, unless a process has
+ * reserved it within the interval.
+ */
 export const takeTurn = prepared(
   'longshore-take-alert-turn',
   `
@@ -30,7 +33,10 @@ export const takeTurn = prepared(
     returning single`,
 );
 
-/** Makes processes that observe warnings wait for each other; returns the current time. */
+/**
+ * Locks the turn until the transaction ends, so that only one process at a time compares warnings with the stored
+ * alerts. Returns the current time.
+ */
 export const lockTurn = prepared(
   'longshore-lock-alert-turn',
   'select clock_timestamp() as now from longshore.alert_turn for update',
@@ -69,8 +75,7 @@ export const insertMessages = prepared(
 );
 
 /**
- * $1 age in milliseconds. Deletes older messages: sending them was given up, or their webhook is no longer configured
- * anywhere.
+ * $1 maximum age in milliseconds. Deletes older messages, which were given up or whose webhook is no longer configured.
  */
 export const deleteOldMessages = prepared(
   'longshore-delete-old-alert-messages',
@@ -78,8 +83,8 @@ export const deleteOldMessages = prepared(
 );
 
 /**
- * $1 targets, $2 limit, $3 lease in milliseconds. Leases messages that are due. Retries come last, so that retries to a
- * dead webhook do not delay other messages.
+ * $1 targets, $2 limit, $3 lease in milliseconds. Leases messages that are due. Prefers messages with fewer failed
+ * attempts, so that retries to a dead webhook do not delay other messages.
  */
 export const takeMessages = prepared(
   'longshore-take-alert-messages',
@@ -101,7 +106,10 @@ export const deleteMessage = prepared(
   'delete from longshore.alert_message where id = $1 and target = $2',
 );
 
-/** $1 id, $2 target. Returns the number of failed attempts and the age in milliseconds. */
+/**
+ * $1 id, $2 target. Locks a message until the transaction ends. Returns the number of failed attempts and the message's
+ * age in milliseconds.
+ */
 export const lockMessage = prepared(
   'longshore-lock-alert-message',
   `
@@ -109,7 +117,7 @@ export const lockMessage = prepared(
     from longshore.alert_message where id = $1 and target = $2 for update`,
 );
 
-/** $1 id, $2 target, $3 error, $4 milliseconds until the next attempt; null to give up. */
+/** $1 id, $2 target, $3 error, $4 milliseconds until the next attempt; null to give up. Records a failed attempt. */
 export const failMessage = prepared(
   'longshore-fail-alert-message',
   `
@@ -118,7 +126,7 @@ export const failMessage = prepared(
     where id = $1 and target = $2`,
 );
 
-/** $1 limit. */
+/** $1 limit. Selects the messages whose last attempt failed, newest first. */
 export const selectFailures = prepared(
   'longshore-select-alert-failures',
   'select * from longshore.alert_message where error is not null order by id desc limit $1',

@@ -2,9 +2,9 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { type Forms, replacedBy } from './form.js';
 
 /**
- * The CTEs that a claim begins with. They read the coordinator's tables, and the server's row stays locked until the
- * claim has been committed on the queue's node. They also compute the times, because statements for nodes can only
- * contain constants.
+ * The CTEs at the start of a claim. They read the coordinator's tables and lock the server's row until the claim has
+ * been committed on the queue's node. They also compute the times, because statements for nodes can only contain
+ * constants.
  */
 const known = `
     names as materialized (
@@ -15,12 +15,12 @@ const known = `
     )`;
 
 /**
- * Returns the CTE that claims, as one task on the queue's node. A CTE that locks rows can read the results of other
- * CTEs only through CTEs nested in it (`handler`, `started`, `allowed`).
+ * Returns the CTE that claims jobs, as a single task on the queue's node. A CTE that locks rows can read the results of
+ * other CTEs only through nested CTEs (here `handler`, `started` and `allowed`).
  *
- * @param limit the maximum number of jobs; may refer to `allowed`
- * @param condition an additional condition on the job
- * @param allowed the nested CTE `allowed`, followed by a comma, if `limit` refers to it
+ * @param limit SQL of the maximum number of jobs, which may refer to `allowed`
+ * @param condition an additional SQL condition on the jobs
+ * @param allowed the nested CTE `allowed`, followed by a comma; required if `limit` refers to it
  */
 const claimed = (limit: string, condition: string, allowed = ''): string => `
     claimed as (
@@ -54,7 +54,7 @@ const jobOf = `claimed.id, claimed.seq, claimed.priority, claimed.attempt, claim
 
 /**
  * CTEs that count the claimed jobs. They select the jobs from their table, so that Citus runs the whole insert on the
- * queue's node; otherwise, it would copy the counts there and use two-phase commit.
+ * queue's node. Otherwise, it would copy the counts there and use two-phase commit.
  */
 const counted = `
     ids as materialized (select array_agg(id) as ids from claimed),
@@ -120,8 +120,8 @@ const claimWithinLimits = `
     from setting left join claimed on true`;
 
 /**
- * Claims, with one task for the jobs and one for their count, both on the queue's node. Unlike on a single node, their
- * commits wait for the disk, and rows are found by id instead of `ctid`.
+ * Citus forms of claims. Each runs as two tasks on the queue's node, one for the jobs and one for their count. Unlike
+ * on a single node, the commit waits for the disk, and rows are found by id instead of `ctid`.
  */
 export const claimForms: Forms = {
   'longshore-claim-ready': replacedBy(claimReady),

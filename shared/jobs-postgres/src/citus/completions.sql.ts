@@ -6,9 +6,13 @@ import { type Form, type Forms, replacedBy } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 
 /**
- * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts: the claims
- * of one server, as parallel arrays. Citus runs the CTEs of a statement one after another. The first CTE that uses this
- * item locks the jobs, so all of them select the same ones; the last one deletes them.
+ * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts: one
+ * server's claims, as parallel arrays. Citus runs the CTEs of a statement one after another. The first CTE that uses
+ * this item locks the jobs, so that all later ones find the same jobs. The last CTE deletes them.
+ *
+ * @param columns names of the columns with the outcomes, each after a comma
+ * @param values SQL of these columns, each after a comma
+ * @param lock `for update` in the first CTE
  */
 const finished = (kind: JobKind, columns: string, values: string, lock = ''): string => `
       (
@@ -19,20 +23,24 @@ const finished = (kind: JobKind, columns: string, values: string, lock = ''): st
         on job.id = finished.finished_id and job.attempt = finished.finished_attempt`;
 
 interface Outcome {
-  /** The state after the attempt. */
+  /** The state that the jobs have after the attempt. */
   readonly state: string;
-  /** Names of the columns with the parameters from $5 on, each after a comma. */
+  /** Names of the columns that contain the parameters from $5 on, each after a comma. */
   readonly columns: string;
-  /** SQL of these parameters with their types, each after a comma. */
+  /** The same parameters as SQL with their types, each after a comma. */
   readonly values: string;
-  /** Returns a CTE that stores the jobs from `source` in their new table. */
+  /** Returns a CTE that stores the jobs from the FROM item `source` in their new table. */
   readonly stored: (source: string) => string;
   /** Returns additional CTEs, each followed by a comma. */
   readonly others?: (source: string) => string;
+  /** Query for the result of the statement; by default, the ids and attempts of the finished jobs. */
   readonly result?: string;
 }
 
-/** Returns the Citus form for one kind of jobs, in which every CTE is a single task on the queue's node. */
+/**
+ * Returns the Citus form that records an outcome for one kind of jobs. Every CTE is a single task on the node of the
+ * queue.
+ */
 function finish(kind: JobKind, { state, columns, values, stored, others, result }: Outcome): Form {
   const source = finished(kind, columns, values);
   const outbox = `
@@ -144,7 +152,10 @@ const alreadyFinished = replacedBy(`
         where job.id = claim.id and job.past_attempts @> jsonb_build_array(
           jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`);
 
-/** Completions. They write only on the queue's node, so a single commit there suffices. */
+/**
+ * Citus forms of the statements that finish jobs. They write only on the node of the queue, so a single commit there is
+ * enough.
+ */
 export const completionForms: Forms = {
   ...Object.fromEntries(
     Object.entries(outcomes).flatMap(([name, outcome]) => [

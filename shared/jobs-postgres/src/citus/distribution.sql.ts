@@ -2,8 +2,8 @@
 const hotTable = 'job';
 
 /**
- * Tables that are distributed by queue and colocated, so that everything that a statement writes for one queue is on
- * one node and is committed there. Partitions are distributed with their table.
+ * Tables that are distributed by queue and colocated, so that everything that a statement writes for one queue is
+ * written and committed on a single node. Partitions are distributed with their table.
  */
 const distributedTables = [
   hotTable,
@@ -25,19 +25,19 @@ const distributedTables = [
 
 /**
  * Tables of which every node has a copy, because statements about any queue read them and few statements write them.
- * Other tables that claims read are not among them: Citus locks a whole reference table for each write, so with
- * `server` as one, heartbeats and claims would deadlock.
+ * Other tables that claims read are not replicated, because Citus locks the whole table for each write: if `server`
+ * were replicated, heartbeats and claims would deadlock.
  */
 const referenceTables = ['queue', 'paused_type'] as const;
 
-/** Selects whether the tables are distributed, and whether the extension is installed in the database. */
+/** Reads whether the tables are distributed, and whether the Citus extension is installed in the database. */
 export const readDistribution = `
   select to_regclass('longshore.two_phase_commit') is not null as distributed,
     exists (select 1 from pg_catalog.pg_extension where extname = 'citus') as installed`;
 
 /**
- * Makes processes that open the store at the same time distribute it one after another. The lock lasts until the
- * session ends.
+ * Takes an advisory lock, so that processes that open the store at the same time distribute it one after another. The
+ * lock lasts until the session ends.
  */
 export const lockDistribution = `select pg_advisory_lock(hashtextextended('longshore.two_phase_commit', 0))`;
 
@@ -64,20 +64,20 @@ const colocated = (table: string): string =>
     ? `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'none')`
     : `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'longshore.${hotTable}')`;
 
-/** The statements that distribute the tables, in one transaction. Existing rows move to the nodes. */
+/** Statements that distribute the tables. Must run in one transaction. Existing rows are copied to the nodes. */
 export const distributeTables: readonly string[] = [
   `set local citus.multi_shard_modify_mode to 'sequential'`,
   prepareTables,
   ...distributedTables.map(colocated),
   ...referenceTables.map((table) => `select create_reference_table('longshore.${table}')`),
-  // A table on the coordinator that Citus manages. Any change to it makes Citus use two-phase commit.
+  // Creates a table on the coordinator that Citus manages. Any change to it makes Citus use two-phase commit.
   'create table longshore.two_phase_commit (id integer primary key)',
   `select citus_add_local_table_to_metadata('longshore.two_phase_commit')`,
 ];
 
 /**
- * Selects the distributed tables whose original rows are still stored on the coordinator as well. Only these are
- * cleaned up, because deleting the rows locks the table, which must not happen at every start of a server.
+ * Selects the distributed tables whose original rows still exist on the coordinator, in addition to those on the nodes.
+ * Only these tables are cleaned up: deleting the rows locks a table, which must not happen whenever a server starts.
  */
 export const selectLocalRows = `
   select relation as name from unnest(array[${[...distributedTables, ...referenceTables].map((table) => `'${table}'`).join(', ')}]) as relation
@@ -85,12 +85,13 @@ export const selectLocalRows = `
     select 1 from pg_partition_tree(('longshore.' || relation)::regclass) as part where pg_relation_size(part.relid) > 0
   )`;
 
-/** Returns a statement that deletes the rows of a distributed table that are left on the coordinator. */
+/** Returns a statement that deletes the original rows of a distributed table from the coordinator. */
 export const deleteLocalRows = (table: string): string =>
   `select truncate_local_data_after_distributing_table('longshore.${table}')`;
 
 /**
- * Reads the version of the functions in the store, and the name of the last migration, which may have replaced them.
+ * Reads the version of the Citus functions in the store, and the name of the last migration, which may have replaced
+ * them.
  */
 export const readFunctions = `
   select obj_description('longshore.two_phase_commit'::regclass) as version,

@@ -12,22 +12,23 @@ import {
 } from './distribution.sql.js';
 import { citusFunctions } from './functions.sql.js';
 
-/** The state of the database, as read by {@link readDistribution}. */
+/** The result of {@link readDistribution}. */
 interface Found {
   /** Whether Citus has distributed the tables. */
   readonly distributed: boolean;
-  /** Whether the extension is installed in the database. */
+  /** Whether the Citus extension is installed in the database. */
   readonly installed: boolean;
 }
 
-/** Runs SQL that is written for the default schema in the schema of the store. */
+/** Runs SQL written for the default schema, in the schema of the store instead. */
 type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly Row[]>;
 
 /**
- * Distributes the tables of a migrated store over the nodes of a Citus cluster if `distribution` is `citus` and they are not
- * distributed yet. Safe to call from many processes at once: they wait for one another.
+ * Distributes the tables of a migrated store over the nodes of a Citus cluster if `distribution` is `citus` and they
+ * are not distributed yet. Safe to call from many processes at once, because only one at a time distributes the store.
  *
- * @throws {Error} if the store was distributed but the option is `none`, or Citus is not installed in the database
+ * @throws {Error} if the store is distributed although the option is `none`, or the option is `citus` but Citus is not
+ *   installed in the database
  * @throws {StorageUnavailableError} if the database cannot be reached
  */
 export async function distribute(options: DatabaseOptions): Promise<void> {
@@ -40,7 +41,7 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
     statementTimeoutMs: 0,
   });
   const client = new pg.Client(config);
-  client.on('error', () => undefined); // the next statement fails
+  client.on('error', () => undefined); // ignored, because the next statement fails and reports the error
   try {
     await client.connect();
     const run: RunSql = async <Row extends pg.QueryResultRow>(sql: string) =>
@@ -57,7 +58,7 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
   }
 }
 
-/** The option `distribution` contradicts the state of the store or the database. */
+/** Thrown if the option `distribution` contradicts the state of the store or the database. */
 class DistributionError extends Error {
   override readonly name = 'DistributionError';
 }

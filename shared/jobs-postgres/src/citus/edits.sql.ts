@@ -14,14 +14,14 @@ const edit = `
     )`;
 
 /**
- * SQL for the time after the edit. If it equals the stored time in milliseconds, it is unchanged, so the stored time is
- * kept with its microseconds.
+ * SQL for the scheduled time after the edit. If the new time equals the stored one in milliseconds, the stored one is
+ * kept, including its microseconds.
  */
 const runAt = `case when date_trunc('milliseconds', removed.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)
         then removed.run_at else edit.run_at end`;
 
 /**
- * Returns the Citus form that edits waiting jobs. It deletes and reinserts them, because Citus does not let a row
+ * Returns the Citus form that edits the jobs of one table. It deletes and reinserts them, because on Citus a row cannot
  * change its queue.
  *
  * @param columns the columns that only this table has, each after a comma
@@ -81,8 +81,8 @@ const removed = (table: string, more: string): string => `
       returning queue_id, id, created_at, attempt, name, meta, past_attempts, ${more}`;
 
 /**
- * Like the single-node form, but computes new values outside the updates, because Citus does not compute non-constant
- * values in updates.
+ * Like the single-node form, but computes new values in CTEs, because Citus cannot compute them in updates unless they
+ * are constant.
  */
 const replaceJobs = replacedBy(`
     with content as materialized (
@@ -142,7 +142,7 @@ const replaceJobs = replacedBy(`
     )
     select id from removed union all select id from awaiting`);
 
-/** Statements that change the content and queues of jobs. */
+/** Citus forms of statements that change the content or queues of jobs. */
 export const editForms: Forms = {
   'longshore-edit-job_scheduled': editWaiting('job_scheduled', ', retried_at'),
   'longshore-edit-job_awaiting': editWaiting('job_awaiting', ', delay_ms', moveDependencies),

@@ -1,4 +1,8 @@
-/** Extracts from the single-node form its condition on the days of failures, and the end of the last day. */
+/**
+ * Extracts the condition on the days of failures, and the end of the last day, from the text of the single-node form.
+ *
+ * @throws {Error} if the text has no such condition
+ */
 function daysOf(usual: string): { days: string; end: string } {
   const [days, end] =
     /finished_at >= '[^']+'::timestamptz and finished_at < ('[^']+'::timestamptz)/.exec(usual) ?? [];
@@ -10,8 +14,9 @@ function daysOf(usual: string): { days: string; end: string } {
 const kind = 'longshore.error_kind(error)';
 
 /**
- * Returns CTEs with the kinds of errors of the last $1 milliseconds: their number of failures, which each node counts
- * for its queues, and the time of the first. $2 maximum number of kinds, $3 maximum number of kinds per name.
+ * Returns CTEs with the kinds of errors that occurred in the last $1 milliseconds: how often and when they last
+ * occurred in that time, and when they first occurred at all. Each node counts for the queues that it stores. $2
+ * maximum number of kinds, $3 maximum number of kinds per name.
  */
 const kindsOf = (days: string): string => `
     kind as materialized (
@@ -34,8 +39,10 @@ const kindsOf = (days: string): string => `
     )`;
 
 /**
- * Returns a Citus form that groups all failures of the period, whereas the single-node one steps from kind to kind in
- * the index.
+ * Returns the Citus form of a statement that reads error groups. It groups all failures of the period, whereas the
+ * single-node form steps from kind to kind through the index.
+ *
+ * @param usual the single-node form
  */
 export function errorGroups(usual: string): string {
   const { days } = daysOf(usual);
@@ -65,7 +72,12 @@ export function errorGroups(usual: string): string {
     join earliest on earliest.name = chosen.name and earliest.kind = chosen.kind`;
 }
 
-/** Returns a Citus form that records the kinds of errors as the single-node one does. */
+/**
+ * Returns the Citus form of a statement that records which kinds of errors occurred. It finds the kinds like {@link
+ * errorGroups}, and records them like the single-node form.
+ *
+ * @param usual the single-node form, whose end is reused
+ */
 export function firstFailures(usual: string): string {
   const { days } = daysOf(usual);
   const end = usual.slice(usual.indexOf('current as ('));

@@ -1,19 +1,19 @@
 /**
- * Returns the SQL text of a statement for Citus (its form), given the single-node one. Both have the same parameters
- * and result columns.
+ * A function that turns the single-node text of a statement into its text for Citus, the Citus form. Both texts have
+ * the same parameters and result columns.
  */
 export type Form = (usual: string) => string;
 
-/** Forms, by the name of the statement. */
+/** Citus forms by the names of their statements. */
 export type Forms = Readonly<Record<string, Form>>;
 
-/** Returns a Citus form whose text is independent of the single-node one. */
+/** Returns a Citus form that ignores the single-node text and always has this text. */
 export function replacedBy(text: string): Form {
   return () => text;
 }
 
 /**
- * Returns a Citus form that replaces some fragments of the single-node one.
+ * Returns a Citus form that replaces fragments of the single-node text.
  *
  * @throws {Error} when the form is used, if the single-node text lacks one of the fragments
  */

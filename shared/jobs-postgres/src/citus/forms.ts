@@ -14,7 +14,10 @@ import { editForms } from './edits.sql.js';
 import { rescueForms } from './rescue.sql.js';
 import { scanForms } from './scans.sql.js';
 
-/** Forms for Citus by the names of their statements. All other statements run unchanged. */
+/**
+ * Citus forms by the names of their statements. {@link searchForm} changes statements that are built for a request; all
+ * others run unchanged.
+ */
 const forms: Forms = {
   ...claimForms,
   ...completionForms,
@@ -32,7 +35,7 @@ const forms: Forms = {
 
 let byText: ReadonlyMap<string, string> | undefined;
 
-/** Returns the form of a statement for Citus, or the statement itself if it needs no other form. */
+/** Returns the Citus form of a statement, or the statement itself if it needs no other form. */
 export function citusForm(statement: Statement): Statement {
   byText ??= textsOf(forms);
   const text = byText.get(statement.text) ?? searchForm(statement);
@@ -40,7 +43,10 @@ export function citusForm(statement: Statement): Statement {
 }
 
 /**
- * Returns the forms by the texts of the single-node statements, because an unprepared statement does not know its name.
+ * Maps the single-node texts of statements to their texts for Citus. The keys are texts, because unprepared statements
+ * have no name.
+ *
+ * @throws {Error} if there is no statement with the name of a form
  */
 function textsOf(others: Forms): ReadonlyMap<string, string> {
   const usual = staticStatements();

@@ -1,8 +1,8 @@
 import { skippedErrorName } from '@longshore/jobs/storage';
 
 /**
- * Returns the global ids of the transactions that the nodes have prepared for the coordinator. Fails if a node cannot
- * be reached.
+ * Returns the global ids of the Citus transactions that are prepared on the worker nodes and not committed yet. Fails
+ * if a node cannot be reached.
  */
 const preparedOnNodes = `
   create or replace function longshore.prepared_on_nodes() returns text[] language plpgsql as $$
@@ -26,8 +26,8 @@ const preparedOnNodes = `
   $$`;
 
 /**
- * Returns the time at which the oldest transaction that has been waiting for its commit for more than two seconds was
- * prepared; null if there is none.
+ * Returns when the oldest prepared transaction was prepared, among those that have waited for their commit for more
+ * than two seconds; null if there are none. Ignores nodes that cannot be reached.
  */
 const oldestPrepared = `
   create or replace function longshore.oldest_prepared() returns timestamptz language sql as $$
@@ -38,7 +38,7 @@ const oldestPrepared = `
   $$`;
 
 /**
- * Waits until everything that was committed before the call is visible on all nodes; fails with `lock_not_available`
+ * Waits until everything that was committed before the call is visible on all nodes. Fails with `lock_not_available`
  * after two seconds. The coordinator commits first, and the nodes usually follow within a millisecond. If the
  * coordinator crashes in between, Citus completes the commits within a minute.
  */
@@ -59,9 +59,9 @@ const awaitCommits = `
   $$`;
 
 /**
- * Takes rows from the outbox, queue by queue, starting with the queue that has the oldest row. Several servers can do
- * so at once, because each takes only from queues that it can lock. Returns once everything that was written together
- * with the rows is visible on all nodes.
+ * Deletes and returns rows of the outbox, queue by queue, starting with the queue that has the oldest row. Several
+ * servers can call it at once, because each skips queues that others have locked. Returns once everything that was
+ * written together with the rows is visible on all nodes.
  */
 const takeOutboxEntries = `
   create or replace function longshore.take_outbox_entries(most integer) returns table (
@@ -93,7 +93,7 @@ const takeOutboxEntries = `
   end
   $$`;
 
-/** Returns unmarked dependencies, locked. Their jobs are then visible on all nodes. */
+/** Locks unmarked dependencies, waits until their jobs are visible on all nodes, and then returns the dependencies. */
 const takeUnmarkedDependencies = `
   create or replace function longshore.take_unmarked_dependencies(after uuid, most integer) returns table (
     parent_id uuid, child_id uuid, queue_id integer, condition text
@@ -111,7 +111,7 @@ const takeUnmarkedDependencies = `
   end
   $$`;
 
-/** Returns the states of those of the given jobs that are in one of the given queues. */
+/** Returns the states of the given jobs. Leaves out jobs that are in none of the given queues. */
 const statesOfJobs = `
   create or replace function longshore.states_of(queues integer[], jobs uuid[]) returns table (job_id uuid, state longshore.job_state)
   language plpgsql as $$
@@ -129,9 +129,9 @@ const statesOfJobs = `
   $$`;
 
 /**
- * Keeps jobs from moving until the transaction ends: locks their rows in `moved_job`, and waits for moves that are
- * being committed. A job that has never moved has no row to lock, but then the caller has found it in its original
- * queue, or finds its row when it searches again.
+ * Keeps jobs from moving to another queue until the transaction ends: locks their rows in `moved_job`, and waits for
+ * moves that are being committed. A job that has never moved has no row to lock, but the caller has then found the job
+ * in its original queue, or finds its row when it searches again.
  */
 const blockMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$
@@ -217,9 +217,9 @@ const deleteGoneMovedJobs = `
   $$`;
 
 /**
- * Called in each caller's transaction that enqueues. Unlike the single-node function, it sends no notification, because
- * nodes commit prepared transactions, which cannot notify; servers find the jobs by polling. Instead, it makes all
- * nodes commit the transaction or none.
+ * Called in every caller's transaction that enqueues jobs. Unlike the single-node function, it sends no notification:
+ * nodes commit prepared transactions, which cannot notify, so servers find the jobs by polling. Instead, it makes
+ * either all nodes commit the transaction or none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
@@ -229,8 +229,8 @@ const notifyOnCommit = `
   $$`;
 
 /**
- * Returns the holders of keys, as the single-node statement does. A missing holder may be moving, so this waits for
- * moves that are being committed and searches again; `moved_job` then shows whether the holder has moved.
+ * Returns the holders of keys, like the single-node statement. If a holder is missing, it may be moving, so this waits
+ * for moves that are being committed and searches again. Then `moved_job` shows whether the holder has moved.
  */
 const holdersOf = `
   create or replace function longshore.holders_of(number integer, jobs uuid[], ends boolean[]) returns table (
@@ -306,7 +306,7 @@ const queueNumber = `
   end
   $$`;
 
-/** Updates the block-range (BRIN) indexes of partitions on the nodes. */
+/** Updates the block-range (BRIN) indexes of the given partitions on all nodes. */
 const summarizeTimes = `
   create or replace function longshore.summarize_times(parts text[]) returns void language plpgsql as $$
   declare
@@ -324,7 +324,10 @@ const summarizeTimes = `
   end
   $$`;
 
-/** Locks failed and cancelled jobs, queue by queue, and returns their ids. Skips jobs that are already locked. */
+/**
+ * Locks failed and cancelled jobs against retries, queue by queue, and returns their ids. Skips jobs that are already
+ * locked.
+ */
 const lockUnsuccessful = `
   create or replace function longshore.lock_unsuccessful(jobs uuid[]) returns setof uuid language plpgsql as $$
   declare
@@ -343,7 +346,10 @@ const lockUnsuccessful = `
   end
   $$`;
 
-/** Functions on the coordinator that replace functions of the migrations, or that only the forms for Citus call. */
+/**
+ * SQL that creates the functions on the coordinator: those that replace functions of the migrations, and those that
+ * only the Citus forms call.
+ */
 export const citusFunctions: readonly string[] = [
   preparedOnNodes,
   oldestPrepared,

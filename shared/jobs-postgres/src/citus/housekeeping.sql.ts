@@ -1,14 +1,16 @@
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
-/** Considers only tables of the coordinator for rewriting. Tables on the nodes are kept small by vacuum. */
+/** Limits the search for tables to rewrite to those on the coordinator. On the nodes, vacuum keeps the tables small. */
 const findChores = withReplacements([
   /from \(values \('job_count'[^)]*\)(?:, \([^)]*\))*\)/,
   `from (values ('scan_gap', 1048576), ('server', 262144))`,
 ]);
 
 /**
- * Returns the Citus form that deletes rows of a default partition. It finds them by job id, because their positions
+ * Returns the Citus form that deletes rows from a default partition. It finds them by job id, because their positions
  * (`ctid`) are not unique across nodes.
+ *
+ * @param history the partitioned table
  */
 function deleteStrays(history: string): Form {
   const id = history === 'job_report' ? 'job_id' : 'id';
@@ -24,7 +26,10 @@ function deleteStrays(history: string): Form {
 
 const histories = ['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report'];
 
-/** Housekeeping statements that need the sizes or indexes of tables on the nodes, or the positions of their rows. */
+/**
+ * Citus forms of housekeeping statements that use the sizes or indexes of tables on the nodes, or the positions of
+ * rows.
+ */
 export const housekeepingForms: Forms = {
   'longshore-find-chores': findChores,
   'longshore-select-indexed-days': withReplacements([

@@ -3,31 +3,35 @@ import { listedColumns } from '../read/job-documents.js';
 import { type Forms, replacedBy } from './form.js';
 
 /**
- * Condition that lets each shard use its index, whose first column is the queue: nested loops over the queues are
- * faster than reading the whole shard.
+ * SQL condition that lets each shard use its index, whose first column is the queue. Looping over the queues is faster
+ * than reading the whole shard.
  */
 const anyQueue = 'queue_id in (select id from longshore.queue)';
 
-/** Returns SQL that searches all tables for jobs; every node searches its shards. */
+/**
+ * Returns SQL that searches all tables for jobs. Every node searches its own shards.
+ *
+ * @param columns returns the columns to read from a table of unfinished jobs; by default, all columns are read
+ */
 const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
       select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
       union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
 
 /**
- * The latest progress of the current attempt of a job, joined by {@link withProgress}. The single-node form has a
- * subquery for each row instead.
+ * SQL column with the latest progress of a job's current attempt. Requires {@link withProgress}, which joins the
+ * reports; the single-node form runs a subquery for each row instead.
  */
 const progress = `case when report.job_id is not null
       then json_build_object('percent', report.percent, 'message', report.message) end as progress`;
 
-/** Returns `source`, which must end with its alias, joined with the progress of its jobs. */
+/** Returns `source`, a FROM item that must end with its alias, joined with the latest progress of its jobs. */
 export const withProgress = (source: string): string => `${source} left join longshore.job_report as report
       on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
         and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
 
 /**
- * Condition on a job: $1 id, $2 its queue if known. A known queue limits the search, including that of history, to one
- * node.
+ * SQL condition on a job: $1 id, $2 its queue, or null if unknown. If the queue is known, only one node is searched,
+ * even for history.
  */
 const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
 
@@ -39,7 +43,11 @@ const findDocuments = `
     from (${jobsWhere(withId)}) as found limit 1`;
 
 /**
- * Returns the jobs in the order of their ids in $1, each once: a job that is moving between nodes can be found twice.
+ * Returns a statement that reads the jobs whose ids are in $1, in that order. Removes duplicates, because a job that is
+ * moving between nodes can be found twice.
+ *
+ * @param documents which of the arguments and results to include
+ * @param queues `ofQueues` if the statement has a second parameter
  */
 const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): string => `
     with found as materialized (
@@ -49,14 +57,14 @@ const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): st
     select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
 
 /**
- * Condition for statements whose $2 is the queues of the jobs, of which some may be null. Only gives the parameter a
- * type; the search does not depend on it.
+ * SQL condition for statements that get the queues of the jobs as $2 but search regardless of them. It only declares
+ * the type of this parameter.
  */
 const ofQueues = ' and $2::integer[] is not null';
 
 /**
- * Lookups by id: one search of all shards for all ids. The single-node forms search queue by queue and id by id, which
- * Citus does not support.
+ * Citus forms of lookups by id, which search all shards once for all ids. The single-node forms search queue by queue
+ * and id by id, which Citus does not support.
  */
 export const lookupForms: Forms = {
   'longshore-find-job': replacedBy(findJob),

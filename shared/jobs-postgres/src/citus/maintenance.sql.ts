@@ -3,7 +3,7 @@ import { isPaused } from '../control/pause.sql.js';
 import { liveTables } from '../read/job-columns.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
-/** A CTE with those of the ids in `last` whose jobs are unfinished. */
+/** A CTE with the ids from the CTE `last` whose jobs are unfinished. */
 const busy = `
     busy as materialized (
       select id from (${liveTables.map((table) => `select id from longshore.${table} where id = any ((select ids from last)::uuid[]) and queue_id in (select id from longshore.queue)`).join(' union all ')}) as unfinished
@@ -14,7 +14,8 @@ const inTurn = `turn as materialized (
     )`;
 
 /**
- * Folds counts only if no other process is doing so, because Citus cannot skip locked rows in a search of all shards.
+ * Folds the changes of counters only if no other process is doing so, because Citus cannot skip locked rows when it
+ * searches all shards.
  */
 const foldCounts = withReplacements(
   ['with folded as', `with ${inTurn},\n    folded as`],
@@ -111,8 +112,8 @@ const retireIdleQueues = replacedBy(`
     where queue.id = change.id and queue.retired_at is null and queue.idle_since is not distinct from change.idle_since`);
 
 /**
- * Finds skipped jobs with a function that searches one generation of dependents after another, because Citus supports
- * no recursion across nodes.
+ * Finds skipped jobs with a function that searches one generation of dependents after another, because Citus does not
+ * support recursive queries across nodes.
  */
 const skipped = withReplacements([
   /with recursive\s+found \(id, is_batch\) as \([\s\S]*?related\.id is not null\s+\)/,
@@ -120,8 +121,8 @@ const skipped = withReplacements([
 ]);
 
 /**
- * Selects the ranges in a separate CTE, so that the gaps are inserted on the coordinator and get the id of its
- * transaction, not of a node's.
+ * Reads the ranges of the gaps in a separate CTE, so that the gaps are inserted on the coordinator and get the id of
+ * the transaction there instead of one on a node.
  */
 const resumeType = withReplacements(
   [
@@ -143,8 +144,8 @@ const resumeType = withReplacements(
 );
 
 /**
- * Reads the open dependencies in a separate CTE, because they are stored on the coordinator and the jobs are not. The
- * caller has already locked the jobs.
+ * Reads the unresolved dependencies in a separate CTE, because they are stored on the coordinator and the jobs are not.
+ * Nothing changes in between, because the caller has already locked the jobs.
  */
 const releaseAwaiting = withReplacements([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,
@@ -162,7 +163,7 @@ const releaseAwaiting = withReplacements([
     )`,
 ]);
 
-/** Statements of other background work. */
+/** Citus forms of other background statements, including those of the outbox and of recurring jobs. */
 export const maintenanceForms: Forms = {
   'longshore-fold-counts': foldCounts,
   'longshore-note-room': noteRoom,

@@ -4,7 +4,7 @@ import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
-/** A FROM item with the due jobs, which the first CTE has locked, numbered in the order of their times. */
+/** A FROM item with the due jobs, numbered in the order of their scheduled times. The first CTE has locked them. */
 const due = `(
         select *, row_number() over (order by run_at) as place from longshore.job_scheduled
         where queue_id = $1 and id = any ((select all_of from ids)::uuid[])
@@ -14,7 +14,11 @@ const inserted = (table: string, condition: string): string => `
       insert into longshore.${table} (${jobColumns}, seq)
       select ${jobColumns}, ${seqOf('place')} from ${due} where ${condition}`;
 
-/** Returns the Citus form that makes due jobs ready, in which every CTE is a single task on the queue's node. */
+/**
+ * Returns the Citus form that makes due jobs ready. Every CTE is a single task on the queue's node.
+ *
+ * @param which SQL that selects the jobs: the condition and the order
+ */
 function promote(which: string): Form {
   return replacedBy(`
     with locked as materialized (select id from longshore.job_scheduled where ${which} for update skip locked),
@@ -39,7 +43,7 @@ function promote(which: string): Form {
     select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved`);
 }
 
-/** Statements that make scheduled jobs ready. */
+/** Citus forms of statements that make scheduled jobs ready. */
 export const promotionForms: Forms = {
   'longshore-promote-due': promote(
     'queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2',

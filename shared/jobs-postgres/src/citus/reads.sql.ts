@@ -4,8 +4,8 @@ import { progressOf } from '../read/reports.sql.js';
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /**
- * Returns the Citus form of a list, which first selects the jobs and then joins the progress of all of them on the
- * nodes. The single-node form has a subquery for each row, which does not suit Citus, because the coordinator assembles
+ * Returns the Citus form of a job list. It first selects the jobs and then joins the progress of all of them on the
+ * nodes. The subquery for each row in the single-node form does not suit Citus, because there the coordinator assembles
  * the rows.
  *
  * @param alias alias of the list in the single-node form
@@ -36,7 +36,10 @@ export function withReports(alias: string): Form {
 
 const latest = withReports('listed');
 
-/** SQL for the queues with running jobs, and the number of these, read on the nodes of the queues. */
+/**
+ * A FROM item with the queues that have running jobs and the number of these jobs, which is read on the nodes of the
+ * queues.
+ */
 export const busyQueues = `(
         select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
         group by queue_id having sum(jobs) > 0
@@ -52,7 +55,10 @@ const stalled = withReplacements(
 
 const keyOf = `meta ->> 'concurrencyKey'`;
 
-/** Counts the blocked jobs of all keys, whereas the single-node form steps from key to key in the index. */
+/**
+ * Counts all blocked jobs of every key, whereas the single-node form steps from key to key through the index and stops
+ * counting at a maximum.
+ */
 const blockingKeys = replacedBy(`
     with counted as materialized (
       select queue_id, ${keyOf} as key, count(*)::integer as blocked, min(priority) as priority from longshore.job_blocked

@@ -3,8 +3,9 @@ import { maxSwept } from '../claim/ready-scans.sql.js';
 import { pausedTypes } from '../control/pause.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
-// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Scans from the
-// floor, and polls for due jobs, start at the head instead. CTEs named `given` only give types to unused parameters.
+// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Therefore,
+// scans from the floor and polls for due jobs start at the head. CTEs named `given` only declare the types of unused
+// parameters.
 
 /** Replacements for the expressions in `longshore-scan-state` and `longshore-poll-ready` that depend on the horizon. */
 const noHorizon = [
@@ -16,16 +17,16 @@ const noHorizon = [
 ] as const;
 
 /**
- * Returns a CTE with the job names that a server handles and the paused ones, from the coordinator's tables.
+ * Returns a CTE with the job names that a server handles and those that are paused, read from the coordinator's tables.
  *
- * @param server the parameter with the server's id
+ * @param server the parameter with the server's id, for example `$2`
  */
 const names = (server: string): string => `
     names as materialized (
       select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = ${server}
     )`;
 
-/** Condition on a job: the server in {@link names} can run it. */
+/** SQL condition on a job: it is ready, and the server in {@link names} can run it. */
 const isRunnable = `job.server_id is null and coalesce(job.name = any ((select handled from names)::text[]), true)
           and job.name <> all ((select paused from names)::text[])`;
 
@@ -80,8 +81,10 @@ const headColumns = `queue.id, first.priority, first.seq, (extract(epoch from fi
       case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, 0::bigint as last, null::text as mark`;
 
 /**
- * Returns a statement that reads the first ready job of each priority that has ready jobs, in one queue ($1) or, if $1
- * is null, in all queues.
+ * Returns a statement that reads, for each priority, the first ready job in one queue ($1) or, if $1 is null, in every
+ * queue.
+ *
+ * @param given CTEs that precede the others, each followed by a comma
  */
 const heads = (given: string): string => `
     with ${given}first as materialized (
@@ -96,8 +99,9 @@ const heads = (given: string): string => `
     select ${headColumns} from queue left join first on first.queue_id = queue.id`;
 
 /**
- * Running jobs of all queues. They are near the heads of their queues, but unlike the single-node form, this one cannot
- * stop after the last of them, because it does not know their number.
+ * Statement that reads the running jobs of all queues that started in a period. Running jobs are near the heads of
+ * their queues, but unlike the single-node form, this one does not know their number and therefore cannot stop after
+ * the last of them.
  */
 const started = `
     select job.* from (
@@ -119,10 +123,12 @@ const created = `
     ) as job`;
 
 /**
- * Takes all open transactions into account, not only those with an id, because a transaction that only writes on other
- * nodes gets none on the coordinator. Also takes into account transactions that have been committed but are not visible
- * on all nodes yet. For the same reasons, the snapshot would not show whether anything has been written, so this
- * returns the time, which always differs.
+ * Statement that reads the time before which no new events are expected. Unlike the single-node form, it considers all
+ * open transactions, not only those with an id, because a transaction that only writes on other nodes gets no id on the
+ * coordinator. It also considers transactions that have been committed but are not visible on all nodes yet.
+ *
+ * For the same reasons, a snapshot would not show whether anything has been written. This statement returns the time
+ * instead, which differs on every call.
  */
 const settledUpTo = `
     select clock_timestamp()::text as snapshot,
@@ -134,7 +140,7 @@ const settledUpTo = `
     where datid = (select oid from pg_catalog.pg_database where datname = current_database())
       and pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`;
 
-/** Scans of all queues, for which each node scans the queues that it stores. */
+/** Citus forms of scans. Each node scans the queues that it stores. */
 export const scanForms: Forms = {
   'longshore-scan-state': withReplacements(...noHorizon),
   'longshore-poll-ready': pollReady,

@@ -3,11 +3,14 @@ import { progressOf } from '../read/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
-/** A replacement for a fragment that searches have in common. `$1` stands for the queues that the fragment names. */
+/**
+ * A fragment that several searches contain, and its replacement, in which `$1` stands for the list of queues from the
+ * fragment.
+ */
 type Change = readonly [part: RegExp, other: string];
 
 /**
- * Replacements for fragments of searches. They take the queues from a distributed table instead of from an array, so
+ * Replaced fragments of searches. The replacements take the queues from a distributed table instead of an array, so
  * that each node searches the queues that it stores.
  */
 const changes: readonly Change[] = [
@@ -28,9 +31,10 @@ const generated: readonly (readonly [name: RegExp, form: (usual: string) => stri
 const unsupported = /\) as queue \(id\)|limit \(select .* where queue_id = queue\.id/;
 
 /**
- * Returns the form for Citus of a statement that was built for a request; the same text if it needs no other form.
+ * Returns the text for Citus of a statement that was built for a single request; the unchanged text if it needs no
+ * Citus form.
  *
- * @throws {Error} if a fragment that Citus cannot run was not replaced, because it is written differently
+ * @throws {Error} if the statement contains a fragment that Citus cannot run and that no replacement matches
  */
 export function searchForm({ name, text }: Statement): string {
   for (const [pattern, form] of generated) if (name !== undefined && pattern.test(name)) return form(text);

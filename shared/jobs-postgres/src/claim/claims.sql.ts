@@ -5,12 +5,11 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { gapCte } from './ready-scans.sql.js';
 
-/**
- * A claimed job. If nothing was claimed, the result is a single row in which the columns that describe a job are null.
- */
+/** A claimed job. If nothing was claimed, the statement returns a single row whose job columns are null. */
 export interface ClaimedRow {
   /**
-   * Whether the server is registered. Can be null if something was claimed, because then the server must be registered.
+   * Whether the server is registered. {@link claimReady} returns null if it claimed something, because only registered
+   * servers can claim.
    */
   alive: boolean | null;
   id: string;
@@ -21,24 +20,27 @@ export interface ClaimedRow {
   name: string;
   args: JsonValue;
   /**
-   * Milliseconds since 1970, with a fraction. A number takes a third of the time of a timestamp to format and parse.
+   * When the job was created, in milliseconds since 1970, including fractions. Sent as a number, which takes a third as
+   * long to format and parse as a timestamp.
    */
   created_ms: number;
-  /** When the job became ready, in the same unit; null if it was ready on creation, as most jobs are. */
+  /**
+   * When the job became ready, in the same unit as `created_ms`; null if it was ready on creation, as most jobs are.
+   */
   later_ready_ms: number | null;
   meta: JobMeta | null;
   /**
-   * Whether the queue has limits, which only {@link claimWithinLimits} enforces. Null if something was claimed without
-   * limits.
+   * Whether the queue has limits, which only {@link claimWithinLimits} enforces. {@link claimReady} returns null if it
+   * claimed something.
    */
   limited: boolean | null;
-  /** Whether the queue is paused. Null if something was claimed without limits. */
+  /** Whether the queue is paused. {@link claimReady} returns null if it claimed something. */
   paused: boolean | null;
 }
 
 /**
- * SQL for whether Postgres has crashed within the last ten minutes. Recovery from a crash resets the cumulative
- * statistics after the start of the server; those of a new cluster are reset before it starts.
+ * SQL condition: Postgres has crashed within the last ten minutes. Recovery from a crash resets the cumulative
+ * statistics after the server has started, whereas those of a new cluster are reset before it starts.
  */
 const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes')`;
 
@@ -48,27 +50,26 @@ const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_po
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
  * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
  *
- * The server's row is locked so that the rescuer cannot delete it during the claim. Either the claim commits before the
- * server is declared dead, and its jobs are released with the server's others, or it finds no row and claims nothing.
- * KEY SHARE does not block heartbeats. The lock is only taken if there is something to claim, because a row lock is a
- * write.
+ * The claim locks the server's row so that the rescuer cannot delete it in the meantime. Either the claim commits
+ * before the server is declared dead, and its jobs are released along with the server's other jobs, or it finds no
+ * server row and claims nothing. KEY SHARE does not block heartbeats. Because a row lock is a write, it is only taken
+ * if there is something to claim.
  *
  * The update finds the locked rows by their physical positions (`ctid`), which cannot change while they are locked.
  * Finding them by id took an eighth of a claim's time.
  *
- * `started_at` uses `clock_timestamp()`: the claim's snapshot can include a job that was committed after the claim's
- * transaction had begun, so with `now()` the job could start before it was created.
+ * `started_at` is set to `clock_timestamp()`, because the claim's snapshot can include a job that was committed after
+ * the claim's transaction had begun. With `now()`, such a job could start before it was created.
  *
- * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others
- * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
- * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are skipped in the
- * same way.
+ * Only jobs that the server has registered handlers for are claimed (all jobs if it registered no names). The others
+ * stay in the queue for a server that can run them, for example while two versions of an application run side by side.
+ * Checking the names has no measurable effect on throughput. Jobs of paused types are skipped in the same way.
  *
- * Unless a job is on its last attempt or Postgres has crashed recently, the commit does not wait for the disk. If
+ * The commit does not wait for the disk, unless a job is on its last attempt or Postgres has crashed recently. If
  * Postgres crashes within the next half second, the jobs are ready again, and that attempt does not count
- * (docs/adr/026). Waiting after a crash makes sure that a job that crashes Postgres uses up its attempts.
+ * (docs/adr/026). Because commits wait after a crash, a job that crashes Postgres uses up its attempts.
  *
- * Ranges begin just after the last claimed job, so that the cost does not grow with the index entries of finished jobs
+ * Ranges begin just after the last claimed job. Otherwise, the cost would grow with the index entries of finished jobs
  * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
  * over five rounds; with them it stayed the same (docs/adr/001).
  */
@@ -123,21 +124,24 @@ export const claimReady = prepared(
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
-  /** How many jobs the limits allowed. */
+  /** Maximum number of jobs that this claim could take: the requested number, reduced to what the limits allowed. */
   room: number;
-  /** Milliseconds until the bucket holds at least one token; `null` without a rate limit. */
+  /** Milliseconds until the bucket holds at least one token, 0 if it already does; `null` without a rate limit. */
   token_in: number | null;
 }
 
-/** $1 queue. Makes claims from a queue with limits wait for each other, so that each sees what the previous one claimed. */
+/**
+ * $1 queue. Locks the queue's token bucket until the transaction ends, so that claims from a queue with limits run one
+ * after another and each sees what the previous one claimed.
+ */
 export const lockBucket = prepared(
   'longshore-lock-bucket',
   `select 1 from longshore.queue_bucket where queue_id = $1 for update`,
 );
 
 /**
- * $1 queue, $2 tokens. Creates the bucket of a queue whose limits were set by SQL rather than `limitQueue`, and locks
- * it as {@link lockBucket} does.
+ * $1 queue, $2 tokens. Creates and locks the bucket of a queue for which {@link lockBucket} found none, because its
+ * limits were set with SQL instead of `limitQueue`.
  */
 export const makeBucket = prepared(
   'longshore-make-bucket',
@@ -147,9 +151,9 @@ export const makeBucket = prepared(
 );
 
 /**
- * Claims ready jobs of a queue that is believed to have limits. Takes the seven parameters of {@link claimReady}. Must
- * run in a transaction that has already run {@link lockBucket} as a separate statement, so that its snapshot includes
- * what earlier claims took. A limit that is not set is null, which `least` ignores.
+ * Claims ready jobs of a queue within its concurrency and rate limits. Takes the seven parameters of {@link
+ * claimReady}. Must run after {@link lockBucket}, in the same transaction but as a separate statement, so that its
+ * snapshot includes what earlier claims took. A missing limit is null, which `least` ignores.
  */
 export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',
@@ -220,8 +224,8 @@ export const claimWithinLimits = prepared(
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Renews leases and returns the claims that are still valid.
- * Rows that are locked, because their job is being finished or its handler has a transaction open, keep their old
- * lease: waiting for them could deadlock. Their claims are returned as valid.
+ * If a row is locked, because the job is being finished or its handler has an open transaction, the job keeps its old
+ * lease: waiting for the lock could deadlock. Its claim is still returned as valid.
  */
 export const renewClaims = prepared(
   'longshore-renew-claims',
@@ -246,8 +250,8 @@ export const renewClaims = prepared(
 );
 
 /**
- * $1 queue, $2 server. Returns the server's claims in a queue. The number of running jobs is known, so the scan stops
- * after the last of them instead of reading all ready jobs that follow.
+ * $1 queue, $2 server. Returns the server's claims in the queue. The scan stops after the last running job, because
+ * `job_count` shows how many there are. Otherwise, it would also read all the ready jobs that follow.
  */
 export const selectClaims = prepared(
   'longshore-select-claims',
@@ -263,8 +267,8 @@ export const selectClaims = prepared(
 );
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts. Makes jobs ready again without counting the attempt. Returns the claims
- * that were valid.
+ * $1 queue, $2 ids, $3 servers, $4 attempts. Makes claimed jobs ready again; the attempt does not count. Returns the
+ * claims that were valid.
  */
 export const releaseClaims = prepared(
   'longshore-release-claims',

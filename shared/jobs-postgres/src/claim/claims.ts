@@ -24,7 +24,7 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
-/** Claims jobs for servers, and renews and releases their leases, with one statement per queue. */
+/** Claims jobs for servers, and renews and releases their leases. Each call uses one statement per queue. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -75,7 +75,7 @@ export class PostgresClaims implements Claims {
   async #claimFrom(start: ScanStart, scan: ReadyScan, request: ClaimRequest): Promise<ClaimedJob[]> {
     const { cursor, queueId } = scan;
     const { queue, serverId, limit, leaseMs } = request;
-    const { visible } = this.#scans; // read before the statement takes its snapshot
+    const { visible } = this.#scans; // must be read before the statement takes its snapshot
     const ranges = cursor.ranges(start);
     const startedMs = performance.now();
     const limited = this.#limits.has(queue);
@@ -97,8 +97,8 @@ export class PostgresClaims implements Claims {
     if (first === undefined || first.alive === false) throw new ServerLostError(serverId);
     const isLimited = first.limited ?? limited;
     if (isLimited !== limited) this.#limits.note(queue, isLimited);
-    if (isLimited && !limited) return this.#claimFrom(start, scan, request); // the statement claimed nothing
-    // If nothing was claimed, the only row has no job and reports the state of the server and the queue.
+    if (isLimited && !limited) return this.#claimFrom(start, scan, request); // retries within the limits
+    // If nothing was claimed, there is a single row without a job, which shows the state of the server and the queue.
     const claimed = first.id === null ? [] : inQueueOrder(rows);
     const allowed = Math.min(limit, first.room ?? limit);
     const exhausted = claimed.length < allowed && first.paused !== true;
@@ -106,7 +106,10 @@ export class PostgresClaims implements Claims {
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
   }
 
-  /** Runs a statement on claims, queue by queue. Returns the claims that are no longer valid. */
+  /**
+   * Runs a statement once per queue, with that queue's claims and the additional parameters from `rest`. Returns the
+   * claims that are no longer valid.
+   */
   async #eachQueue(
     claims: readonly Claim[],
     statement: Statement,
@@ -140,14 +143,15 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
 }
 
 /**
- * Converts a time from Postgres, in milliseconds since 1970. Adds half a microsecond, half the precision of Postgres,
- * so that a rounding error cannot lower the millisecond.
+ * Converts a time from Postgres, in milliseconds since 1970, and rounds it down to whole milliseconds. Adds half a
+ * microsecond first (half the precision of Postgres), so that a floating-point error cannot lower the result by a
+ * millisecond.
  */
 function timeAt(ms: number): Date {
   return boundedTime(Math.floor(ms + 0.0005));
 }
 
-/** Sorts rows in the order of their queue. They usually arrive in this order, but SQL does not guarantee it. */
+/** Returns the rows in queue order. They usually arrive in this order, but SQL does not guarantee it. */
 function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
   const isInOrder = rows.every((row, index) => {
     const previous = rows[index - 1];
@@ -163,7 +167,7 @@ function byQueueOrder(left: ClaimedRow, right: ClaimedRow): number {
   return left.seq < right.seq ? -1 : 1;
 }
 
-/** Returns the place of the last claimed job of each priority. */
+/** Returns the place of the last claimed job of each priority. The jobs must be in queue order. */
 function lastPlaces(claimed: readonly ClaimedRow[]): Place[] {
   return claimed
     .filter(({ priority }, index) => claimed[index + 1]?.priority !== priority)

@@ -1,26 +1,28 @@
 /**
- * Transactions that have been seen in progress for longer than this, in milliseconds, no longer hold back the horizon:
- * they record the sequence numbers of their jobs as gaps.
+ * How long, in milliseconds, an open transaction holds back the horizon. Jobs of longer transactions are found through
+ * the gaps that those transactions record.
  */
 const longMs = 5_000;
 
-/** Maximum time, in milliseconds, between a transaction taking a sequence number and getting its transaction id. */
+/**
+ * Assumed maximum time, in milliseconds, between a transaction taking a sequence number and getting its transaction id.
+ */
 const maxXidDelayMs = 5;
 
 interface Observation {
   readonly seq: bigint;
   readonly atMs: number;
   /**
-   * Upper bound of the ids of all transactions that may have taken a sequence number up to `seq`; `null` while unknown.
+   * Upper bound of the ids of all transactions that may have taken sequence numbers up to `seq`; `null` while unknown.
    */
   mark: bigint | null;
 }
 
 /**
- * The sequence number (`seq`) up to which all jobs are visible: no more jobs will appear there, except in gaps. Numbers
- * are assigned in one order but become visible in the order of commits. A scan therefore need not return to numbers
- * before the horizon, but must scan those after it again. Derived from snapshots (see "Snapshot information functions"
- * in the Postgres manual).
+ * Tracks the commit horizon: the sequence number (`seq`) up to which no more jobs will become visible, except in gaps.
+ * Numbers become visible in the order of commits, not in the order in which they were assigned. Scans therefore need
+ * not return to numbers before the horizon, but must read those after it again. The horizon is derived from snapshots
+ * (see "Snapshot information functions" in the Postgres manual).
  */
 export class CommitHorizon {
   #observations: Observation[] = [];
@@ -34,14 +36,14 @@ export class CommitHorizon {
   }
 
   /**
-   * Records a snapshot, and advances the horizon if it shows that the transactions up to an earlier observation have
-   * ended.
+   * Records a snapshot, and advances the horizon to an earlier observation if the snapshot shows that all transactions
+   * that could have taken numbers up to there have ended.
    *
    * @param snapshot `xmin:xmax:xip,…`. It lists the transactions in progress with ids below `xmax`; those with higher
    *   ids may be in progress too
    * @param seq the last sequence number assigned, read under this snapshot
-   * @param mark the id assigned to this transaction after the snapshot; `null` if it has none, so that observations
-   *   that need such an id wait for a later call
+   * @param mark the id that the reading transaction got after the snapshot; `null` if it has none. Observations that
+   *   need such an id then wait for a later call
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');

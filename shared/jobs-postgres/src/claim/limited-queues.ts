@@ -21,7 +21,7 @@ export class LimitedQueues {
     return this.#limited.has(queue);
   }
 
-  /** Records whether a claim found the queue to have limits. */
+  /** Records whether a claim found that the queue has limits. */
   note(queue: string, limited: boolean): void {
     if (limited) this.#limited.add(queue);
     else {
@@ -30,12 +30,16 @@ export class LimitedQueues {
     }
   }
 
-  /** Returns whether the last claim used up the limits, so that scanning further is pointless. */
+  /** Returns whether the last claim used up the limits of the queue, so that further scans are pointless. */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
   }
 
-  /** Claims as many of the requested jobs as the limits allow. */
+  /**
+   * Claims as many of the requested jobs as the limits allow.
+   *
+   * @param values the parameters of {@link claimWithinLimits}
+   */
   async claim(
     { queue, serverId }: ClaimRequest,
     values: readonly [queueId: number, ...rest: unknown[]],
@@ -55,12 +59,15 @@ export class LimitedQueues {
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // Polls when the next token becomes available, because no notification is sent for that.
+    // Polls when the next token becomes available, because no notification announces it.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }
 
-  /** Notifies servers that jobs of these queues have ended: if a queue has limits, other jobs may now run. */
+  /**
+   * Handles the end of jobs in these queues: for each queue with limits, notifies servers, because another job may now
+   * fit the limits.
+   */
   ended(queues: Iterable<string>): void {
     for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
   }

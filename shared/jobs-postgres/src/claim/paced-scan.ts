@@ -1,19 +1,19 @@
 /**
- * Length of the pause after a slow scan, as a multiple of the time by which the scan was too slow. Limits such scans to
- * about two percent of one processor.
+ * Length of the pause after a slow scan, as a multiple of the time by which the scan exceeded `quickMs`. Limits such
+ * scans to about two percent of one processor.
  */
 const factor = 50;
 
 /**
- * Limits how often a scan runs that has to skip the dead index entries of all finished jobs. A fast scan is always due.
- * A slow one, for example while a forgotten transaction keeps a million dead entries from being vacuumed, is rarely
- * due.
+ * Limits how often a scan runs that has to skip the dead index entries of all finished jobs. After a fast scan, the
+ * next one is due at once; after a slow one, only after a long pause. Scans are slow, for example, while a forgotten
+ * transaction keeps a million dead entries from being vacuumed.
  */
 export class PacedScan {
   readonly #quickMs: number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs duration in milliseconds up to which a scan is not followed by a pause */
+  /** @param quickMs maximum duration, in milliseconds, of a scan that is not followed by a pause; 200 by default */
   constructor(quickMs = 200) {
     this.#quickMs = quickMs;
   }

@@ -2,44 +2,53 @@ import { prepared } from '../connection/statement.js';
 import { pausedTypes } from '../control/pause.sql.js';
 
 /**
- * The scan state at one instant. Each row also contains one gap whose transaction has ended since an earlier instant.
+ * The state that scans depend on, read at one instant. Each row also contains a gap that has become visible since an
+ * earlier snapshot, if there is any.
  */
 export interface ScanRow {
   /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
   snapshot: string;
   /** The last sequence number assigned in any queue. */
   seq: string;
-  /** The id of this transaction; `null` if it has none, because the horizon cannot advance anyway. */
+  /**
+   * The id of the reading transaction; `null` if no numbers after the horizon have been assigned, so that the horizon
+   * cannot advance anyway.
+   */
   mark: string | null;
-  /** The priorities other than 0 that the queues' jobs have had, by queue id; `null` if there are none. */
+  /** The priorities other than 0 that jobs of each queue have had, by queue id; `null` if there are none. */
   priorities: Record<string, number[]> | null;
-  /** `null` in the single row returned when no gap has closed. */
+  /**
+   * The queue of the gap that the following columns describe. If there is no gap, the only row has `null` in all of
+   * them.
+   */
   queue_id: number | null;
   priority: number;
   first_seq: string;
   last_seq: string;
 }
 
-/** A {@link ScanRow} with the additional columns of a poll. */
+/** A {@link ScanRow} with the additional columns of {@link pollReady}. */
 export interface PollRow extends ScanRow {
   /** Whether the server is registered. */
   alive: boolean;
-  /** The queues that have ready jobs in their ranges. */
+  /** Ids of the queues with ready jobs in the scanned ranges. */
   ready: number[];
 }
 
 /**
  * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. Reads the scan state. Gets a
  * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no ids.
+ *
  * Returns the visible gaps of transactions that were in progress at the earlier snapshot or began after it. Gaps of
- * transactions in progress are looked up one by one, and those of later transactions by an index range, so that a
+ * transactions in progress are looked up id by id, and gaps of later transactions in an index range. Therefore, a
  * transaction that stays open for an hour does not make this statement read the dead index entries of that hour.
  */
 export const scanState = prepared('longshore-scan-state', stateWith(''));
 
 /**
- * Polls all queues of a server at once, without claiming anything. Takes the parameters of {@link scanState}; $4 server;
- * parallel arrays of the ranges to scan: $5 queues, $6 priorities, $7 starts (exclusive), $8 ends (inclusive).
+ * Polls all queues of a server in one statement, without claiming anything. Takes the parameters of {@link scanState}
+ * and $4 server; parallel arrays of the ranges to scan: $5 queues, $6 priorities, $7 starts (exclusive), $8 ends
+ * (inclusive).
  */
 export const pollReady = prepared(
   'longshore-poll-ready',
@@ -58,9 +67,9 @@ export const pollReady = prepared(
 );
 
 /**
- * Returns the statement that reads the scan state.
+ * Returns the text of a statement that reads the scan state.
  *
- * @param more additional columns
+ * @param more SQL of additional columns, each after a comma
  */
 function stateWith(more: string): string {
   return `
@@ -78,7 +87,10 @@ function stateWith(more: string): string {
     from longshore.job_seq left join closed on true`;
 }
 
-/** $1 queue, $2 priorities. Adds the priorities to the list of those that the queue's jobs have had. */
+/**
+ * $1 queue, $2 priorities. Adds the priorities to those recorded for the queue. Claims search only recorded priorities
+ * and 0.
+ */
 export const addPriorities = prepared(
   'longshore-add-priorities',
   `
@@ -97,9 +109,9 @@ export interface ReadyPlaceRow {
 export const maxSwept = 1_000;
 
 /**
- * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, starting at the head,
- * because claims, which start at a cursor, may have missed some. Takes no locks. A sweep is slow if it has to skip many
- * dead index entries, so claims do not wait for it, and the longer it takes, the less often it runs.
+ * $1 queues, $2 server. Reads the first ready jobs of each queue that the server can run. Starts at the head of the
+ * queue, because claims, which start at a cursor, may have missed some. Takes no locks. A sweep that has to skip many
+ * dead index entries is slow, so claims do not wait for it, and the longer it takes, the less often it runs.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
@@ -119,7 +131,7 @@ export const sweepReady = prepared(
 
 /**
  * How soon jobs become visible after they are inserted. `soon`: the transaction ends with the insert or shortly after.
- * `late`: the transaction may stay open for as long as an hour, for example because it belongs to the caller, so the
+ * `late`: the transaction may stay open for up to an hour, for example because it belongs to the caller, so the
  * positions of the jobs are recorded as a gap.
  */
 export type Visibility = 'soon' | 'late';
@@ -143,7 +155,8 @@ export const selectLastPlace = prepared(
 );
 
 /**
- * $1 queue, $2 priorities, $3 a sequence number. Records a gap for each priority, with all numbers assigned after $3.
+ * $1 queue, $2 priorities, $3 a sequence number. Records a gap for each priority, which covers all numbers assigned
+ * after $3.
  */
 export const recordGaps = prepared(
   'longshore-note-gaps',
@@ -158,7 +171,7 @@ export const deleteGaps = prepared(
   `delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8`,
 );
 
-/** Reads the id of the oldest transaction in progress; all transactions with lower ids have ended. */
+/** Reads the lowest transaction id that may still be in progress; all transactions with lower ids have ended. */
 export const oldestTransaction = prepared(
   'longshore-oldest-transaction',
   `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,

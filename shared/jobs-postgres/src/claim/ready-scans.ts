@@ -15,36 +15,41 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/** Minimum interval, in milliseconds, between reads of the scan state. These reads run alongside the claims. */
+/** Age of the last read of the scan state, in milliseconds, at which a claim starts a new read in the background. */
 const refreshEveryMs = 25;
 
 /**
- * If the last read is older than this, in milliseconds, all scans start over. Gaps are kept for twice as long after
- * their transactions have ended.
+ * Age of the last read of the scan state, in milliseconds, after which all scans start over. Gaps are kept for twice as
+ * long after their transactions have ended.
  */
 const staleMs = 30_000;
 
 /**
- * Minimum pause in milliseconds between scans from the floor; the pause is also at least 20 times as long as the last
- * scan took.
+ * Minimum pause, in milliseconds, before a claim starts from the floor again. A claim that has found nothing from the
+ * hint need not wait that long.
  */
 const floorEveryMs = 200;
+/** Minimum pause between any two scans from the floor, as a multiple of the duration of the first. */
 const floorFactor = 20;
 
-/** Minimum pause in milliseconds between sweeps; the pause is also at least 50 times as long as the last sweep took. */
+/** Minimum pause, in milliseconds, between sweeps. */
 const sweepEveryMs = 1_000;
+/** Minimum pause after a sweep, as a multiple of its duration. */
 const sweepFactor = 50;
 
 /**
- * Sweep interval, in milliseconds, of a queue from which the server has not tried to claim for at least that long. In
- * that time, no claim can have passed over jobs there.
+ * Minimum pause, in milliseconds, between sweeps of a queue from which the server has not tried to claim for that long.
+ * Sweeping it more often is unnecessary, because only claims can pass over jobs.
  */
 const idleSweepEveryMs = 10_000;
 
-/** A server that has neither polled nor claimed for this long is considered gone. */
+/**
+ * How long, in milliseconds, a scan is kept after its server last polled or claimed. After that, the server is
+ * considered gone.
+ */
 const serverExpiryMs = 120_000;
 
-/** One server's scan of one queue. */
+/** The state of one server's scan of one queue. Times are from `performance.now()`. */
 export interface ReadyScan {
   readonly serverId: string;
   readonly queueId: number;
@@ -66,9 +71,9 @@ const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
  * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs
- * that later become visible before that position. Three mechanisms find them: scans from the floor (for transactions
+ * that become visible later at earlier positions. Three mechanisms find them: scans from the floor (for transactions
  * that committed out of order), gaps (for long transactions and released jobs), and sweeps, which find everything but
- * cost the most.
+ * are the most expensive.
  */
 export class ReadyScans {
   readonly #database: Database;
@@ -93,7 +98,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns a server's scan of a queue for a claim. Only the first call for a server and queue waits for the database.
+   * Returns a server's scan of a queue, for a claim. Waits for the database only in the first call for this server and
+   * queue.
    */
   async of(serverId: string, queueId: number): Promise<ReadyScan> {
     const nowMs = performance.now();
@@ -103,8 +109,8 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      // Deferred until the claim has been sent, because a job is waiting for the claim. Errors are ignored, because the
-      // claim runs into them as well and reports them.
+      // Deferred so that the claim, for which a job is waiting, is sent first. Errors are ignored, because the claim
+      // encounters and reports them too.
       setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
@@ -114,8 +120,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns the queues that may have jobs for a server, using one statement for all of them. Also starts sweeps that
-   * are due, less often for queues from which the server does not claim.
+   * Returns the ids of the queues that may have jobs for a server, using one statement for all of them. Also starts
+   * sweeps that are due, less often for queues from which the server does not claim.
    *
    * @throws {ServerLostError} if the server is not registered
    */
@@ -135,7 +141,7 @@ export class ReadyScans {
       arrayOf(ranges.map(({ upTo }) => upTo.toString())),
     ]);
     this.#refreshing = read.then(() => undefined).finally(() => (this.#refreshing = undefined));
-    this.#refreshing.catch(() => undefined); // reported below
+    this.#refreshing.catch(() => undefined); // prevents an unhandled rejection; `read` is awaited below
     const { rows, changed } = await read;
     const [state] = rows as readonly PollRow[];
     if (state?.alive !== true) throw new ServerLostError(serverId);
@@ -159,25 +165,32 @@ export class ReadyScans {
     return ready;
   }
 
-  /** Returns where the next scan starts: at the floor if enough time has passed since the last scan from there. */
+  /**
+   * Returns where the next scan starts: at the floor if enough time has passed since the last scan from there,
+   * otherwise at the hint.
+   */
   startOf({ floor }: ReadyScan): ScanStart {
     return isDue(floor, floorEveryMs, floorFactor, performance.now()) ? 'floor' : 'hint';
   }
 
-  /** Returns whether to scan from the floor after a scan from the hint has found nothing. */
+  /**
+   * Returns whether a claim that found nothing from the hint may try again from the floor. Limits the share of time
+   * that such scans take.
+   */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());
   }
 
   /**
-   * Notifies servers of jobs that are ready again. Such jobs return to their old positions, which are recorded as gaps.
+   * Notifies servers that jobs of a queue are ready again. These jobs keep their old positions, so this first reads the
+   * gaps that lead scans back to them.
    */
   async notifyReleased(queueId: number): Promise<void> {
     await this.refresh();
     this.#notifier.notify(await this.#queues.nameOf(queueId));
   }
 
-  /** Reads the scan state: new gaps, priorities and the horizon. Concurrent calls share one read. */
+  /** Reads the scan state (new gaps, priorities and the horizon). Concurrent calls share one read. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#readState(scanState)
       .then(() => undefined)
@@ -209,8 +222,8 @@ export class ReadyScans {
   }
 
   /**
-   * Reads the scan state and updates the horizon and the cursors. Resolves to the rows, and to the queues that have new
-   * gaps or priorities.
+   * Reads the scan state and updates the horizon and the cursors. Resolves to the rows and to the ids of the queues
+   * that have new gaps or priorities.
    *
    * @param more additional parameters of the statement
    */
@@ -262,12 +275,12 @@ export class ReadyScans {
   }
 
   /**
-   * Searches queues from their heads for ready jobs that the cursors have passed, and adds the places of those jobs to the
-   * cursors as gaps. Runs alongside the claims; if it fails, the next sweep makes up for it.
+   * Searches queues from the head for ready jobs that the cursors have passed, and adds their places to the cursors as
+   * gaps. Runs alongside claims. Errors are ignored, because the next sweep makes up for a failed one.
    */
   #sweep(serverId: string, scans: readonly ReadyScan[]): void {
     const startedMs = performance.now();
-    for (const scan of scans) scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // prevents a second sweep
+    for (const scan of scans) scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // not due while this sweep runs
     const queueIds = scans.map(({ queueId }) => queueId);
     this.#database
       .query<ReadyPlaceRow>(sweepReady, [queueIds, serverId])
@@ -282,18 +295,18 @@ export class ReadyScans {
       });
   }
 
-  /** Notifies the servers of this process that a queue has jobs at positions that their cursors may have passed. */
+  /** Notifies the servers of this process that a queue has jobs at positions that their scans may have passed. */
   #notifyLocally(queueId: number): void {
     this.#queues.nameOf(queueId).then(
       (queue) => this.#notifier.notifyLocally(queue),
-      () => undefined, // only a hint
+      () => undefined, // the next poll finds the jobs without a notification
     );
   }
 }
 
 const keyOf = (serverId: string, queueId: number): string => `${serverId} ${queueId}`;
 
-/** Adds the places of jobs that a scan has passed to its cursor, as gaps. Returns whether there are any. */
+/** Adds gaps to the cursor for the jobs in `rows` that the scan has passed. Returns whether there were any. */
 function addMissed({ cursor, queueId }: ReadyScan, rows: readonly ReadyPlaceRow[]): boolean {
   const missed = rows
     .filter((row) => row.queue_id === queueId)

@@ -1,4 +1,7 @@
-/** A range of places in a queue's order, all of the same priority: from `after` (exclusive) to `upTo` (inclusive). */
+/**
+ * A range of sequence numbers of jobs with the same priority in one queue: from `after` (exclusive) to `upTo`
+ * (inclusive).
+ */
 export interface ScanRange {
   readonly priority: number;
   readonly after: bigint;
@@ -13,30 +16,31 @@ export interface Place {
 
 /** The result of scanning ranges for a claim. */
 export interface ScanResult {
-  /** The places of the claimed jobs in scan order. Must include at least the last one of each priority. */
+  /** The places of the claimed jobs, in scan order. Must include at least the last one of each priority. */
   readonly claimed: readonly Place[];
   /** Whether every range was scanned to its end. */
   readonly exhausted: boolean;
 }
 
 /**
- * Where a scan starts. `hint`: just after the last job claimed, which is cheapest. `floor`: no later than the commit
- * horizon of the previous scan from the floor, which also finds jobs whose transactions committed out of order.
+ * Position from which a scan starts. `hint`: just after the last job claimed, which is cheapest. `floor`: no later than
+ * the commit horizon of the last scan from the floor, so that it also finds jobs whose transactions committed out of
+ * order.
  */
 export type ScanStart = 'hint' | 'floor';
 
 const lastSeq = 2n ** 63n - 1n;
 
 /**
- * One server's position in one queue. Because claims start there, their cost does not grow with the dead index entries
- * of finished jobs that a long transaction elsewhere keeps from being vacuumed.
+ * One server's position in one queue. Because claims start there instead of at the head, their cost does not grow with
+ * the dead index entries of finished jobs that a long transaction elsewhere keeps from being vacuumed.
  */
 export class ScanCursor {
   readonly #hints = new Map<number, bigint>();
   readonly #floors = new Map<number, bigint>();
   #gaps: ScanRange[] = [];
 
-  /** @param priorities all known priorities of this queue's jobs; each is scanned from the beginning */
+  /** @param priorities the known priorities of the queue's jobs; each is scanned from the beginning */
   constructor(priorities: Iterable<number>) {
     this.learn(priorities);
   }
@@ -55,17 +59,20 @@ export class ScanCursor {
   /** Adds a range to scan again, because jobs there became ready or visible after the cursor had passed it. */
   addGap(gap: ScanRange): void {
     this.learn([gap.priority]);
-    if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // the scan gets there anyway
+    if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // not passed yet, so scans get there anyway
     this.#gaps.push(gap);
   }
 
-  /** Returns whether the cursor has passed this place. Also true for an unknown priority, which no scan would cover. */
+  /**
+   * Returns whether the cursor has passed this place. Also true if the priority is unknown, because no scan would cover
+   * it.
+   */
   hasPassed({ priority, seq }: Place): boolean {
     const hint = this.#hints.get(priority);
     return hint === undefined || seq <= hint;
   }
 
-  /** Returns the ranges to scan, in the order in which their jobs run. */
+  /** Returns the ranges to scan, including gaps, in the order in which their jobs run. */
   ranges(start: ScanStart): ScanRange[] {
     const positions = start === 'hint' ? this.#hints : this.#floors;
     const open = [...positions].map(([priority, after]) => ({ priority, after, upTo: lastSeq }));
@@ -76,10 +83,11 @@ export class ScanCursor {
   }
 
   /**
-   * Records the result of a scan.
+   * Moves the cursor according to the result of a scan, and removes the gaps that were scanned.
    *
-   * @param visible the sequence number up to which everything was visible when the scan began
-   * @param ranges the scanned ranges; gaps and priorities that were added during the scan have not been scanned yet
+   * @param visible the sequence number up to which all jobs were visible when the scan began
+   * @param ranges the scanned ranges; by default the current ones. They must not include gaps and priorities that were
+   *   added during the scan
    */
   advance(
     start: ScanStart,
@@ -91,7 +99,7 @@ export class ScanCursor {
     const priorities = new Set(ranges.map(({ priority }) => priority));
     for (const { priority, seq } of claimed) raise(this.#hints, priority, seq);
     const last = exhausted ? undefined : claimed.at(-1);
-    if (!exhausted && last === undefined) return; // the scan proved nothing
+    if (!exhausted && last === undefined) return; // a scan that found nothing before it ended early proves nothing
     const isScanned = (gap: ScanRange): boolean =>
       last === undefined ||
       gap.priority < last.priority ||

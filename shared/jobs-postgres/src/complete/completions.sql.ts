@@ -5,21 +5,20 @@ import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
 /**
- * Kinds of jobs that need different statements. `plain`: the job has no metadata (no batch, keys, tags, …) and no other
- * job depends on it, so its state changes never need an outbox entry. `any`: every job.
+ * The kinds of jobs that a statement can finish. `plain`: jobs without metadata (no batch, keys, tags, …) that no other
+ * job depends on, so their state changes never need an outbox entry. `any`: all jobs.
  */
 export type JobKind = 'plain' | 'any';
 
 /**
- * Two statements that record the same outcome. The statement for `plain` jobs ignores other jobs; the one for `any` is
- * slower.
+ * Two statements that record the same outcome. The one for `plain` jobs skips all others; the one for `any` is slower.
  */
 export type Finisher = Readonly<Record<JobKind, Statement>>;
 
 /**
- * Returns a CTE that deletes finished jobs from `longshore.job`. $1 queue, $2 ids, $3 server, $4 attempts: the claims
- * of one server, as parallel arrays. A claim that is no longer valid matches no row, so nothing is written for it. The
- * statement as a whole returns the finished jobs or their number.
+ * Returns a CTE that deletes finished jobs from `longshore.job`. $1 queue, $2 ids, $3 server, $4 attempts: one server's
+ * claims, as parallel arrays. A claim that is no longer valid matches no row, so nothing is written for it, and it is
+ * missing from the result of the statement.
  */
 const removed = (kind: JobKind, columns: string, values: string): string => `
     removed as (
@@ -50,7 +49,7 @@ const finisher = (name: string, text: (kind: JobKind) => string): Finisher => ({
 });
 
 /**
- * $5 results. Moves jobs to `done`. Returns only their number, because returning thousands of ids per second is
+ * $5 results. Moves jobs to `done`. Returns only the number of jobs, because returning thousands of ids per second is
  * expensive.
  */
 export const finishDone = finisher(
@@ -92,7 +91,7 @@ const runOf: RecordedColumns = {
   serverId: 'server_id',
 };
 
-/** $5 delays in ms. Schedules jobs that were snoozed; the attempt does not count. */
+/** $5 delays in ms. Schedules snoozed jobs again; the attempt does not count. */
 export const finishSnooze = finisher(
   'snooze',
   (kind) => `with ${removed(kind, 'delay', '$5::float8[]')},
@@ -123,8 +122,8 @@ export const finishRetry = finisher(
 );
 
 /**
- * $1 queue, $2 id, $3 server, $4 attempt. Locks the job until the transaction ends, and returns its metadata; no row if
- * the claim is not valid.
+ * $1 queue, $2 id, $3 server, $4 attempt. Locks the job until the transaction ends and returns its metadata. Returns no
+ * row if the claim is not valid.
  */
 export const lockClaim = unprepared(
   'longshore-lock-claim',
@@ -132,8 +131,8 @@ export const lockClaim = unprepared(
 );
 
 /**
- * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempts are already recorded as finished or failed. This
- * happens if a write is repeated because the response to it was lost.
+ * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempts are already recorded as ended or failed. This is
+ * the case if a write is repeated because the response to it was lost.
  */
 export const alreadyFinished = prepared(
   'longshore-already-finished',

@@ -30,7 +30,7 @@ import {
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
 /**
- * Returns the results, or `null` if no job has one. This is the usual case, and avoids sending and parsing a list of
+ * Returns the results, or `null` if no job has one. This is the usual case, so it saves sending and parsing a list of
  * nulls.
  */
 const results: Column = (outcomes) => {
@@ -42,7 +42,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** The statements for each kind of outcome, with the parameters that follow the queue and the claims. */
+/** The statements for each kind of outcome, and their parameters after the queue and the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },
@@ -52,7 +52,7 @@ const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readon
 };
 
 /**
- * Records the outcomes of jobs, with one statement per server, queue and kind of outcome, and separate statements for
+ * Records the outcomes of jobs. Uses one statement per server, queue and kind of outcome, and separate statements for
  * jobs with metadata.
  */
 export class PostgresCompletions {
@@ -90,7 +90,7 @@ export class PostgresCompletions {
     const afterwards: (() => void)[] = [];
     const afterCommit = (act: () => void): void => void afterwards.push(act);
     // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot
-    // be rolled back. The attempt fails instead.
+    // be rolled back. The attempt then fails.
     const kind = await this.#database.transactionOnce(
       async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
@@ -123,8 +123,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Finishes jobs together. If data of an outcome causes an error, finds that outcome by halving the group. Returns the
-   * claims that are no longer valid.
+   * Records the outcomes together. If their data causes an error, halves the group until the faulty outcome is found,
+   * and marks its job as failed. Returns the claims that are no longer valid.
    */
   async #finishBisecting(group: readonly Completion[]): Promise<Claim[]> {
     try {
@@ -139,7 +139,10 @@ export class PostgresCompletions {
     }
   }
 
-  /** Marks a job as failed because its outcome cannot be stored. Sets the job aside if that cannot be stored either. */
+  /**
+   * Marks a job as failed because its outcome cannot be stored. If that cannot be stored either, sets the job aside and
+   * returns its claim. Also returns the claim if it is no longer valid.
+   */
   async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
     const { message } = toJobError(error);
     const reason = {
@@ -167,8 +170,8 @@ export class PostgresCompletions {
     if (group[0]?.hasMeta === true) return this.#write(group, 'any');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // Either these claims are stale, or their jobs have been given metadata since, because other jobs now depend on
-    // them.
+    // Tries the other statement: either these claims are stale, or their jobs have been given metadata in the meantime,
+    // because other jobs now depend on them.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'any',
@@ -194,8 +197,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Returns the claims whose attempts have not been recorded as finished. If the response to a write is lost, the write
-   * is repeated, and then finds no jobs although it succeeded.
+   * Returns the claims whose attempts have not been recorded as ended or failed. If the response to a write is lost,
+   * the write is repeated and finds no jobs, although the first one succeeded.
    */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];
@@ -215,13 +218,13 @@ function groupByStatement(completions: readonly Completion[]): Map<string, Compl
   return groups;
 }
 
-/** Returns the parameters that identify the claims of one server: ids, the server, attempts. */
+/** Returns the parameters that identify one server's claims: ids, the server, attempts. */
 function claimParameters(claims: readonly Claim[]): unknown[] {
   const [ids, , attempts] = claimArrays(claims);
   return [ids, claims[0]?.serverId, attempts];
 }
 
-/** Returns the value to store for a result: SQL null for the JSON value `null`, which most jobs return. */
+/** Returns the value to store for a result. The JSON value `null`, which most jobs return, is stored as SQL null. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
 }

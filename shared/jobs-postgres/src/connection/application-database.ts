@@ -4,13 +4,13 @@ import { closePool, createPool } from './pool.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
 
-/** The connection pools for an application's own tables, which may be in the same database as its jobs. */
+/** Connection pools for an application's own tables, which may be in the same database as its jobs. */
 export interface ApplicationDatabase {
-  /** The pool for writes: the given `pool`, or one that connects on first use. */
+  /** The pool for writes: `pool` from the options if given, otherwise a new one that connects on first use. */
   readonly pool: pg.Pool;
   /**
-   * A separate pool for reads on behalf of users, so that they cannot use up the connections for writes. Unless there
-   * is a transaction pooler, each statement is limited to `readTimeoutMs`. Connects on first use.
+   * A separate pool for users' reads, so that these cannot use up the connections for writes. Each statement is limited
+   * to `readTimeoutMs`, except behind a transaction pooler. Connects on first use.
    */
   readonly reads: pg.Pool;
   /** Brings the application's schema up to date. Safe to call from many processes at once. */
@@ -18,7 +18,10 @@ export interface ApplicationDatabase {
   close(): Promise<void>;
 }
 
-/** Creates the connection pools of an application's resources and handlers. `close` leaves a given `pool` open. */
+/**
+ * Creates the connection pools for an application's resources and handlers. If the options contain the application's
+ * own `pool`, `close` leaves that pool open.
+ */
 export function createApplicationDatabase(options: PostgresOptions): ApplicationDatabase {
   const resolved = databaseOptions(options);
   const pool = options.pool ?? createPool({ ...connectionConfig(resolved), max: resolved.poolSize });

@@ -1,6 +1,6 @@
 /**
- * Formats UUIDs or numbers as a Postgres array literal. They never need quoting, but the driver would inspect every
- * character to find that out, which took a sixth of the process's time when enqueuing in bulk.
+ * Formats UUIDs, names or numbers as a Postgres array literal. They never need quoting, but the driver would inspect
+ * every character to find that out, which took a sixth of the process's time when enqueueing in bulk.
  */
 export function arrayOf(elements: readonly string[] | readonly number[]): string {
   return `{${elements.join(',')}}`;

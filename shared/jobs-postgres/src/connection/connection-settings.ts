@@ -20,8 +20,9 @@ const settingNames = [
 ] as const;
 
 /**
- * Returns the settings for a URL.
+ * Returns the settings for connecting to a URL.
  *
+ * @param option name of the option that contains the URL, for error messages
  * @throws {RangeError} if `url` is not the URL of a Postgres database, or has SSL parameters although `ssl` is set.
  *   Messages contain no part of the URL, because it can include a password
  */
@@ -36,7 +37,7 @@ export function settingsOfUrl(
       `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
   }
-  // If both were given, the driver would silently ignore the option.
+  // Rejects both together, because the driver would silently ignore the option.
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
   return { connectionString: url, ...(ssl !== undefined && { ssl }) };
@@ -55,10 +56,10 @@ export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
 }
 
 /**
- * Checks that the application's pool is an open `Pool` of the package pg without options that the storage cannot work
- * with.
+ * Checks that `pool` is an open `Pool` of the package pg, and that it has no options that the storage cannot work with.
+ * Returns the pool.
  *
- * @throws {RangeError} if it is not
+ * @throws {RangeError} if the pool is not usable
  */
 export function checkPool(pool: unknown): pg.Pool {
   if (!isPool(pool)) throw new RangeError('pool must be a Pool of the package pg');

@@ -16,7 +16,7 @@ interface ConnectionTraits {
   readonly isPooled: boolean;
 }
 
-/** A connection borrowed for one transaction or session. Rewrites the storage's statements for its schema. */
+/** A connection borrowed for one transaction or session. Rewrites the storage's statements for the store's schema. */
 export class Connection {
   /** Runs SQL unchanged; used for the statements of handlers and callers. */
   readonly client: pg.ClientBase;

@@ -8,11 +8,15 @@ export const selectClock = prepared(
   'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 );
 
-/** Maximum age of a reading, in milliseconds, for callers that only need to know the day. */
+/**
+ * Maximum age, in milliseconds, of a reading that {@link DatabaseClock.fresh} accepts; its callers only need to know
+ * the day.
+ */
 const freshForMs = 60_000;
 
 /**
- * The clock is read again if Postgres reports a time that is later than expected by more than this many milliseconds.
+ * The clock is read again if a time reported by Postgres is more than this many milliseconds ahead of the expected
+ * time.
  */
 const maxAheadMs = 1_000;
 
@@ -43,8 +47,8 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * Reads the database's clock. Assumes that Postgres read it halfway between request and response, as NTP does
-   * (RFC 5905 § 8). Concurrent calls share one reading.
+   * Reads the database's clock and returns its time in milliseconds since 1970. Assumes that Postgres read the clock
+   * halfway between request and response, as NTP does (RFC 5905 § 8). Concurrent calls share one reading.
    */
   read(): Promise<number> {
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
@@ -57,7 +61,8 @@ export class DatabaseClock implements Clock {
    */
   observe(time: Date): void {
     const ahead = time.getTime() - this.now();
-    if (ahead > maxAheadMs || ahead < -freshForMs) this.read().catch(() => undefined); // retried at the next call
+    // A failed reading is ignored, because the next call tries again.
+    if (ahead > maxAheadMs || ahead < -freshForMs) this.read().catch(() => undefined);
   }
 
   async #read(): Promise<number> {

@@ -23,7 +23,7 @@ import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 import { distributedForm, prepared, type Statement } from './statement.js';
 
-/** $1 queue ids. Locks queues against other callers of this statement, in the order of ids to avoid deadlocks. */
+/** $1 queue ids, locked in order to avoid deadlocks. Excludes other callers of this statement until the commit. */
 export const lockQueues = prepared(
   'longshore-lock-queues',
   `
@@ -32,21 +32,21 @@ export const lockQueues = prepared(
 );
 
 /**
- * `transaction`: a pooler that can run each transaction on a different connection, such as pgbouncer in transaction
- * mode. Prepared statements, settings and LISTEN do not outlive a transaction there.
+ * The kind of connection pooler. With `transaction`, each transaction can run on a different connection, as with
+ * pgbouncer in transaction mode, so prepared statements, settings and LISTEN do not outlive a transaction.
  */
 export type Pooler = 'none' | 'transaction';
 
-/** How the tables are stored. `citus`: spread over the nodes of a Citus cluster. */
+/** How the tables are stored. `citus` spreads them over the nodes of a Citus cluster. */
 export type Distribution = 'none' | 'citus';
 
 export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
-  /** A pool of the application to use instead of creating one. The storage does not close it. */
+  /** The application's pool, used instead of creating one. The storage does not close it. */
   readonly pool?: pg.Pool;
-  /** The schema of the store's tables. */
+  /** Name of the schema that contains the store's tables. */
   readonly schema: string;
-  /** Maximum number of connections in the pool; 10 by default. */
+  /** Maximum number of connections in the pool. */
   readonly poolSize: number;
   /** Whether every transaction sets READ COMMITTED. `false` keeps the database's default isolation level. */
   readonly useRecommendedIsolationLevel: boolean;
@@ -56,7 +56,7 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number;
   /** Maximum time that a handler's transaction may be idle between statements, in milliseconds. */
   readonly transactionIdleTimeoutMs: number;
-  /** Shown in `pg_stat_activity`. */
+  /** Name of the connections, as shown in `pg_stat_activity`. */
   readonly applicationName: string;
   /** The pooler between this process and Postgres. */
   readonly pooler: Pooler;
@@ -74,18 +74,18 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** SQLSTATE of a statement that the application has discarded after it was prepared (`discard all`). */
+/** SQLSTATE for using a prepared statement that no longer exists, because the application has run `discard all`. */
 const discarded = '26000';
 
-/** Errors after which a statement is repeated: serialization failure, deadlock, discarded statements. */
+/** SQLSTATEs after which a transaction is repeated: serialization failure, deadlock, discarded statement. */
 const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
 
 const maxRepeats = 5;
 
-/** Maximum age of a connection. Prepared statements accumulate in its memory, and some are only used for a day. */
+/** Maximum age of a connection, in seconds. Limited, because prepared statements accumulate in its memory. */
 const maxLifetimeSeconds = 6 * 3_600;
 
-/** How long an unused connection stays open. Opening one takes longer than most statements. */
+/** How long an unused connection stays open, in milliseconds. Opening one takes longer than most statements. */
 const idleTimeoutMillis = 30_000;
 
 /** Error listener for the application's pool, without which the loss of an idle connection would end the process. */
@@ -95,17 +95,18 @@ const ignore = (): void => undefined;
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
-  /** SQL that makes all nodes of a cluster commit a transaction or none; empty for a single node. */
+  /** SQL that makes a transaction commit on all nodes of a cluster or on none; empty for a single node. */
   readonly #twoPhaseCommit: string;
   readonly #keptOpen: number;
-  /** Whether each transaction sets its settings, because a pooler or the application owns the connection. */
+  /** Whether each transaction applies its settings, because a pooler or the application owns the connection. */
   readonly #setsSettings: boolean;
   readonly options: DatabaseOptions;
   readonly schema: Schema;
 
   /**
-   * Creates a pool, which connects on first use.
+   * Creates a pool, which connects on first use, or uses the application's pool.
    *
+   * @param usualPlans planner settings; on a Citus cluster, {@link coordinatorPlans} replaces them
    * @param keptOpen number of connections that stay open no matter how long they are idle
    */
   constructor(options: DatabaseOptions, usualPlans: Settings = indexPlans, keptOpen = 0) {
@@ -135,7 +136,7 @@ export class Database {
     if (options.pool !== undefined) options.pool.on('error', ignore);
   }
 
-  /** Runs one statement in its own transaction. */
+  /** Runs one statement in its own transaction and returns its rows. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
       return await repeatedly(() => this.#queryOnce<Row>(statement, values), this.schema);
@@ -145,9 +146,9 @@ export class Database {
   }
 
   /**
-   * Runs two statements, each in its own transaction. Resolves when the first has committed; ignores a failure of the
-   * second. Sends both at once, unless each transaction has to set its settings; then the second runs only if the first
-   * succeeds.
+   * Runs two statements, each in its own transaction. Resolves with the rows of the first once it has committed;
+   * ignores a failure of the second. Sends both at once, except if each transaction has to apply its settings; then the
+   * second runs only after the first has succeeded.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
@@ -173,7 +174,7 @@ export class Database {
     return result?.rows ?? [];
   }
 
-  /** Runs one statement, in its own transaction, that changes jobs of the queue whose id is the first parameter. */
+  /** In its own transaction, runs a statement that changes jobs of one queue. The first parameter is the queue's id. */
   async write<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: [queueId: number, ...rest: unknown[]],
@@ -194,7 +195,7 @@ export class Database {
   /**
    * Runs `work` in a transaction, and again after a serialization failure or deadlock, so side effects of `work` must
    * tolerate repetition. With Postgres 17 or newer, the transaction is limited to `statementTimeoutMs`, unless
-   * `settings` has an `application_name`, which names the transaction after a server.
+   * `settings` has an `application_name`, as for a transaction that lasts while a handler runs.
    *
    * @param settings Postgres settings for the duration of the transaction
    */
@@ -203,9 +204,9 @@ export class Database {
   }
 
   /**
-   * Runs a transaction that must not be repeated, or that the caller repeats.
+   * Like {@link transaction}, but runs `work` only once, for work that must not be repeated or that the caller repeats.
    *
-   * @param signal aborting it ends the transaction immediately. The promise then rejects with the signal's reason,
+   * @param signal when aborted, ends the transaction immediately. The promise then rejects with the signal's reason
    *   after all locks have been released
    */
   async transactionOnce<Result>(
@@ -228,7 +229,7 @@ export class Database {
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // Discard connections that cannot roll back, or whose prepared statements the driver wrongly relies on.
+      // Discards the connection if it cannot roll back, or if prepared statements that the driver relies on are gone.
       const broken = await client.query('rollback').then(
         () => codeOf(error) === discarded,
         () => true,
@@ -238,7 +239,7 @@ export class Database {
     }
   }
 
-  /** Begins a transaction. If `wanted`, returns the process id of the backend. */
+  /** Begins a transaction. If `withPid`, returns the process id of the backend; otherwise `undefined`. */
   async #begun(client: pg.PoolClient, settings: Settings, withPid: boolean): Promise<number | undefined> {
     // A transaction named after a server has no limit, because it lasts as long as a job's handler. It is terminated if
     // the server dies.
@@ -262,7 +263,7 @@ export class Database {
     return result;
   }
 
-  /** Opens the connections that the pool keeps open. */
+  /** Opens the connections that stay open even while they are idle. */
   async connect(): Promise<void> {
     await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
@@ -330,9 +331,7 @@ export class Database {
     return (await this.transactionOnce((client) => client.query<Row>(statement, values))).rows;
   }
 
-  /**
-   * Runs one statement in a transaction on the application's pool. Beginning and committing need no extra round trips.
-   */
+  /** Runs one statement in a transaction on the application's pool, with BEGIN and COMMIT in the same round trip. */
   async #queryShared<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const client = await this.#borrow();
     const lent = this.#wrap(client);
@@ -354,7 +353,7 @@ export class Database {
 
 /**
  * Calls `run`, and repeats it up to five times after a serialization failure, a deadlock or the loss of prepared
- * statements.
+ * statements. If that does not help, or after another transient failure, throws a {@link StorageUnavailableError}.
  */
 export async function repeatedly<Result>(run: () => Promise<Result>, schema: Schema): Promise<Result> {
   for (let repeat = 0; ; repeat++) {
@@ -373,7 +372,7 @@ export async function repeatedly<Result>(run: () => Promise<Result>, schema: Sch
   }
 }
 
-/** Returns the schema of a store, which renders its statements. */
+/** Returns the {@link Schema} that rewrites statements for a store's schema name and distribution. */
 export function schemaOf({ schema, distribution }: DatabaseOptions): Schema {
   return new Schema(schema, distribution === 'citus' ? distributedForm : undefined);
 }
@@ -384,7 +383,7 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
   return {
     ...connection,
     application_name: options.applicationName,
-    // The pooler opens its own connections and rejects or ignores these options.
+    // Left out behind a pooler, which opens its own connections and rejects or ignores these options.
     ...(options.pooler === 'none' && {
       options: `${given} ${startupOptions({ ...plans, ...sessionSettings(options) })}`.trim(),
     }),

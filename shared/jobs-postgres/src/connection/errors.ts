@@ -2,12 +2,15 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type pg from 'pg';
 import type { Schema } from './schema.js';
 
-/** SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". */
+/**
+ * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes" of the Postgres
+ * manual.
+ */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
- * SQLSTATE classes of errors that data causes: a value is out of range, not JSON, too large or rejected by a constraint
- * or trigger, or its page is unreadable. The same statement may succeed for other data.
+ * SQLSTATE classes of errors that specific data causes: a value is out of range, not JSON, too large or rejected by a
+ * constraint or trigger, or is on an unreadable page. The same statement may succeed with other data.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
@@ -41,8 +44,8 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
 ];
 
 /**
- * Translates a transient failure, or missing tables of the job storage, into a {@link StorageUnavailableError}. Returns
- * any other error unchanged.
+ * Converts a transient failure, or an error about missing tables of the job storage, to a
+ * {@link StorageUnavailableError}. Returns any other error unchanged.
  *
  * @param end the reason that Postgres gave for closing the connection, if known; the driver's own error only reports
  *   that the connection is closed
@@ -58,8 +61,9 @@ export function translate(error: unknown, schema: Schema, end?: Error): unknown 
 }
 
 /**
- * Returns whether the data caused an error (by its SQLSTATE, or because this process's code threw it), rather than the state
- * of the database or the connection.
+ * Returns whether an error was caused by the data, rather than by the state of the database or the connection. Errors
+ * with a SQLSTATE are judged by it; other errors that are not transient, such as those thrown by this process's code,
+ * count as caused by the data.
  */
 export function isOfData(error: unknown): boolean {
   if (error instanceof StorageUnavailableError || isTransient(error)) return false;
@@ -68,8 +72,8 @@ export function isOfData(error: unknown): boolean {
 }
 
 /**
- * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a timeout while connecting with the
- * same message, so the explanation names both.
+ * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a timeout while connecting
+ * with the same message, so the explanation names both.
  */
 function unreached(cause: unknown, code: string): string {
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
@@ -90,8 +94,8 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * Returns whether an error reports that a relation or schema of the job storage does not exist. Ignores partitions, whose
- * names end with a date, because they are dropped when their retention ends.
+ * Returns whether an error reports that a relation or schema of the job storage does not exist. Errors about
+ * partitions, whose names end with a date, do not count, because partitions are dropped when their retention ends.
  */
 function isNotOpened(error: unknown, schema: Schema): boolean {
   return (
@@ -104,7 +108,8 @@ function isNotOpened(error: unknown, schema: Schema): boolean {
 /** Returns whether an error comes from the network, the driver's timeouts or the state of the server. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
-  // Postgres reports a malformed request as 08P01; pgbouncer uses the same code for all of its own errors, all of them fatal.
+  // Postgres reports a malformed request as 08P01; pgbouncer uses the same code for all of its own errors, all of them
+  // fatal.
   if (code === '08P01') return (error as pg.DatabaseError).severity === 'FATAL';
   if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
   // Errors without a SQLSTATE come from the network or from the driver's timeouts.

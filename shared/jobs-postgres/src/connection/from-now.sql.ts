@@ -1,8 +1,8 @@
 import { bounds } from '@longshore/jobs/storage';
 
 /**
- * Returns SQL for the time at which a job scheduled for `time` is due: `time`, or now if that is in the past. The scan
- * for due jobs could miss a job with an earlier time, because its cursor may already have passed that time.
+ * Returns SQL for the time at which a job scheduled for `time` is due. A time in the past is replaced with the current
+ * time, because the cursor of the scan for due jobs may already have passed it.
  */
 export function dueFrom(time: string): string {
   return `greatest(${time}, now())`;

@@ -2,8 +2,8 @@ import type { Connection } from './connection.js';
 import { isOfData } from './database.js';
 
 /**
- * Processes many items: either all or none ({@link allOrNothing}), or in smaller and smaller groups, so that an item
- * whose data causes an error is set aside and the others succeed ({@link bisecting}).
+ * Processes many items, in one of two ways: {@link allOrNothing} processes all of the items or none; {@link bisecting}
+ * sets aside items whose data causes an error, and processes the others.
  */
 export type Isolate = <Item, Result>(
   items: readonly Item[],
@@ -11,12 +11,12 @@ export type Isolate = <Item, Result>(
   setAside: (item: Item, error: unknown) => Promise<void>,
 ) => Promise<Result[]>;
 
-/** Processes all items in one call. The usual mode; {@link bisecting} is used after a failure. */
+/** Processes all items in one call. Callers switch to {@link bisecting} if this fails. */
 export const allOrNothing: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**
- * Returns an `Isolate` that uses savepoints in an open transaction: if data makes the work fail, the items are halved
- * until the faulty one is found and set aside. Transient errors still fail the transaction.
+ * Returns an `Isolate` that works with savepoints in an open transaction. If data makes the work fail, it halves the
+ * items until it has found the faulty ones, and sets these aside. Other errors still fail the transaction.
  */
 export function bisecting(client: Connection): Isolate {
   const isolate: Isolate = async (items, work, setAside) => {

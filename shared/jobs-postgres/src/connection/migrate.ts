@@ -8,7 +8,7 @@ import { defaultSchema, Schema } from './schema.js';
 
 /** A schema and its migration files. */
 export interface Migrations {
-  /** Directory of files for node-pg-migrate. */
+  /** Directory of migration files in the format of node-pg-migrate. */
   readonly directory: URL;
   /**
    * Name of the schema. If it does not exist, it is created, which requires permission to create schemas. Its table
@@ -17,7 +17,7 @@ export interface Migrations {
   readonly schema: string;
 }
 
-/** Migrations whose files may be given as SQL texts instead of a directory. */
+/** Migrations whose files can be given as SQL texts instead of a directory. */
 interface AnyMigrations {
   readonly directory: MigrationFiles;
   readonly schema: string;
@@ -75,7 +75,10 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: A
   await retrying(() => withDirectory(directory, run));
 }
 
-/** A migration that failed because of its content. Nothing was changed, because all migrations run in one transaction. */
+/**
+ * Thrown if a migration failed because of its content. Nothing was changed, because all migrations run in one
+ * transaction.
+ */
 class MigrationError extends Error {
   override readonly name = 'MigrationError';
 
@@ -87,8 +90,8 @@ class MigrationError extends Error {
 }
 
 /**
- * Runs a migration, and retries it while it cannot lock tables that are in use. Each attempt gives up quickly, because
- * other statements queue up behind it.
+ * Runs migrations, and retries them after a deadlock or while they cannot lock tables that are in use. Each attempt
+ * gives up quickly, because other statements queue up behind it.
  */
 async function retrying(run: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -114,8 +117,8 @@ async function schemaExists(client: pg.Client, schema: string): Promise<boolean>
 }
 
 /**
- * Runs `work` with a new connection. If the connection breaks between two statements, the next statement fails; without
- * the `error` listener, the whole process would end.
+ * Calls `work` with a new connection, and closes the connection afterwards. If it breaks between two statements, the
+ * `error` listener keeps the process from ending; the next statement then fails.
  */
 async function withClient(
   connection: pg.ClientConfig,

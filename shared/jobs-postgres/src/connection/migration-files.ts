@@ -11,7 +11,7 @@ export type MigrationFiles = URL | Readonly<Record<string, string>>;
 /** The migrations of the job store: a directory of this package or, in a bundle, the embedded texts. */
 export const jobStoreFiles: MigrationFiles = packageFile('migrations/') ?? embeddedMigrations;
 
-/** Returns the SQL texts by file name. */
+/** Returns the SQL texts of the migrations by file name. */
 export async function textsOf(files: MigrationFiles): Promise<Readonly<Record<string, string>>> {
   if (!(files instanceof URL)) return files;
   const names = (await readdir(files)).filter((name) => name.endsWith('.sql'));
@@ -19,7 +19,10 @@ export async function textsOf(files: MigrationFiles): Promise<Readonly<Record<st
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** Calls `work` with a directory that holds the files. Texts are written to a temporary directory. */
+/**
+ * Calls `work` with the path of a directory that contains the files. Texts are written to a temporary directory, which
+ * is deleted afterwards.
+ */
 export async function withDirectory(
   files: MigrationFiles,
   work: (directory: string) => Promise<void>,

@@ -19,7 +19,7 @@ export interface NotificationListenerOptions {
   readonly onChange: () => void;
   /**
    * Period without notifications after which a pulse is sent, in milliseconds; 5000 by default. A random delay of up to
-   * the same length is added.
+   * this length is added.
    */
   readonly silenceMs?: number;
   /** How long to wait for the pulse to come back, in milliseconds; 2000 by default. */
@@ -27,10 +27,10 @@ export interface NotificationListenerOptions {
 }
 
 /**
- * A connection that listens for notifications and detects whether they still arrive: a broken network or a pooler can
- * swallow them without an error. Every notification received proves that they arrive. The first process that has
- * received none for a while sends a pulse, which reaches all processes, so a fleet of any size sends about one pulse
- * every five seconds.
+ * A connection that listens for notifications and detects whether they still arrive, because a broken network or a
+ * pooler can swallow them without an error. Every notification received proves that they arrive. The first process that
+ * has not received any for a while sends a pulse, which reaches all processes, so a fleet of any size sends about one
+ * pulse every five seconds.
  */
 export class NotificationListener {
   readonly #options: NotificationListenerOptions;
@@ -44,7 +44,10 @@ export class NotificationListener {
     this.#options = options;
   }
 
-  /** Whether all notifications are known to arrive. Always `false` if callers' transactions can be prepared. */
+  /**
+   * Whether all notifications are known to arrive. Always `false` if callers' transactions can be prepared, because
+   * these send no notifications.
+   */
   get isReceiving(): boolean {
     return this.#isReceiving;
   }
@@ -76,13 +79,14 @@ export class NotificationListener {
       this.#sendPulseLater(client);
       onPayload(payload);
     });
-    client.on('error', () => undefined); // 'end' follows
+    client.on('error', () => undefined); // ignored, because 'end' follows
     client.on('end', () => this.#reconnectLater(client));
     try {
       await client.connect();
       const { rows } = await client.query<{ prepares: boolean }>(preparesTransactions);
       prepares = rows[0]?.prepares === true;
-      await client.query(`listen "${database.schema.name}"`); // after `prepares` is known, which the handler needs
+      // Listens only now, because the notification handler must know `prepares`.
+      await client.query(`listen "${database.schema.name}"`);
       await this.#sendPulse(client);
     } catch {
       await client.end().catch(() => undefined);

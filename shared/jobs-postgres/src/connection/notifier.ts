@@ -3,7 +3,9 @@ import type { Database, Query } from './database.js';
 import { NotificationListener } from './notification-listener.js';
 import { prepared } from './statement.js';
 
-/** Notifications for the same queue within this many milliseconds are sent as one. */
+/**
+ * Minimum time between two sends, in milliseconds. Notifications for the same queue during this time are sent as one.
+ */
 const debounceMs = 10;
 
 /** $1 payloads. Notifies on the channel named after the schema. */
@@ -21,16 +23,18 @@ const pulse = '.';
 const onCommit = '*';
 
 /**
- * How long this process polls often after a transaction's notification on commit, in milliseconds. Of all transactions
- * of callers, only one per 200 ms sends such a notification; most of the others commit within this time.
+ * How long this process polls often after a caller's transaction has sent a notification on commit, in milliseconds.
+ * Only one transaction per 200 ms sends such a notification; most of the others commit within this time, and polling
+ * finds their jobs.
  */
 const othersCommitMs = 5_000;
 
 type Listener = (queue: string | null) => void;
 
 /**
- * Notifies servers that there may be work. Notifications are sent after the commit, in a separate transaction, because NOTIFY
- * takes a lock that is global to the database. They are only hints: a server that misses one finds the work when it next polls.
+ * Notifies servers that there may be work. Notifications are sent after the commit, in a separate transaction, because
+ * NOTIFY takes a lock that is global to the database. They are only hints: a server that misses one finds the work when
+ * it next polls.
  */
 export class Notifier {
   readonly #database: Database;
@@ -50,12 +54,12 @@ export class Notifier {
       database,
       pulse: `${this.#origin} ${pulse}`,
       onPayload: (payload) => this.#receive(payload),
-      // Some notifications may have been missed.
+      // Calls the listeners, because some notifications may have been missed.
       onChange: () => this.notifyLocally(null),
     });
   }
 
-  /** Whether this process is notified of all work. While this is `false`, servers must poll often. */
+  /** Whether this process is notified of all work. If `false`, servers must poll often. */
   get isComplete(): boolean {
     return this.#listener.isReceiving && performance.now() >= this.#commitsUntil;
   }
@@ -75,9 +79,9 @@ export class Notifier {
   }
 
   /**
-   * Returns the statement with which {@link notify} would notify other processes, so that a caller can send it right
-   * behind a statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent less
-   * than 10 ms ago; the caller must then call {@link notify} after its commit.
+   * Returns a statement that notifies other processes like {@link notify}. A caller can send it right behind a
+   * statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent less than 10
+   * ms ago or the notifier is closed; the caller must then call {@link notify} after its commit.
    */
   takeStatement(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
@@ -107,7 +111,7 @@ export class Notifier {
   #send(): void {
     this.#sendTimer = undefined;
     const { statement, values } = this.#drainPending();
-    // Polling makes up for lost notifications.
+    // Errors are ignored, because polling makes up for lost notifications.
     this.#sending = this.#database.query(statement, values).catch(() => undefined);
   }
 

@@ -31,9 +31,9 @@ export interface PostgresOptions {
    */
   schema?: string;
   /**
-   * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition there are `readPoolSize`
-   * connections for reads, two for searches, two for the event feed, four for looking up queues and single jobs, one for
-   * building indexes, one for notifications and one for each server's heartbeat.
+   * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition, there are
+   * `readPoolSize` connections for reads, two for searches, two for the event feed, four for looking up queues and
+   * single jobs, one for building indexes, one for notifications and one for each server's heartbeat.
    */
   poolSize?: number;
   /**
@@ -42,17 +42,20 @@ export interface PostgresOptions {
    */
   readPoolSize?: number;
   /**
-   * Maximum duration of a read, in milliseconds, after which it fails with a `ReadTimeoutError`; waiting for a connection
-   * takes at most another 5 s. 1 to 3 600 000, 5000 by default.
+   * Maximum duration of a read, in milliseconds, after which it fails with a `ReadTimeoutError`; waiting for a
+   * connection takes at most another 5 s. 1 to 3 600 000, 5000 by default.
    */
   readTimeoutMs?: number;
-  /** Whether every transaction sets READ COMMITTED; `true` by default. `false` keeps the database's default isolation level. */
+  /**
+   * Whether every transaction sets READ COMMITTED; `true` by default. `false` keeps the database's default isolation
+   * level.
+   */
   useRecommendedIsolationLevel?: boolean;
   /**
-   * `true` (default): writers of a queue rely on row locks alone. `false`: writers of a queue run one after another,
-   * across all processes with this setting. Writers are clients that enqueue, and servers that claim, complete, renew,
-   * release and promote jobs. `false` is slower and meant for databases that have trouble with concurrent writers. It
-   * does not affect transactions of callers and handlers, which could lock a queue indefinitely.
+   * With `true`, the default, writers of a queue rely on row locks alone. With `false`, they run one at a time, across
+   * all processes with this setting. Writers are clients that enqueue, and servers that claim, complete, renew, release
+   * and promote jobs. `false` is slower and meant for databases that have trouble with concurrent writers. It does not
+   * affect transactions of callers and handlers, which could lock a queue indefinitely.
    */
   disableGlobalLocks?: boolean;
   /**
@@ -93,7 +96,8 @@ export interface PostgresOptions {
    */
   distribution?: Distribution;
   /**
-   * URL that bypasses the pooler, for migrations, which hold a lock for longer than a transaction. `url` by default.
+   * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. Used for migrations, which
+   * hold a lock for longer than a transaction.
    */
   directUrl?: string;
   /**
@@ -113,7 +117,7 @@ export interface PostgresOptions {
 /**
  * Returns the options of the connections for writes, with defaults filled in.
  *
- * @throws {RangeError} naming the option and its bounds
+ * @throws {RangeError} if an option is invalid; the message names the option
  */
 export function databaseOptions(options: PostgresOptions): DatabaseOptions {
   const connection = connectionOf(options);
@@ -152,30 +156,30 @@ function connectionOf({ url, pool, ssl, poolSize }: PostgresOptions): Connection
 }
 
 /**
- * Returns the options of connections that do not come from a pool of the application. Throws as {@link databaseOptions}
- * does.
+ * Returns the options of connections that the storage opens itself, even if the application passes a pool. Throws like
+ * {@link databaseOptions}.
  */
 export function ownConnectionOptions(options: PostgresOptions): DatabaseOptions {
   const { pool: _, ...rest } = databaseOptions(options);
   return rest;
 }
 
-/** Returns the options of the connections for reads. Throws as {@link databaseOptions} does. */
+/** Returns the options of the connections for reads. Throws like {@link databaseOptions}. */
 export function readOptions(options: PostgresOptions): DatabaseOptions {
   const poolSize = bounded('readPoolSize', options.readPoolSize ?? 4, 1, 500);
   const statementTimeoutMs = bounded('readTimeoutMs', options.readTimeoutMs ?? 5_000, 1, 3_600_000);
   return { ...ownConnectionOptions(options), poolSize, statementTimeoutMs, reads: true };
 }
 
-/** Returns the options of the connections for searches. Throws as {@link databaseOptions} does. */
+/** Returns the options of the connections for searches. Throws like {@link databaseOptions}. */
 export function searchOptions(options: PostgresOptions): DatabaseOptions {
   const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
   return { ...ownConnectionOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
 }
 
 /**
- * Returns the connection options for searches on a read replica; `undefined` if there is none. Throws as {@link
- * databaseOptions} does.
+ * Returns the options of the connections for searches on a read replica; `undefined` if there is no replica. Throws
+ * like {@link databaseOptions}.
  */
 export function replicaOptions(options: PostgresOptions): DatabaseOptions | undefined {
   if (options.searchUrl === undefined) return undefined;
@@ -184,9 +188,9 @@ export function replicaOptions(options: PostgresOptions): DatabaseOptions | unde
 }
 
 /**
- * Returns the maximum number of queues.
+ * Returns the maximum number of queues, 10 000 by default.
  *
- * @throws {RangeError} as {@link databaseOptions} does
+ * @throws {RangeError} if it is out of bounds
  */
 export function maxQueues({ maxQueues = 10_000 }: PostgresOptions): number {
   return bounded('maxQueues', maxQueues, 1, 1_000_000);

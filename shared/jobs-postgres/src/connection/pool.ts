@@ -42,21 +42,23 @@ export function watch(client: pg.PoolClient): void {
   });
 }
 
-/** Returns the error with which a watched connection was lost between two queries; `undefined` if there is none. */
+/** Returns the error that broke a watched connection between two queries; `undefined` if there was none. */
 export function connectionErrorOf(client: object): Error | undefined {
   return connectionErrors.get(client);
 }
 
-/** Closes a pool. After a second, cuts off connections that are still in use. */
+/** Closes a pool. Connections that are still in use after a second are cut off. */
 export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
   for (const client of connections.get(pool) ?? []) cutOff(client);
-  // Bounded, because a caller that never returns its connection must not keep the process alive.
+  // Waits for a limited time, because a caller that never returns its connection must not keep the process alive.
   await endsWithin(closeGraceMs, ended);
 }
 
-/** Returns whether a task completes in time; if not, it keeps running. Rejects if the task does. */
+/**
+ * Returns whether a task completes in time. A task that does not is left running. Rejects if the task rejects in time.
+ */
 export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -67,7 +69,7 @@ export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Pro
   return inTime;
 }
 
-/** Closes the socket at once, because the driver's `end` would wait for the running statement. */
+/** Closes a client's socket immediately, because the driver's `end` would wait for the running statement. */
 export function cutOff(client: object): void {
   const { connection } = client as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();

@@ -8,7 +8,9 @@ import type { Database } from './database.js';
 import { runOf } from './run.js';
 import { prepared, type Statement } from './statement.js';
 
-/** $1 name, $2 maximum number of queues. */
+/**
+ * $1 name, $2 maximum number of queues. Returns the queue's id, creating the queue if needed; null if there is no room.
+ */
 const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
 const columns = `id, name, ${pauseColumns}, concurrency_limit, rate_limit, created_at`;
@@ -50,14 +52,14 @@ export interface QueueRow extends PauseRow {
   created_at: Date;
 }
 
-/** Maps queue names to ids and back. Ids never change: a queue that returns after being retired keeps its id. */
+/** Maps queue names to ids and back. Ids never change: a retired queue that is used again keeps its id. */
 export class QueueIdCache {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #maxQueues: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** The priorities known to be stored in the database, by queue id. */
+  /** Priorities that are known to be stored in the database, by queue id. */
   readonly #priorities = new Map<number, Set<number>>();
 
   /**
@@ -115,8 +117,8 @@ export class QueueIdCache {
   }
 
   /**
-   * Returns the name of a queue or, so that its jobs can be shown, the placeholder `queue-<id>` if there is no such
-   * queue.
+   * Returns the name of a queue. If there is no such queue, returns the placeholder `queue-<id>`, so that its jobs can
+   * still be shown.
    */
   async nameOf(id: number): Promise<string> {
     if (!this.#names.has(id)) await this.#load(this.#database, selectName, [id]);

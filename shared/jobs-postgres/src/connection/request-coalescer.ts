@@ -1,6 +1,6 @@
 /**
- * Lets calls in the same turn of the event loop share one read. The read starts after the last of these calls, so each
- * caller sees everything that was written before its call.
+ * Lets calls in the same turn of the event loop share one read. The read starts after the last of these calls, so the
+ * result includes everything that was written before any of them.
  */
 export class RequestCoalescer {
   readonly #reads = new Map<string, Promise<unknown>>();

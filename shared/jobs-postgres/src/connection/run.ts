@@ -16,15 +16,20 @@ export function runAlone(database: Database): Run {
   return (statement, values) => database.query(statement, values);
 }
 
-/** Returns a {@link Run} for the caller's transaction. */
+/**
+ * Returns a {@link Run} for the caller's transaction.
+ *
+ * @throws {TypeError} if `given` cannot be used as an open transaction
+ */
 export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
-  // On several nodes, the caller's rows and the storage's must be committed together.
+  // On several nodes, the first call requests two-phase commit, so that the caller's rows and the storage's are
+  // committed together.
   let isPrepared = !schema.isDistributed;
   return async (statement, values) => {
     if (!isPrepared) await transaction.query(schema.statement(forceTwoPhaseCommit).text);
     isPrepared = true;
-    // The caller's connection has its own type parsers.
+    // Corrects times in the rows, because the caller's connection has its own type parsers.
     return rowsOf(await transaction.query(schema.statement(statement).text, values.map(portable))).map(
       (row) => storedRow(row as object),
     );
@@ -34,8 +39,8 @@ export function runInCallersTransaction(given: TransactionClient, schema: Schema
 const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
 
 /**
- * Formats arrays as pg does, because other drivers format them differently, and replaces `undefined`, which postgres.js
- * rejects, with `null`.
+ * Formats arrays as pg does, because other drivers format them differently. Replaces `undefined` with `null`, because
+ * postgres.js rejects `undefined`.
  */
 function portable(value: unknown): unknown {
   return Array.isArray(value) ? utils.prepareValue(value) : (value ?? null);
@@ -61,7 +66,8 @@ export async function inSavepoint<Result>(
     await transaction.query('release savepoint longshore');
     return result;
   } catch (error) {
-    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // the original error is thrown
+    // A failure is ignored, because the original error is thrown.
+    await transaction.query('rollback to savepoint longshore').catch(() => undefined);
     throw error;
   }
 }
@@ -78,9 +84,9 @@ export function runOnConnection(client: Connection): Run {
 const notifyOnCommit = unprepared('longshore-notify-on-commit', 'select longshore.notify_on_commit()::text');
 
 /**
- * Calls `act`, which notifies servers: at once or, in a caller's transaction, after the commit. If the client does not
- * report its commits (such as a plain `pg` client), adds a notification to the transaction instead, which Postgres
- * sends on commit.
+ * Calls `act`, which must notify servers. Without a transaction, calls it immediately; in a caller's transaction, after
+ * the commit. If the client does not report its commits, as with a plain `pg` client, adds a notification to the
+ * transaction instead, which Postgres sends on commit.
  */
 export async function afterCommit(
   transaction: TransactionClient | undefined,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DistributedForm, Statement } from './statement.js';
 
-/** The schema name that statements and migrations are written with. */
+/** The default schema name, which the source of statements and migrations uses. For other names, they are rewritten. */
 export const defaultSchema = 'longshore';
 
 /**
@@ -12,14 +12,17 @@ export const defaultSchema = 'longshore';
 const references = /'longshore(?=[.'])|'longshore(?= for )|\blongshore(?=\.)/g;
 
 /**
- * The schema that contains the tables of one store. Rewrites SQL, which is written for the schema `longshore`, for this
- * schema.
+ * The schema that contains the tables of one store. Rewrites SQL for this schema; its source is written for
+ * `longshore`.
  */
 export class Schema {
   readonly name: string;
   readonly #isDefault: boolean;
   readonly #otherFormOf: DistributedForm | undefined;
-  /** Weak, because searches build new statements for each request. */
+  /**
+   * Statements rewritten for this schema, by the original. Weak, because searches build new statements for each
+   * request.
+   */
   readonly #rendered = new WeakMap<Statement, Statement>();
 
   /**
@@ -38,9 +41,9 @@ export class Schema {
   }
 
   /**
-   * Returns the application name of a server's connection while it keeps rows locked for longer than one statement. The
-   * name differs between schemas, because a store terminates the transactions of servers that it does not know.
-   * Non-default schemas are hashed, because Postgres keeps only 63 characters.
+   * Returns the application name that a server's connection has during a transaction that locks rows for longer than
+   * one statement. The name differs between schemas, because a store terminates the transactions of servers that it
+   * does not know. Names of non-default schemas are hashed, because Postgres keeps only 63 characters.
    */
   transactionName(serverId: string): string {
     return `${this.#application} for ${serverId}`;
@@ -51,8 +54,8 @@ export class Schema {
     let rendered = this.#rendered.get(statement);
     if (rendered === undefined) {
       const { name, text } = this.#otherFormOf?.(statement) ?? statement;
-      // Stores with different schemas can share a pool, and on each of its connections a name can only stand for one
-      // text.
+      // Statement names differ between schemas, because stores with different schemas can share a pool, and a name can
+      // only stand for one text on each connection.
       rendered = { text: this.render(text), ...(name !== undefined && { name: this.#nameOf(name) }) };
       this.#rendered.set(statement, rendered);
     }
@@ -82,9 +85,9 @@ export class Schema {
 }
 
 /**
- * Checks the name of a schema.
+ * Checks a schema name and returns it.
  *
- * @throws {RangeError} if it is not a valid name
+ * @throws {RangeError} if the name is not valid
  */
 export function checkSchema(name: unknown): string {
   if (typeof name === 'string' && /^(?!pg_)[a-z_][a-z0-9_]{0,58}$/.test(name)) return name;

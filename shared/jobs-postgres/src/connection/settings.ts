@@ -20,9 +20,10 @@ export const indexPlans: Settings = {
 };
 
 /**
- * Settings for users' searches, which leave the choice of plan to the planner: some need a bitmap scan (job metadata has a GIN
- * index). JIT is off, because compiling such a query takes longer than running it. Parallel workers are off: with two of them,
- * on two processors, searches of ten million jobs were at best twice as fast, and left no capacity for jobs and pages.
+ * Settings for users' searches, which leave the choice of plan to the planner, because some need a bitmap scan (job
+ * metadata has a GIN index). JIT is off, because compiling such a query takes longer than running it. Parallel workers
+ * are off: with two of them, on two processors, searches of ten million jobs were at best twice as fast, and left no
+ * capacity for jobs and pages.
  */
 export const searchPlans: Settings = {
   random_page_cost: '1.1',
@@ -30,7 +31,7 @@ export const searchPlans: Settings = {
   max_parallel_workers_per_gather: '0',
 };
 
-/** Returns the settings that all sessions of the store have in common. */
+/** Returns the settings that every session of the store uses. */
 export function sessionSettings({
   statementTimeoutMs,
   useRecommendedIsolationLevel,
@@ -54,7 +55,7 @@ export function startupOptions(settings: Settings): string {
 
 /**
  * Returns a statement that applies the settings until the end of the transaction, or an empty string if there are none.
- * Its response is shorter than those of several `set` commands.
+ * A single statement has a shorter response than several `set` commands.
  */
 export function localSettings(settings: Settings): string {
   const rows = Object.entries(settings).map(

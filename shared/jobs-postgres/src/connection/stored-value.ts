@@ -2,14 +2,15 @@ import type { JobError } from '@longshore/jobs';
 import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
-/**
- * The nearest valid time to a stored time outside the valid range, which it replaces so that it can always be shown.
- */
+/** A valid time that stands in for a stored time outside the valid range, so that it can always be shown. */
 export class UnreadableTime extends Date {}
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;
 
-/** Type parsers of the store's connections: pg's defaults, except that times are limited to the years 1970 to 9999. */
+/**
+ * Type parsers of the store's connections: pg's defaults, except that times outside the years 1970 to 9999 are replaced
+ * with the nearest time in this range.
+ */
 export const storedTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') => {
     const parse = pg.types.getTypeParser(oid, format) as (text: string) => unknown;
@@ -27,7 +28,7 @@ function utcTime(text: string): Date | undefined {
 }
 
 /**
- * Limits the times in a row from a caller's connection to the years 1970 to 9999. An infinite number must be a time,
+ * Limits the times in a row from a caller's connection to the years 1970 to 9999. Treats infinite numbers as times,
  * because no column of the store contains infinite numbers.
  */
 export function storedRow<Row extends object>(row: Row): Row {
@@ -39,8 +40,8 @@ export function storedRow<Row extends object>(row: Row): Row {
 }
 
 /**
- * Reads a time from a JSON document. Returns the nearest valid time if it is out of range, and the latest valid time if
- * it is not a time.
+ * Reads a time from a JSON document. Returns the nearest valid time if the value is out of range, and the latest valid
+ * time if the value is not a time.
  */
 export function readTime(value: unknown): Date {
   return bounded(typeof value === 'string' ? new Date(value) : value);
@@ -61,7 +62,10 @@ function bounded(value: unknown): Date {
   return new UnreadableTime(Number.isNaN(ms) ? timeBounds.max : clamp(ms, timeBounds));
 }
 
-/** Reads a stored error. A value that is not an error becomes an `UnreadableError` with the JSON as its message. */
+/**
+ * Reads a stored error; `null` if there is none. A value that is not an error becomes an `UnreadableError` with the
+ * JSON as its message.
+ */
 export function readError(value: unknown): JobError | null {
   if (value === null || value === undefined) return null;
   if (isReadableError(value)) return value;

@@ -1,4 +1,7 @@
-/** Returns the task's result, or rejects as soon as the signal aborts. */
+/**
+ * Returns the task's result, or rejects with the signal's reason as soon as the signal is aborted. The task keeps
+ * running.
+ */
 export async function unlessAborted<Result>(
   task: Promise<Result>,
   signal: AbortSignal | undefined,

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * A client that never prepares statements. With a pooler, the next transaction may run on a different connection, where the
- * statement's name is unknown or belongs to another statement.
+ * A client that never prepares statements. With a pooler, the next transaction may run on a different connection, where
+ * the statement's name is unknown or belongs to another statement.
  */
 export class UnnamedClient extends pg.Client {
   override query(...args: never[]): never {

@@ -19,7 +19,7 @@ export const insertAudit = prepared(
   `insert into longshore.audit (who, action, target, filter, count, reason) values ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** $1 limit; nullable: $2 id to continue after, $3 who, $4 action, $5 target. */
+/** $1 limit; null for no restriction: $2 id to continue after, $3 who, $4 action, $5 target. Newest first. */
 export const selectAudit = prepared(
   'longshore-select-audit',
   `
@@ -60,13 +60,13 @@ export class PostgresAuditLog implements AuditLog {
   }
 }
 
-/** Stores the audit entry for an action that had this result, if the caller asked for one. */
+/** Stores the audit entry for an action with this result; does nothing if the caller wants no entry. */
 export type RecordResult<Result> = (result: Result) => Promise<void>;
 
 /**
  * Carries out an operator's action in the caller's transaction, or in a new one if the caller has none.
  *
- * @param act must record its result before the end of the transaction
+ * @param act carries out the action; must call `record` with the result before it resolves
  */
 export function inTransaction<Result, Returned>(
   database: Database,

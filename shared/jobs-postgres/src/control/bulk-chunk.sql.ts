@@ -16,9 +16,9 @@ import {
 export interface ChunkRow {
   seen: number;
   changed: number;
-  /** For `retry`: the changed jobs and their batches. */
+  /** Ids of the changed jobs and of their batches; empty for actions other than `retry`. */
   parents: string[];
-  /** Queues of the changed jobs. */
+  /** Ids of the queues of the changed jobs. */
   queues: number[];
   /** Queue and id of the last job seen; `null` if no job was found. */
   queue_id: number | null;
@@ -32,7 +32,7 @@ export interface ChunkRequest {
   readonly queueIds: readonly number[] | undefined;
   /** Id of the operation for which the changed jobs are recorded. */
   readonly operationId: string;
-  /** Unfinished jobs that were created after this time, and finished jobs that finished after it, are skipped. */
+  /** Unfinished jobs created after this time, and finished jobs that finished after it, are skipped. */
   readonly asOf: string;
   /** The lowest id to change; `undefined` for no limit. */
   readonly firstId: string | undefined;
@@ -40,14 +40,14 @@ export interface ChunkRequest {
   readonly after: Position;
   /** End of the range to search, inclusive. */
   readonly to: Position;
-  /** Maximum number of jobs. */
+  /** Maximum number of jobs to find. */
   readonly limit: number;
 }
 
 /**
- * $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position that many rows after the given
- * one; no row if fewer remain. A chunk never scans beyond that position, however few jobs match, so no statement takes
- * long.
+ * One statement per stage: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position $5 rows
+ * after the given one; no row if fewer remain. A chunk never scans beyond that position, even if few jobs match, so no
+ * statement takes long.
  */
 export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
   Record<Stage, Statement>
@@ -67,14 +67,15 @@ function windowEnd(stage: Stage): Statement {
   );
 }
 
-/** Builds the query that finds the next job of an operation and does not change it. */
+/** Builds the query that finds the next job of an operation without changing it. */
 export function bulkNext(request: ChunkRequest): Query {
   const { picked, values } = pickedBy({ ...request, limit: 1 });
   return queryOf(`with ${picked} select queue_id, id from picked`, values);
 }
 
 /**
- * Builds the statement that finds the next jobs of an operation and changes them as `job-control` changes a single job.
+ * Builds the statement that finds the next jobs of an operation and changes them, in the same way as the statements in
+ * `job-control.sql.ts` change a single job.
  */
 export function bulkChunk(request: ChunkRequest): Query {
   const { action, stage } = request;
@@ -148,8 +149,8 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
 };
 
 /**
- * Returns the CTE `removed`, which deletes the picked jobs. It also compares `finished_at`, so that Postgres does not
- * search the partitions of other days.
+ * Returns the CTE `removed`, which deletes the picked jobs. For finished jobs, it also compares `finished_at`, so that
+ * Postgres does not search the partitions of other days.
  */
 function removed(stage: Stage): string {
   const { table, state, finished, condition } = stageTables[stage];

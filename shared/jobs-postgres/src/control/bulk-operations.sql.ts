@@ -42,7 +42,7 @@ export interface BulkRow {
 
 const times = new Set(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']);
 
-/** Restores a filter from JSON. Invalid times become {@link UnreadableTime}. */
+/** Restores a filter from JSON. Invalid times become an {@link UnreadableTime}. */
 export function readFilter(json: unknown): JobFilter {
   if (!isObject(json)) return {};
   const members = Object.entries(json).map(([name, value]) => [
@@ -55,7 +55,7 @@ export function readFilter(json: unknown): JobFilter {
 /**
  * Restores the filter of an operation that is about to run.
  *
- * @throws {RangeError} if it is not fully readable, because it might match other jobs
+ * @throws {RangeError} if part of the filter cannot be read, because the rest might match other jobs
  */
 export function readFilterStrictly(json: unknown): JobFilter {
   if (!isObject(json)) throw new RangeError('The filter of the operation cannot be read');
@@ -90,9 +90,9 @@ const columns = `id, action, filter, case when state = 'running' and starts_at >
   coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error`;
 
 /**
- * $1 id, $2 action, $3 filter, $4 caller, $5 number of matching jobs, $6 whether that number is exact, $7 time after
- * which created or finished jobs are left out, or null for now, $8 lowest id to change, by finished state, $9 maximum
- * number of jobs to change, or null, $10 delay in milliseconds, $11 whether to restore dependents.
+ * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
+ * time after which created or finished jobs are skipped, or null for now, $8 lowest id to change, by finished state, $9
+ * maximum number of jobs to change, or null, $10 delay in milliseconds, $11 whether to restore dependents.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
@@ -152,7 +152,7 @@ export const selectBulks = prepared(
     order by id desc limit $1`,
 );
 
-/** Returns the operations that are running; usually there are none. */
+/** Returns the running operations that have started; usually, there are none. */
 export const selectRunningBulks = prepared(
   'longshore-select-running-bulks',
   `select ${columns} from longshore.bulk_operation
@@ -167,7 +167,7 @@ export const claimBulk = prepared(
     for update skip locked`,
 );
 
-/** $1 operation, $2 id to continue after or null, $3 limit. */
+/** $1 operation, $2 id to continue after, or null, $3 limit. Returns the ids of changed jobs, newest first. */
 export const selectChanged = prepared(
   'longshore-select-changed',
   `
@@ -176,7 +176,7 @@ export const selectChanged = prepared(
     order by job_id desc limit $3`,
 );
 
-/** $1 id, $2 cursor; increments: $3 seen, $4 changed, $5 skipped; $6 whether the operation is done. */
+/** $1 id, $2 cursor; numbers to add: $3 seen, $4 changed, $5 skipped; $6 whether the operation is done. */
 export const advanceBulk = prepared(
   'longshore-advance-bulk',
   `
@@ -186,7 +186,7 @@ export const advanceBulk = prepared(
     where id = $1`,
 );
 
-/** $1 id, $2 state, $3 error. */
+/** $1 id, $2 final state, $3 error. Ends an operation that is still running. */
 export const endBulk = prepared(
   'longshore-end-bulk',
   `
@@ -195,9 +195,9 @@ export const endBulk = prepared(
 );
 
 /**
- * $1 limit. Deletes up to that many recorded job ids of the oldest operation that ended 30 days ago, and the operation
- * itself once it has none left. `more` is false if there is no such operation. Skips an operation that another server
- * is deleting, whose ids would otherwise seem to have been deleted.
+ * $1 limit. Deletes up to $1 recorded job ids of the oldest operation that ended more than 30 days ago, and deletes the
+ * operation itself once none are left. `more` is false if there is no such operation. Skips an operation that another
+ * server is deleting: ids that are deleted concurrently are not counted, so the operation could be deleted too early.
  */
 export const deleteOldBulk = prepared(
   'longshore-delete-old-bulk',

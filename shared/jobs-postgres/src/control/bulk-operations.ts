@@ -32,7 +32,7 @@ import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql
 import * as sql from './bulk-operations.sql.js';
 import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
 
-/** Maximum number of jobs changed in one transaction, which locks them for about 20 ms. */
+/** Maximum number of jobs changed in one transaction. It locks them for about 20 ms. */
 const chunk = 1_000;
 
 /** Maximum number of rows scanned in one transaction. */
@@ -73,8 +73,8 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
     const counted = await this.#count(request);
-    // In finished states, the operation is limited to the range that was searched. So a count below the maximum is
-    // exact unless some unfinished state was searched only in part.
+    // In finished states, the operation is limited to the range that was searched, so a count below the maximum is
+    // exact unless only some jobs of an unfinished state were searched.
     const count =
       counted !== null && counted.count < maxCounted && unfinished.length === 0
         ? { ...counted, exact: true }
@@ -134,7 +134,10 @@ export class PostgresBulkOperations implements BulkOperations {
     return false;
   }
 
-  /** Carries out one step of an operation. Returns `false` if another server is working on it or it has ended. */
+  /**
+   * Carries out one step of an operation. Resolves to `false` if another server is working on the operation or it has
+   * ended. If the step fails, ends the operation as failed; but if the database is unavailable, rethrows the error.
+   */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
       const request = { action, filter: sql.readFilterStrictly(json) };
@@ -152,8 +155,9 @@ export class PostgresBulkOperations implements BulkOperations {
   }
 
   /**
-   * Processes the next jobs of an operation. If a job's data makes the step fail, retries with half as many jobs, down
-   * to one, and then sets the failing job aside and skips it.
+   * Processes the next jobs of an operation. If the data of a job makes the step fail, retries with half as many jobs,
+   * down to one, and then sets the failing job aside and skips it. Resolves to `null` if another server is working on
+   * the operation or it has ended.
    */
   async #step(id: string, scope: Scope): Promise<Step | null> {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
@@ -203,7 +207,7 @@ interface Scope {
   readonly request: BulkRequest;
   /** Ids of the queues that the filter names; `undefined` if it names none. */
   readonly queueIds: readonly number[] | undefined;
-  /** The number of jobs by state in each queue; empty unless the filter selects jobs by id. */
+  /** The number of jobs by state for each queue id; empty unless the filter selects jobs by id. */
   readonly counts: ReadonlyMap<number, StateCounts>;
   /** Maximum number of jobs in one step. */
   readonly limit: number;
@@ -219,10 +223,13 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
-/** Called instead of carrying out the action, for a job that must be skipped. */
+/** Called for a job that must be skipped, instead of changing it. */
 type SkipJob = (position: Position) => Promise<void>;
 
-/** Processes one chunk of an operation whose row is locked and saves its progress. */
+/**
+ * Processes one chunk of an operation whose row is locked, and saves its progress. With `skipJob`, skips the next job
+ * instead.
+ */
 async function advanceOperation(
   client: Connection,
   scope: Scope,
@@ -296,8 +303,8 @@ function remainingOf({ most, changed }: sql.BulkRow): number {
 }
 
 /**
- * Returns how many jobs a step adds to the operation's `seen` count. Jobs selected by id that are still unchanged are
- * added only at the end, as skipped, because a later step may still change them.
+ * Returns how many jobs a step adds to the operation's `seen` count. If jobs are selected by id, those still unchanged
+ * are added only at the end, because a later step may still change them; they then count as skipped.
  */
 function seenBy(
   { seen, changed }: Step,

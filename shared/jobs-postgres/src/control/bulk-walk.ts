@@ -3,8 +3,8 @@ import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/j
 import { statesOf } from '../read/job-conditions.sql.js';
 
 /**
- * The tables, or parts of tables, that a walk visits, in the order of a job's life: a job that changes its state during
- * the walk is still visited later.
+ * The tables, or parts of tables, that a walk visits. They are in the order of a job's life, so that a job whose state
+ * changes during the walk is still visited later.
  */
 export const stages = [
   'awaiting',
@@ -25,7 +25,7 @@ export interface Position {
   readonly id: string;
 }
 
-/** The progress of a walk. */
+/** How far a walk has progressed. */
 export interface Cursor extends Position {
   readonly stage: Stage;
   /** Number of jobs changed since the walk last started at its first stage. */
@@ -36,7 +36,7 @@ interface StageTable {
   readonly table: string;
   readonly state: JobState;
   readonly finished: boolean;
-  /** SQL condition for the rows that belong to the stage; `null` if all do. */
+  /** SQL condition for the rows that belong to the stage; `null` if all rows of the table do. */
   readonly condition: string | null;
 }
 
@@ -61,7 +61,7 @@ const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {
 const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The order in which one bulk operation visits the jobs that its filter may match. */
+/** Determines the order in which a bulk operation visits the jobs that its filter might match. */
 export class BulkWalk {
   readonly #stages: readonly Stage[];
   readonly #first: Position;
@@ -75,8 +75,8 @@ export class BulkWalk {
     const states = new Set(statesOfRequest(request).filter((state) => possible.includes(state)));
     const stages = stagesOfAction[request.action].filter((stage) => states.has(stageTables[stage].state));
     this.#stages = queueIds?.length === 0 ? [] : stages;
-    // A running job may return to a table that the walk has left, so cancelling repeats the walk until it changes
-    // nothing.
+    // A running job may return to a table that the walk has already visited, so cancelling repeats the walk until it
+    // changes nothing.
     this.#repeats = request.action === 'cancel';
     this.#first = {
       queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),
@@ -95,9 +95,11 @@ export class BulkWalk {
   }
 
   /**
-   * @param cursor the current position
-   * @param end the position that a step has reached in the cursor's table; `null` at the end of the table
-   * @returns the next position; `null` at the end of the walk
+   * Returns the position after a step; `null` at the end of the walk.
+   *
+   * @param cursor the position before the step
+   * @param end the position that the step reached in the table; `null` at the end of the table
+   * @param changed number of jobs that the step changed
    */
   next(cursor: Cursor, end: Position | null, changed: number): Cursor | null {
     const total = cursor.changed + changed;
@@ -108,7 +110,7 @@ export class BulkWalk {
   }
 }
 
-/** Returns the ids of selected jobs; `null` if the filter does not select by id. */
+/** Returns the ids that the filter selects, in lower case; `null` if it does not select by id. */
 export function selectionOf({ filter: { id = [] } }: BulkRequest): ReadonlySet<string> | null {
   return id.length === 0 ? null : new Set(id.map((each) => each.toLowerCase()));
 }

@@ -6,15 +6,16 @@ import { awaitingCancelled } from '../dependencies/awaiting-jobs.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 
 /**
- * CTEs that carry out operators' actions on one or many jobs. They follow a CTE named `removed`, which deletes the jobs
- * from a table and returns their rows, and insert these rows where they belong.
+ * The functions below return CTEs that carry out operators' actions on one or many jobs. They follow a CTE named
+ * `removed`, which deletes the jobs from a table and returns their rows, and insert these rows where they belong.
  */
 
 /**
  * Returns the CTE `counted`, which updates the counters.
  *
- * @param from SQL expression of the previous state
- * @param to SQL expression of the new state; `null` if the jobs are deleted
+ * @param from SQL expression for the previous state
+ * @param to SQL expression for the new state; `null` if the jobs are deleted
+ * @param source the CTE with the jobs
  */
 function counted(from: string, to: string | null, source = 'removed'): string {
   const change = (state: string, jobs: string): string =>
@@ -28,7 +29,11 @@ function counted(from: string, to: string | null, source = 'removed'): string {
 
 const literal = (state: string): string => `'${state}'::longshore.job_state`;
 
-/** Moves jobs that are not running to `cancelled`. `columns` are those that history keeps. */
+/**
+ * Returns CTEs that move jobs that are not running to `cancelled`.
+ *
+ * @param columns the columns to copy to history
+ */
 export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = jobColumns): string {
   const moved =
     from === 'awaiting'
@@ -40,7 +45,7 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
   return `${moved}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** SQL for the number of attempts of a job that is retried, limited so that at least one more attempt is possible. */
+/** SQL for the number of attempts that a retried job has already had, limited so that at least one more is possible. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
 /** Condition on a history row: the job was cancelled while it waited for other jobs. */
@@ -48,8 +53,9 @@ export const neverStarted = `attempt = 0 and state = 'cancelled'
   and exists (select 1 from longshore.job_dependency where child_id = id and not met)`;
 
 /**
- * Makes finished jobs ready again, or makes them wait for other jobs again. Clamps values that were stored before their
- * bounds existed. Adds the last attempt to the past ones, and allows one more attempt if none is left.
+ * Returns CTEs that make finished jobs ready again, or make them wait for other jobs again. They clamp values that were
+ * stored before their bounds existed, add an attempt that ended with an error to the past attempts, and allow one more
+ * attempt if none is left.
  *
  * @param waits SQL condition for the jobs that must wait for other jobs again
  */
@@ -92,14 +98,14 @@ export function becomeReadyAgain(waits: string): string {
     ${outboxEntries('again', 'state', next)}, ${counted('state', next, 'again')}`;
 }
 
-/** Makes scheduled or awaiting jobs ready. */
+/** Returns CTEs that make scheduled or awaiting jobs ready, even if they are not due. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
   return `${becomeReady('removed', 'id')}, ${transitionRecorded('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
 /**
- * Deletes the reports of finished jobs that are being deleted. The attempts to which the reports belong started between
- * the job's creation and its end, so Postgres need not search the partitions of other days.
+ * CTEs that delete the reports of the removed finished jobs and update the counters. The attempts to which the reports
+ * belong started between the creation and the end of the job, so Postgres need not search the partitions of other days.
  */
 export const deleteWithReports = `
     reports as (

@@ -1,6 +1,6 @@
 import { prepared } from '../connection/statement.js';
 
-/** $1 id, $2 version, $3 time or null for now, $4 note. */
+/** $1 id, $2 version, $3 time, or null for now, $4 note. */
 export const insertDeployment = prepared(
   'longshore-insert-deployment',
   `
@@ -8,17 +8,19 @@ export const insertDeployment = prepared(
     returning id, version, at, note, source`,
 );
 
-/** Makes servers that register at the same time wait for each other. */
+/** Makes servers that register at the same time wait for each other, until the end of the transaction. */
 export const lockVersions = prepared(
   'longshore-lock-versions',
   `select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text`,
 );
 
 /**
- * $1 server, $2 version, $3 id of a new deployment. Records the server's version, and a deployment if neither another
- * registered server nor the latest deployment (ignoring planned ones) has this version. A server that restarts during a
- * rolling deployment therefore records no deployment, whereas a rollback to an earlier version is recorded. Runs after
- * {@link lockVersions}, as a separate statement, so that its snapshot includes servers that have just registered.
+ * $1 server, $2 version, $3 id for a new deployment. Records the server's version. Also records a deployment, unless
+ * another registered server or the latest deployment (ignoring planned ones) has this version. A server that restarts
+ * during a rolling deployment therefore records no deployment, whereas a rollback to an earlier version is recorded.
+ *
+ * Must run after {@link lockVersions}, as a separate statement, so that its snapshot includes servers that have just
+ * registered.
  */
 export const noteVersion = prepared(
   'longshore-note-version',
@@ -38,7 +40,10 @@ export const noteVersion = prepared(
     insert into longshore.server_version (server_id, version) values ($1, $2)`,
 );
 
-/** $1 id, or null for any; $2 start and $3 end, or null for no bound. Newest first. */
+/**
+ * $1 id, or null for any; $2 start and $3 end (exclusive), or null for no bound. Returns up to 1000 deployments, newest
+ * first.
+ */
 export const selectDeployments = prepared(
   'longshore-select-deployments',
   `
@@ -53,7 +58,7 @@ export const deleteDeployment = prepared(
   `delete from longshore.deployment where id = $1 returning id, version, at, note, source`,
 );
 
-/** $1 days. */
+/** $1 age in days. Deletes deployments that are older. */
 export const deleteOldDeployments = prepared(
   'longshore-delete-old-deployments',
   `delete from longshore.deployment where at < now() - $1::integer * interval '1 day'`,

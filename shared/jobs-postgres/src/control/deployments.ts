@@ -18,7 +18,7 @@ import {
   selectDeployments,
 } from './deployments.sql.js';
 
-/** Records deployments in Postgres. */
+/** Records, lists and deletes deployments. */
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #reads: Database;
@@ -38,7 +38,10 @@ export class PostgresDeployments implements Deployments {
     return deployment;
   }
 
-  /** Records the version of a server that has just registered, and a deployment if the version is new. */
+  /**
+   * Records the version of a server that has just registered. Also records a deployment if the version is new (see
+   * {@link noteVersion}).
+   */
   async noteServer(serverId: string, version: string): Promise<void> {
     await this.#database.transaction(async (client) => {
       await client.query(lockVersions);

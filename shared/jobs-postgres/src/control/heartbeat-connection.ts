@@ -7,8 +7,8 @@ import { beat, type BeatRow } from './servers.sql.js';
 /** The answer to a heartbeat. */
 export interface Beat extends Pick<BeatRow, 'sent' | 'requested'> {
   /**
-   * How far this machine's clock is ahead, in milliseconds; `null` if the answer took too long for a usable
-   * measurement.
+   * How far this machine's clock is ahead of the database's, in milliseconds; `null` if the answer took too long for a
+   * usable measurement.
    */
   readonly clockAheadMs: number | null;
 }
@@ -55,8 +55,8 @@ export class HeartbeatConnection {
   }
 
   /**
-   * Connects. Loads the driver only now, because loading takes a third of a second of CPU time, and many servers stop
-   * before their first heartbeat.
+   * Connects. Loads the driver only at this point, because loading it takes a third of a second of CPU time, and many
+   * servers stop before their first heartbeat.
    */
   async #connect(timeoutMs: number): Promise<Client> {
     const [{ default: pg }, { connectionConfig }] = await Promise.all([

@@ -1,7 +1,7 @@
 import type { ServerRequest, ServerState } from '@longshore/jobs/storage';
 import type { HeartbeatConnection } from './heartbeat-connection.js';
 
-/** A server whose heartbeats a thread sends. */
+/** A server whose heartbeats are to be sent. It can be passed to another thread. */
 export interface HeartbeatServer {
   readonly id: string;
   readonly intervalMs: number;
@@ -22,13 +22,13 @@ export class HeartbeatLoop {
   #timer: NodeJS.Timeout;
   #stopped = false;
   /**
-   * How many milliseconds this machine's clock is ahead, as measured by the last heartbeat and reported with the next
-   * one.
+   * How many milliseconds this machine's clock is ahead of the database's, as measured by the last heartbeat. Reported
+   * with the next one.
    */
   #clockAheadMs: number | null = null;
   #lastNews: HeartbeatNews | null = null;
 
-  /** @param onNews called when there is news that differs from the last */
+  /** @param onNews called when the news differs from the previous news */
   constructor(
     connection: HeartbeatConnection,
     server: HeartbeatServer,
@@ -52,7 +52,7 @@ export class HeartbeatLoop {
     if (!this.#stopped) this.#timer = setTimeout(() => void this.#next(), pauseMs);
   }
 
-  /** Sends a heartbeat; resolves to the time until the next, in milliseconds. */
+  /** Sends a heartbeat. Resolves to the time until the next one, in milliseconds. */
   async #sendHeartbeat(): Promise<number> {
     const { id, intervalMs, states } = this.#server;
     const state = states[Atomics.load(this.#reported, 1)];
@@ -66,7 +66,8 @@ export class HeartbeatLoop {
     if (news === 'lost') this.stop();
     if (!isNew) return intervalMs;
     this.#onNews(news);
-    // The server soon changes its state, and the operator is waiting to see the change.
+    // Sends the next heartbeat soon, because the server is about to change its state and the operator is waiting to see
+    // the change.
     return Math.min(200, intervalMs);
   }
 

@@ -3,18 +3,21 @@ import type { DatabaseOptions } from '../connection/database.js';
 import { HeartbeatConnection } from './heartbeat-connection.js';
 import { type HeartbeatServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
 
-/** A message to the sender: a server to start with, the id of one to stop, or `close`. */
+/**
+ * A message to the sender: start the heartbeats of this server, stop those of the server with this id, or stop all and
+ * close the connection.
+ */
 export type HeartbeatCommand = { readonly start: HeartbeatServer } | { readonly stop: string } | 'close';
 
-/** A message from the sender. */
+/** A message from the sender: news about one server. */
 export interface HeartbeatMessage {
   readonly serverId: string;
   readonly news: HeartbeatNews;
 }
 
 /**
- * Sends the heartbeats of servers over one connection. Messages on the port start and stop servers; `close` also closes
- * the port.
+ * Sends the heartbeats of several servers over one connection. Messages on the port start and stop the heartbeats of a
+ * server; `close` stops all of them and closes the port.
  */
 export function sendHeartbeats(database: DatabaseOptions, port: MessagePort): void {
   const connection = new HeartbeatConnection(database);

@@ -4,13 +4,16 @@ import type { DatabaseOptions } from '../connection/database.js';
 import { packageFile } from '../connection/package-file.js';
 import { type HeartbeatCommand, type HeartbeatMessage, sendHeartbeats } from './heartbeat-sender.js';
 
-/** The thread's program. Always the compiled file, because TypeScript loaders do not apply to threads. */
+/**
+ * The module that the thread runs; `null` in a bundle. It is always the compiled file, because TypeScript loaders do
+ * not apply to threads.
+ */
 const threadFile = packageFile('dist/control/heartbeat-thread.js');
 
-/** Maximum time that the thread gets to close its connection before it is terminated, in milliseconds. */
+/** Maximum time, in milliseconds, that the thread has to close its connection before it is terminated. */
 const closeMs = 1_000;
 
-/** One server's heartbeat. */
+/** The heartbeat of one server, as the main thread sees it: what to report, and whether the server has been lost. */
 export class Heartbeat {
   readonly #reported = new Int32Array(new SharedArrayBuffer(8));
   readonly #lost = new AbortController();
@@ -20,11 +23,12 @@ export class Heartbeat {
     this.onRequest = onRequest;
   }
 
-  /** The number of running jobs and the index of the state, in memory shared with the thread that sends them. */
+  /** The number of running jobs and the index of the state, in memory shared with the thread that sends heartbeats. */
   get reported(): SharedArrayBuffer {
     return this.#reported.buffer;
   }
 
+  /** Aborted when the server has been declared dead or the thread that sends its heartbeats has failed. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -44,12 +48,12 @@ export class Heartbeat {
 
 /**
  * Sends the heartbeats of a store's servers from a separate thread, so that they continue while a handler blocks the
- * event loop. The thread starts with the first server and runs until these heartbeats are closed, because starting a
- * thread takes as long as starting a hundred servers.
+ * event loop. The thread starts with the first server and runs until {@link close} is called, because starting a thread
+ * takes as long as starting a hundred servers.
  *
- * The main thread sends the heartbeats if the code is bundled, because a bundle has no file for the thread, and if the
- * connection options contain a function, such as one that returns a password, because functions cannot be passed to a
- * thread.
+ * In two cases, the main thread sends the heartbeats instead: if the code is bundled, because a bundle has no file for
+ * the thread, and if the connection options contain a function, such as one that returns a password, because functions
+ * cannot be passed to a thread.
  */
 export class Heartbeats {
   readonly #database: DatabaseOptions;
@@ -78,7 +82,10 @@ export class Heartbeats {
     if (this.#heartbeats.size === 0) this.#sender?.unref(); // lets the process end
   }
 
-  /** Stops all heartbeats. Resolves when the connection has been closed. */
+  /**
+   * Stops all heartbeats. Resolves when the connection has been closed or, if that takes too long, the thread has been
+   * terminated.
+   */
   async close(): Promise<void> {
     this.#heartbeats.clear();
     const sender = this.#sender;
@@ -105,7 +112,7 @@ export class Heartbeats {
       if (news === 'lost') heartbeat?.lose(new Error('The server was silent for too long'));
       else heartbeat?.onRequest(news);
     });
-    // If the thread fails, its servers will be declared dead, so they count as lost now.
+    // If the thread fails, its servers will be declared dead, so all of them are treated as lost immediately.
     const fail = (error: Error): void => {
       if (this.#sender !== sender) return;
       this.#sender = undefined;
@@ -141,6 +148,6 @@ function startThread(program: URL, database: DatabaseOptions): Worker {
 function startHere(database: DatabaseOptions): MessagePort {
   const { port1, port2 } = new MessageChannel();
   sendHeartbeats(database, port2);
-  port2.unref(); // the other port keeps the process running while there are servers
+  port2.unref(); // only the other port keeps the process running, while there are servers
   return port1;
 }

@@ -12,8 +12,9 @@ import {
 } from './control-moves.sql.js';
 
 /**
- * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row
- * if the job is not in that state; otherwise, `changed` is false if there was nothing to change.
+ * The statements below carry out operators' actions on a single job: $1 queue, $2 id. Each applies to jobs in one
+ * state. It returns no row if the job is not in that state; otherwise, `changed` is false if there was nothing to
+ * change.
  */
 
 export const cancelWaiting = prepared(
@@ -36,7 +37,7 @@ export const cancelReady = prepared(
     select true as changed from removed`,
 );
 
-/** $1 queue, $2 id. Locks the job until the transaction ends. */
+/** One statement per final state: $1 queue, $2 id. Locks the job until the transaction ends. */
 export const lockFinished = ofFinished((state) =>
   prepared(
     `longshore-lock-${state}`,
@@ -53,9 +54,13 @@ export const cancelRunning = prepared(
     returning xmax = 0 as changed`,
 );
 
+/**
+ * Statements that make a failed or cancelled job ready again. A job that was cancelled while it waited for other jobs
+ * waits for them again.
+ */
 export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled', neverStarted) };
 
-/** Makes a failed or cancelled job ready, even if it was cancelled while it waited for other jobs. */
+/** Like {@link retryFinished}, but a job that was cancelled while it waited for other jobs becomes ready too. */
 export const retryRegardless = {
   failed: retryFinished.failed,
   cancelled: retry('cancelled', 'false', 'cancelled-regardless'),
@@ -79,7 +84,7 @@ export const runWaiting = prepared(
     select true as changed from removed`,
 );
 
-/** $3 the new time. */
+/** $1 queue, $2 id, $3 new time. */
 export const rescheduleWaiting = prepared(
   'longshore-reschedule-waiting',
   `
@@ -125,8 +130,8 @@ export const isIdleCancellation = `not exists (
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**
- * Finds requests to cancel jobs that are not running: the attempt ended or was released before the server read the
- * request.
+ * Finds requests to cancel jobs that are not running, because the attempt ended or was released before its server read
+ * the request.
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',

@@ -25,8 +25,8 @@ import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
 
 /**
- * The statement that carries out an action on a job in each state, or `unchanged` if there is nothing to do. The action
- * is not allowed in states without an entry.
+ * The statement that carries out an action on a job, by the state of the job, or `unchanged` if there is nothing to do.
+ * The action is not allowed in states without an entry.
  */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
@@ -39,8 +39,8 @@ interface JobAccess {
 }
 
 /**
- * The statements that lock a job, by its state. Running jobs are not locked, because their handler's transaction may
- * already have locked the row for a long time.
+ * The statements that lock a job, by its state. Running jobs are not locked, because the transaction of their handler
+ * may have locked the row for a long time.
  */
 const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
@@ -128,7 +128,7 @@ export class PostgresControl implements JobControl {
     return claims.filter(({ jobId }) => cancelled.has(jobId));
   }
 
-  /** Carries out an action. Locks the job first if a check or an audit entry depends on its previous state. */
+  /** Carries out an action. Locks the job first if a check or an audit entry depends on its state before the action. */
   async #control(
     id: string,
     steps: Steps,
@@ -154,7 +154,7 @@ export class PostgresControl implements JobControl {
     });
   }
 
-  /** Reads the job and runs the statement for its state. Starts over if the state has changed in between. */
+  /** Reads the job and runs the statement for its state. Starts over if the job's state has changed in between. */
   async #controlOn(
     access: JobAccess,
     id: string,
@@ -183,7 +183,8 @@ export class PostgresControl implements JobControl {
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
       const changed = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
-      // A running job is not locked and may have changed since the check, so it is checked again after the request.
+      // A running job is not locked and may have changed since the check, so it is checked again now that cancellation
+      // has been requested.
       if (step === sql.cancelRunning) check?.(changed);
       return { outcome: 'ok', job: changed, changed: done.changed };
     }
@@ -198,7 +199,7 @@ export class PostgresControl implements JobControl {
     return this.#notified(options, notify, control);
   }
 
-  /** Notifies servers once the changes are visible. */
+  /** Waits for the action and then notifies servers, in a caller's transaction only after the commit. */
   async #notified(
     { transaction }: ActionOptions<ControlResult> = {},
     notify: (result: ControlResult) => void,
@@ -218,7 +219,10 @@ async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> 
   await run(restoreSkipped, [arrayOf(batchId === null ? [id] : [id, batchId])]);
 }
 
-/** Returns the job, locked until the transaction ends unless it is running; `undefined` if it does not exist. */
+/**
+ * Returns the row of a job; `undefined` if it does not exist. Unless the job is running, it is locked until the
+ * transaction ends.
+ */
 async function lockedRow(
   { run, find }: Pick<JobAccess, 'run' | 'find'>,
   id: string,

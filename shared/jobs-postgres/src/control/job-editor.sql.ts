@@ -25,7 +25,9 @@ export interface LockedRow {
   args: string;
 }
 
-/** $1 queue, $2 ids. Locks the jobs until the transaction ends; jobs claimed concurrently are not returned. */
+/**
+ * $1 queue, $2 ids. Locks the jobs until the transaction ends and returns them. Leaves out jobs that have been claimed.
+ */
 export const lockEditable = ofTables(liveTables, (table) =>
   prepared(
     `longshore-lock-editable-${table}`,
@@ -35,26 +37,32 @@ export const lockEditable = ofTables(liveTables, (table) =>
   ),
 );
 
-/** $1 queue, $2 id. Locks one job as {@link lockEditable} locks several. */
+/** $1 queue, $2 id. Like {@link lockEditable}, but for one job. */
 export const lockOneEditable = ofTables(liveTables, (table) =>
   prepared(
     `longshore-lock-one-${table}`,
     `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
   ),
 );
-/** Compares an edited time with the stored one in milliseconds, because JavaScript dates do not hold microseconds. */
+/**
+ * Returns the condition that an edited time equals the stored one. Compares milliseconds, because JavaScript dates have
+ * no microseconds.
+ */
 const sameTime = (stored: string, edited: string): string =>
   `date_trunc('milliseconds', ${stored}) is not distinct from date_trunc('milliseconds', ${edited})`;
 
-/** SQL for the job's time after the edit: the stored one, with microseconds, if the time has not changed. */
+/**
+ * SQL for the job's time after the edit. If the edit does not change the time, the stored one is kept with its
+ * microseconds.
+ */
 const runAt = `case when ${sameTime('job.run_at', 'edit.run_at')} then job.run_at else edit.run_at end`;
 
 /** Condition on a removed job: the edit does not change its time. */
 const keepsTime = sameTime('run_at', 'new_run_at');
 
 /**
- * $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 new queues. The jobs must already be
- * locked.
+ * The CTE `edit`, with one row per edited job: $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5
+ * times, $6 new queues. The jobs must already be locked.
  */
 const edit = `
     edit as materialized (
@@ -63,7 +71,7 @@ const edit = `
       ) as edit (id, args, priority, run_at, to_queue)
     )`;
 
-/** Edits ready jobs that stay ready in the same queue. */
+/** Edits ready or blocked jobs that stay in their queue and do not become scheduled. */
 export const editReady = ofTables(readyTables, (table) =>
   prepared(
     `longshore-edit-${table}`,
@@ -79,8 +87,8 @@ export const editReady = ofTables(readyTables, (table) =>
 );
 
 /**
- * Edits jobs that keep waiting, possibly in another queue. If an awaiting job moves, its dependencies are updated,
- * because they contain its queue.
+ * Edits scheduled or awaiting jobs, which may move to another queue. If an awaiting job moves, its dependencies are
+ * updated, because they contain its queue.
  */
 export const editWaiting = ofTables(waitingTables, (table) => {
   const moveDependencies = `
@@ -105,7 +113,7 @@ export const editWaiting = ofTables(waitingTables, (table) => {
   );
 });
 
-/** Edits ready jobs that move to another queue or become scheduled. */
+/** Edits ready or blocked jobs that move to another queue or become scheduled. */
 export const moveReady = ofTables(readyTables, (table) =>
   prepared(
     `longshore-move-${table}`,

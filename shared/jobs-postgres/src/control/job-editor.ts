@@ -32,7 +32,10 @@ interface Place {
   readonly args: JsonText;
 }
 
-/** Thrown if a job moved to another queue or table between being read and being locked. The edit then starts over. */
+/**
+ * Thrown if a job moved to another queue or table after it was read and before it was locked. The edit then starts
+ * over.
+ */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
@@ -89,7 +92,11 @@ export class JobEditor {
     return this.#toJobs(edited);
   }
 
-  /** Locks jobs by queue, table and id, in this order, to avoid deadlocks. Returns where each locked job was found. */
+  /**
+   * Locks jobs in the order of queue, table and id, to avoid deadlocks. Returns where each locked job was found.
+   *
+   * @throws if the arguments and results of the jobs are too large in total
+   */
   async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
     const places = new Map<string, Place>();
     const [size] = await run<{ bytes: number }>(sizeOfJobs, [arrayOf(rows.map(({ id }) => id))]);
@@ -167,7 +174,7 @@ export class JobEditor {
   }
 }
 
-/** Groups the edits by statement, in the order of ids. */
+/** Groups the edits by queue and statement; each group contains its ids in ascending order. */
 function grouped(
   edits: ReadonlyMap<string, JobContent>,
   current: ReadonlyMap<string, Job>,
@@ -176,7 +183,7 @@ function grouped(
   const groups = new Map<string, readonly [Statement, Place, string[]]>();
   for (const [id, content] of [...edits].toSorted(([left], [right]) => (left < right ? -1 : 1))) {
     const [job, place] = [current.get(id), places.get(id)];
-    if (job === undefined || place === undefined) continue; // already checked
+    if (job === undefined || place === undefined) continue; // cannot happen, because the caller has checked the edits
     const moves = content.queue !== job.queue || content.runAt?.getTime() !== job.runAt?.getTime();
     const key = `${place.queueId} ${place.table} ${moves}`;
     const group = groups.get(key) ?? [statementFor(place.table, moves), place, []];

@@ -20,7 +20,7 @@ export const selectPause = prepared(
   `select name, ${pauseColumns} from longshore.paused_type where name = $1 and ${isPaused}`,
 );
 
-/** $1 name; $2 to $4 the pause. */
+/** $1 name; $2 who paused it, $3 reason, $4 end. */
 export const pauseType = prepared(
   'longshore-pause-type',
   `
@@ -29,17 +29,16 @@ export const pauseType = prepared(
 );
 
 /**
- * $1 name. Resumes a job type and returns the queues of its ready jobs. Scans have passed the places of these jobs, so
- * the statement records the places as gaps.
+ * $1 name. Resumes a job type. Returns the queues that have ready jobs of this type, a single row without a queue if
+ * there are none, or no row if the type was not paused. Scans may already have passed the positions of these jobs, so
+ * the statement records them as gaps.
  */
 export const resumeType = prepared('longshore-resume-type', resumption('true'));
 
-/**
- * Like {@link resumeType}, but only if the pause has ended. Returns a row without a queue if there are no ready jobs.
- */
+/** Like {@link resumeType}, but only if the pause has ended; otherwise returns no row. */
 export const resumeTypeWhenDue = prepared('longshore-resume-type-when-due', resumption(endedPause));
 
-/** @param condition on the row of the type */
+/** @param condition SQL condition on the row of the paused type */
 function resumption(condition: string): string {
   return `
     with resumed as (

@@ -72,7 +72,7 @@ export class PostgresJobTypes implements JobTypes {
         options.transaction,
         this.#database.schema,
         () => void notify().catch(() => undefined),
-      ); // servers also poll, so a failed notification only delays the jobs
+      ); // a failed notification only delays the jobs, because servers also poll
     return before;
   }
 

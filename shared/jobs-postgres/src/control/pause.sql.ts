@@ -1,6 +1,6 @@
 import type { NewPause, PauseState } from '@longshore/jobs/storage';
 
-/** The columns of a pause, as they are stored. */
+/** The columns of a pause, as {@link pauseColumns} selects them: all null unless the row is paused. */
 export interface PauseRow {
   paused_at: Date | null;
   paused_by: string | null;
@@ -8,21 +8,21 @@ export interface PauseRow {
   paused_until: Date | null;
 }
 
-/** Condition: the row is paused. Its pause has begun and not ended. */
+/** SQL condition: the row is paused, that is, its pause has begun and not yet ended. */
 export const isPaused = '(paused_at is not null and coalesce(paused_until > now(), true))';
 
-/** Condition: the row's pause has ended, but its columns are still set. */
+/** SQL condition: the row's pause has ended, but its columns are still set. */
 export const endedPause = '(paused_at is not null and paused_until <= now())';
 
-/** The columns of a row's pause; all null if the pause has ended. */
+/** The select list for a row's pause; all columns are null unless the row is paused. */
 export const pauseColumns = ['paused_at', 'paused_by', 'pause_reason', 'paused_until']
   .map((column) => `case when ${isPaused} then ${column} end as ${column}`)
   .join(', ');
 
-/** The assignments that begin a pause: $2 by, $3 reason, $4 end. */
+/** SQL assignments that begin a pause: $2 who paused, $3 reason, $4 end or null. */
 export const beginPause = 'paused_at = now(), paused_by = $2, pause_reason = $3, paused_until = $4';
 
-/** The assignments that end a pause. */
+/** SQL assignments that end a pause. */
 export const endPause = 'paused_at = null, paused_by = null, pause_reason = null, paused_until = null';
 
 /** Subquery for the names of the paused job types. */
@@ -37,7 +37,7 @@ export function toPauseState(row: PauseRow): PauseState {
   };
 }
 
-/** Returns the parameters of {@link beginPause}. */
+/** Returns parameters $2 to $4 of {@link beginPause}. */
 export function pauseValues({ by, reason, until }: NewPause): unknown[] {
   return [by, reason, until];
 }

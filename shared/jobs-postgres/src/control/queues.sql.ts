@@ -3,19 +3,20 @@ import { prepared } from '../connection/statement.js';
 import { beginPause, endPause, isPaused, pauseColumns } from './pause.sql.js';
 
 /**
- * Condition that a queue's settings are still those that the caller has seen: $3 paused, $4 concurrency limit, $5 rate
- * limit. Always true if $2 is false.
+ * SQL condition: the queue's settings still match what the caller expects: $2 whether to check, $3 paused, $4
+ * concurrency limit, $5 rate limit. Always true if $2 is false.
  */
 const matchesExpectedSettings = `(not $2::boolean or (
       ${isPaused} = $3::boolean
       and queue.concurrency_limit is not distinct from $4::integer
       and queue.rate_limit is not distinct from $5::jsonb))`;
 
-/** The assignments that end a queue's retirement, for use in statements that change its settings. */
+/** SQL assignments that end a queue's retirement, for statements that change the queue's settings. */
 export const endRetirement = 'retired_at = null, idle_since = null';
 
 /**
- * $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they differ.
+ * $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends. Returns no row if they do not
+ * match the expected ones.
  */
 export const lockQueue = prepared(
   'longshore-lock-queue',
@@ -25,7 +26,7 @@ export const lockQueue = prepared(
     for update`,
 );
 
-/** $1 queue; $2 to $4 the pause. */
+/** $1 queue; $2 to $4 as in {@link beginPause}. */
 export const pauseQueue = prepared(
   'longshore-pause-queue',
   `update longshore.queue set ${beginPause}, ${endRetirement} where id = $1`,
@@ -44,8 +45,8 @@ export interface RetiredRow {
 }
 
 /**
- * $1 name, $2 to $5 expected settings. Retires a queue that has neither unfinished jobs nor consumers. Returns no row
- * if there is no such queue.
+ * $1 name, $2 to $5 expected settings. Retires a queue if it has neither unfinished jobs nor consumers and its settings
+ * match the expected ones. Returns no row if there is no such queue.
  */
 export const retireQueue = prepared(
   'longshore-retire-queue',
@@ -73,14 +74,17 @@ export const returnQueues = prepared(
   `update longshore.queue set retired_at = null, idle_since = null where ${isUsedAgain}`,
 );
 
-/** Condition on a queue: jobs have ended since it was first found idle, even if it was idle again at each check. */
+/**
+ * Condition on a queue: some of its jobs have ended since it was first found idle, although every check since then may
+ * have found it idle.
+ */
 const hasEndedJobs = `exists (
       select 1 from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
     )`;
 
 /**
- * $1 days. Records when queues became idle, and retires those that have been idle for that many days. A queue that is
- * paused, limited or named by a recurring job does not count as idle.
+ * $1 days. Records when queues became idle, and retires queues that have been idle for $1 days. A queue that is paused,
+ * limited or named by a recurring job does not count as idle.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',
@@ -105,7 +109,7 @@ export const retireIdleQueues = prepared(
 
 /**
  * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6
- * tokens of a new bucket.
+ * initial number of tokens if the queue has no token bucket yet.
  */
 export const limitQueue = prepared(
   'longshore-limit-queue',

@@ -135,8 +135,8 @@ export class PostgresQueues implements Queues {
   }
 
   /**
-   * Changes a queue's settings and returns the previous ones. Changes nothing and returns `null` if these are not the
-   * settings that the caller has seen.
+   * Changes a queue's settings and returns the previous ones. Changes nothing and returns `null` if they do not match
+   * the settings in `options.seen`.
    */
   async #set(
     name: string,
@@ -153,7 +153,7 @@ export class PostgresQueues implements Queues {
     });
   }
 
-  /** @param queueId id of the queue if `rows` has only one; `null` for all queues */
+  /** @param queueId id of the queue if `rows` contains only one; `null` for all queues */
   async #toQueues(
     rows: readonly QueueRow[] | Promise<readonly QueueRow[]>,
     queueId: number | null = null,
@@ -186,7 +186,8 @@ function deletionOf(row: RetiredRow | undefined): QueueDeletion {
 }
 
 /**
- * Returns parameters $2 to $5 of the statements that compare a queue's settings with those that the caller has seen.
+ * Returns parameters $2 to $5 of {@link lockQueue} and {@link retireQueue}: the settings that the caller expects the
+ * queue to have.
  */
 function seenValues(seen: QueueSettings | undefined): unknown[] {
   if (seen === undefined) return [false, null, null, null];

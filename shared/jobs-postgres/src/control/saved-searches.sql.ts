@@ -20,8 +20,8 @@ export const selectSearch = prepared(
 );
 
 /**
- * $1 name, $2 query, $3 who saves it, $4 maximum number of searches. Returns no row, and stores nothing, if that many
- * other searches exist.
+ * $1 name, $2 query, $3 who saves it, $4 maximum number of searches. Replaces a search of the same name. Stores nothing
+ * and returns no row if $4 other searches exist.
  */
 export const upsertSearch = prepared(
   'longshore-upsert-saved-search',

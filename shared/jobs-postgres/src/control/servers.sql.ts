@@ -2,8 +2,8 @@ import type { Server, ServerRequest, ServerState } from '@longshore/jobs/storage
 import { prepared, unprepared } from '../connection/statement.js';
 
 /**
- * $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms; nullable: $7 names of jobs with handlers, $8
- * weights of queues.
+ * $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms; nullable: $7 names of the jobs for which it has
+ * handlers, $8 weights of the queues.
  */
 export const insertServer = prepared(
   'longshore-insert-server',
@@ -16,14 +16,14 @@ export interface BeatRow {
   /** `false` if another transaction has locked the server's row. */
   sent: boolean;
   requested: ServerRequest | null;
-  /** Milliseconds since 1970. */
+  /** The database's time, in milliseconds since 1970. */
   now: string;
 }
 
 /**
- * $1 id, $2 number of running jobs, $3 state, $4 how many milliseconds the server's clock is ahead, or null. Records a
- * heartbeat. Returns no row if the server has been declared dead. Does not wait for a lock, because the heartbeats of
- * other servers use the same connection.
+ * $1 id, $2 number of running jobs, $3 state, $4 how many milliseconds the server's clock is ahead, or null if unknown.
+ * Records a heartbeat. Returns no row if the server has been declared dead. Does not wait if the row is locked, because
+ * the heartbeats of other servers use the same connection.
  */
 export const beat = unprepared(
   'longshore-beat',
@@ -67,8 +67,8 @@ export const selectServers = prepared(
 );
 
 /**
- * Returns the servers lost within the last day, up to 100. Older rows may still exist: they are deleted when the next
- * server is lost.
+ * Returns up to 100 servers lost within the last day. Older rows may still exist, because they are deleted only when
+ * another server is lost.
  */
 export const selectLostServers = prepared(
   'longshore-select-lost-servers',
@@ -77,7 +77,10 @@ export const selectLostServers = prepared(
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 );
 
-/** $1 id. Locks the server until the transaction ends; no heartbeat of the server is recorded during that time. */
+/**
+ * $1 id. Returns the server and locks it until the transaction ends. During that time, no heartbeat of the server is
+ * recorded.
+ */
 export const lockServer = prepared(
   'longshore-lock-server',
   `
@@ -85,7 +88,7 @@ export const lockServer = prepared(
     where id = $1 for update of server`,
 );
 
-/** $1 id, $2 request. */
+/** $1 id, $2 request. Stores an operator's request, which the server receives with its next heartbeat. */
 export const requestOfServer = prepared(
   'longshore-request-of-server',
   `update longshore.server set requested = $2 where id = $1`,
@@ -111,7 +114,10 @@ export function toServer(row: ServerRow): Server {
   };
 }
 
-/** $1 backend process, $2 application name. Terminates that connection and waits up to a second for it to end. */
+/**
+ * $1 process id of a backend, $2 application name. Terminates that connection, if it still has that name, and waits up
+ * to a second for it to end.
+ */
 export const endTransaction = prepared(
   'longshore-end-transaction',
   `

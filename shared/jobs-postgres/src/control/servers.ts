@@ -62,7 +62,7 @@ export class PostgresServers implements Servers {
     const { host, pid, queues, concurrency, timeoutMs } = description;
     const { jobNames = null, queueWeights = null } = description;
     const id = this.#ids.newId();
-    await this.#queues.idsOf(queues); // one statement for all existing queues; new ones take one each
+    await this.#queues.idsOf(queues); // finds all existing queues with one statement; each new queue then takes another
     for (const queue of queues) await this.#queues.idOf(queue);
     const values = [id, host, pid, queues, concurrency, timeoutMs, jobNames, queueWeights];
     await this.#database.query(insertServer, values);
@@ -121,7 +121,7 @@ export class PostgresServers implements Servers {
     });
   }
 
-  /** Stops the heartbeats of servers that did not unregister; they will be declared dead. */
+  /** Stops the heartbeats of servers that have not unregistered, which will therefore be declared dead. */
   async close(): Promise<void> {
     await this.#heartbeats.close();
   }

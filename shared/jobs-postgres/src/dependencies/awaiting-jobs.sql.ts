@@ -6,12 +6,14 @@ import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
-/** State of the jobs that these statements are about: they wait for other jobs. In every statement, $1 is the queue. */
+/**
+ * State of jobs that wait for other jobs. All statements in this file are about such jobs, and their $1 is the queue.
+ */
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /**
  * $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata, $8 times, $9 delays in ms after the
- * end of the parents.
+ * end of the parents. Inserts jobs that wait for their parents.
  */
 export const insertAwaiting = prepared(
   'longshore-insert-awaiting',
@@ -29,7 +31,7 @@ export const insertAwaiting = prepared(
 
 /**
  * $2 ids. Locks the jobs until the transaction ends. Therefore, if two parents of a job end at the same time, the
- * transaction that resolves the second dependency sees that the first has been resolved.
+ * transaction that resolves the second dependency sees that the first is resolved.
  */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
@@ -37,8 +39,8 @@ export const lockAwaiting = prepared(
 );
 
 /**
- * Condition on a dependency: not resolved. Wrapped in `case` so that the planner uses the index on dependents instead
- * of the one on open dependencies.
+ * SQL condition: the dependency is not resolved. Wrapped in `case` so that the planner uses the index on dependents
+ * instead of the one on unresolved dependencies.
  */
 const open = `case when job_dependency.resolved_at is null then true end`;
 
@@ -49,13 +51,15 @@ export const dependenciesResolved = `
       where child_id = any (array(select id from removed)) and ${open}
     )`;
 
-/** SQL for the metadata including the delay, which is needed if the job is restored and waits again. */
+/**
+ * SQL for the metadata of a job including its delay, which is needed if the cancelled job is restored and waits again.
+ */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
 
 /**
  * Returns CTEs that cancel the jobs that the CTE `removed` has deleted from `job_awaiting`.
  *
- * @param error the column of `removed` with the reason, if it has one
+ * @param error `'error'` if `removed` has this column, with the reason; `null` if there is no reason to record
  */
 export function awaitingCancelled(error: 'error' | null = null): string {
   const columns = error === null ? '' : `, ${error}`;
@@ -83,7 +87,7 @@ const cancel = (ended: string): string => `
     )
     select true as changed from removed`;
 
-/** $2 ids, $3 the error of each. Cancels jobs whose conditions on their parents can no longer be met. */
+/** $2 ids, $3 the error of each. Cancels jobs because their parents did not end as required. */
 export const cancelAwaiting = prepared(
   'longshore-cancel-awaiting',
   cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
@@ -115,14 +119,14 @@ const released = `
 
 export interface ReleasedRow {
   ready: number;
-  /** Whether any of the jobs counted as ready has a concurrency key, and so is blocked at first. */
+  /** Whether any of the jobs counted in `ready` has a concurrency key and is therefore blocked at first. */
   blocked: boolean;
   waiting: number;
 }
 
 /**
- * $2 ids. Makes those of the jobs ready that have no open dependencies, or schedules them if their time is in the
- * future.
+ * $2 ids. Releases the jobs whose dependencies are all resolved: makes them ready, or schedules them if their time is
+ * in the future.
  */
 export const releaseAwaiting = prepared(
   'longshore-release-awaiting',

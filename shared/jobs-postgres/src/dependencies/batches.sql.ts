@@ -24,7 +24,7 @@ export function toBatch(row: BatchRow): Batch {
 
 const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
 
-/** $1 id, $2 name, $3 number of jobs, $4 batch callback. An empty batch is finished at once. */
+/** $1 id, $2 name, $3 number of jobs, $4 id of the callback job, or null. An empty batch is finished immediately. */
 export const insertBatch = prepared(
   'longshore-insert-batch',
   `
@@ -32,13 +32,13 @@ export const insertBatch = prepared(
     values ($1, $2, $3, $4, case when $3::integer = 0 then now() end)`,
 );
 
-/** $1 id. */
+/** $1 id. Returns one row, or none if there is no such batch. */
 export const selectBatch = prepared(
   'longshore-select-batch',
   `select ${columns} from longshore.batch where id = $1`,
 );
 
-/** $1 limit, $2 offset, $3 id to continue after, or null. */
+/** $1 limit, $2 offset, $3 id of the batch to continue before, or null. Ids are ordered by creation. */
 export const selectNewestBatches = prepared(
   'longshore-select-newest-batches',
   `
@@ -47,7 +47,7 @@ export const selectNewestBatches = prepared(
     order by id desc limit $1 offset $2`,
 );
 
-/** $1 limit, $2 offset, $3 id to continue after, or null. */
+/** $1 limit, $2 offset, $3 id of the batch to continue after, or null. Ids are ordered by creation. */
 export const selectOldestBatches = prepared(
   'longshore-select-oldest-batches',
   `
@@ -56,7 +56,7 @@ export const selectOldestBatches = prepared(
     order by id limit $1 offset $2`,
 );
 
-/** $1 maximum count. */
+/** $1 number of batches at which counting stops. */
 export const countSomeBatches = prepared(
   'longshore-count-some-batches',
   `select count(*)::integer as batches from (select 1 from longshore.batch order by id limit $1) as counted`,
@@ -69,8 +69,8 @@ export const lockBatches = prepared(
 );
 
 /**
- * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that has ended, adds an outbox
- * row for the jobs that depend on it, and returns a row.
+ * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that this finishes, adds an
+ * outbox row, so that jobs that depend on the batch are released or cancelled, and returns a row.
  */
 export const countBatches = prepared(
   'longshore-count-batches',
@@ -100,7 +100,12 @@ function waitingCancelled(state: string): string {
     ), ${outboxEntries('removed', `'${state}'`, `'cancelled'`)}`;
 }
 
-/** $1 queue, $2 batch, $3 limit. Cancels jobs of a batch that are in one table and not running. */
+/**
+ * Returns a statement that cancels jobs of a batch in one of the tables: $1 queue, $2 batch, $3 limit.
+ *
+ * @param state the state that jobs in this table have
+ * @param condition an additional SQL condition, which must exclude running jobs
+ */
 function cancelJobs(
   table: 'job' | 'job_blocked' | 'job_scheduled' | 'job_awaiting',
   state: string,
@@ -131,8 +136,8 @@ function cancelJobs(
 }
 
 /**
- * Awaiting and scheduled jobs come first, so that a job that becomes ready in the meantime is found by a later
- * statement.
+ * Statements that cancel the jobs of a batch that are not running. To be run in this order: a job that becomes ready in
+ * between moves to a table that a later statement searches.
  */
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),
@@ -141,7 +146,9 @@ export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job', 'enqueued', 'and server_id is null'),
 ];
 
-/** $1 queue, $2 batch. Requests that the running jobs of a batch be cancelled. */
+/**
+ * $1 queue, $2 batch. Requests the cancellation of the running jobs of a batch, and returns the number of new requests.
+ */
 export const cancelRunningOfBatch = prepared(
   'longshore-cancel-running-of-batch',
   `

@@ -31,15 +31,15 @@ import {
 } from './batches.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
-/** Maximum number of jobs cancelled by one statement. */
+/** Maximum number of jobs that one statement cancels. */
 const chunk = 2_000;
 
-/** Limit up to which batches are counted exactly. */
+/** Number up to which batches are counted exactly. */
 const maxCounted = 10_000;
 
 /**
- * A statement that cancels up to {@link chunk} jobs of a batch, or requests that all its running jobs in a queue be
- * cancelled.
+ * A statement that cancels up to {@link chunk} jobs of a batch, or one that requests the cancellation of all its
+ * running jobs in one queue.
  */
 interface CancelStep {
   readonly statement: Statement;
@@ -48,7 +48,7 @@ interface CancelStep {
 
 type Change = Record<FinishedState, number>;
 
-/** Counts the finished jobs of batches as they end; finds, lists and cancels batches. */
+/** Counts the jobs of batches as they finish, and finds, lists and cancels batches. */
 export class PostgresBatches implements DependencyResolver, Batches {
   readonly #database: Database;
   readonly #reads: Database;
@@ -97,9 +97,9 @@ export class PostgresBatches implements DependencyResolver, Batches {
   }
 
   /**
-   * Cancels a batch's jobs. Outside a caller's transaction, only the first jobs and the audit entry share a
-   * transaction. The rest follows in separate ones, because cancelling all jobs of a large batch takes longer than a
-   * transaction is allowed to.
+   * Cancels a batch's unfinished jobs. Within a caller's transaction, cancels all of them there. Otherwise, only the
+   * first jobs and the audit entry share a transaction, and the rest are cancelled in separate ones, because cancelling
+   * all jobs of a large batch would exceed the time limit of a transaction.
    */
   async cancel(
     id: string,
@@ -147,13 +147,13 @@ function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResul
   return batch.finishedAt === null ? { outcome: 'ok', batch, changed } : { outcome: 'illegal', batch };
 }
 
-/** Returns how many jobs a step has cancelled. */
+/** Runs a step, and returns how many jobs it cancelled or requested to be cancelled. */
 async function countOf(run: Run, { statement, values }: CancelStep): Promise<number> {
   const [row] = (await run(statement, values)) as readonly { jobs: number }[];
   return row?.jobs ?? 0;
 }
 
-/** Returns the increments of each batch's counts. */
+/** Returns how the counts of each batch change, by batch id. Omits batches whose counts do not change. */
 function changesOf(entries: readonly OutboxRow[]): Map<string, Change> {
   const changes = new Map<string, Change>();
   for (const { from_state: from, to_state: to, meta } of entries) {

@@ -3,9 +3,9 @@ import { limitOf } from './concurrency-semaphore.sql.js';
 
 /** Maximum number of keys to list. */
 export const maxKeys = 200;
-/** Maximum number of keys to describe. */
+/** Maximum number of keys for which the limit, the waiting time and the ready and running jobs are read. */
 const maxDescribed = 20;
-/** Maximum number of blocked jobs to count, of all keys together. */
+/** Maximum number of blocked jobs to count across all keys. */
 const maxCounted = 20_000;
 /** Maximum number of ready and running jobs to show for each key. */
 const maxHolders = 10;
@@ -13,12 +13,17 @@ const maxHolders = 10;
 export interface BlockingKeyRow {
   queue_id: number;
   key: string;
-  /** Number of blocked jobs. Counting stops at `most` + 1. */
+  /** Number of blocked jobs; `most` + 1 if there are more than `most`. */
   blocked: number;
+  /** Number up to which the blocked jobs of each key are counted exactly. */
   most: number;
-  /** Limit of the first blocked job. This and the following members are null for keys that are not described. */
+  /**
+   * Concurrency limit of the first blocked job. This and the following members are null for all but the largest keys.
+   */
   allowed: number | null;
+  /** When the first blocked job was created or, if that is later, was due. */
   since: Date | null;
+  /** Some of the ready and running jobs with the key, running ones first. */
   holders: { id: string; name: string; startedAt: string | null }[] | null;
 }
 
@@ -26,8 +31,8 @@ const keyOf = `meta ->> 'concurrencyKey'`;
 
 /**
  * $1 first queue, $2 last queue. Steps from key to key through the index and counts the blocked jobs of each key, up to
- * an equal share of the limit, so that a key with many jobs does not hide the others. Describes the keys with the most
- * blocked jobs.
+ * an equal share of the maximum, so that a key with many jobs does not hide the others. Returns details of the keys
+ * with the most blocked jobs.
  */
 export const selectBlockingKeys = prepared(
   'longshore-select-blocking-keys',

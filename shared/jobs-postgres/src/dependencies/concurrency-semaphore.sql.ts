@@ -2,25 +2,25 @@ import { bounds } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** Returns a query that counts the ready and running jobs of `wanted.key`. */
+/** Returns a query that counts the ready and running jobs that have the key `wanted.key`. */
 const taken = (queue: string): string => `
       select count(*) as jobs from longshore.job
       where queue_id = ${queue} and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key`;
 
-/** Returns a query for the first blocked jobs of `wanted.key`. */
+/** Returns a query for the first blocked jobs that have the key `wanted.key`, in queue order. */
 const nextBlocked = (queue: string, columns: string, limit: string): string => `
       select ${columns} from longshore.job_blocked
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
 /**
- * SQL for a job's concurrency limit. An unreadable limit counts as 1, so that it does not make the statement fail for
- * other keys.
+ * SQL for a job's concurrency limit. An invalid limit counts as 1; otherwise it would make the statement fail for other
+ * keys too.
  */
 export const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
   then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.max})::integer else 1 end`;
 
 /**
- * $1 queue, $2 keys. Locks the keys' semaphores until the transaction ends, in the order of the locks' ids to avoid
+ * $1 queue, $2 keys. Locks the semaphores of the keys until the transaction ends, in the order of the lock ids to avoid
  * deadlocks.
  */
 export const lockKeys = prepared(
@@ -32,8 +32,8 @@ export const lockKeys = prepared(
 
 /**
  * $1 queue, $2 distinct keys. Makes as many blocked jobs of each key ready as the key has room for. The limit of the
- * first blocked job applies, and each further job must also fit its own limit. Must run after {@link lockKeys}, as a
- * separate statement, so that its snapshot includes jobs that other transactions have admitted.
+ * first blocked job applies, and each further job must also fit within its own limit. Must run after {@link lockKeys},
+ * as a separate statement, so that its snapshot includes jobs that other transactions have made ready.
  */
 export const admitBlocked = prepared(
   'longshore-admit-blocked',
@@ -64,9 +64,9 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Adds an outbox row for every key that has both room and blocked jobs, which only happens after jobs were deleted
- * directly from the tables. Steps from key to key through the index of blocked jobs, so the number of blocked jobs of
- * each key does not matter.
+ * Adds an outbox row for every key that has both room and blocked jobs, which only happens if jobs were deleted
+ * directly from the tables. Steps from key to key through the index of blocked jobs, so the number of blocked jobs per
+ * key does not matter.
  */
 export const recordKeysWithRoom = prepared(
   'longshore-note-room',

@@ -4,7 +4,10 @@ import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
-/** Makes blocked jobs of a concurrency key ready when a job with this key arrives or ends. */
+/**
+ * Makes blocked jobs of a concurrency key ready when the key has room. Checks this when a job with the key arrives or
+ * ends.
+ */
 export class ConcurrencySemaphore implements DependencyResolver {
   readonly #queues: QueueIdCache;
 
@@ -18,8 +21,8 @@ export class ConcurrencySemaphore implements DependencyResolver {
     { isolate, setAside }: ResolveOptions,
   ): Promise<Iterable<string>> {
     const queues: string[] = [];
-    // Queues are locked in the order of their ids, and keys in the order of their lock ids, as everywhere, to avoid
-    // deadlocks.
+    // To avoid deadlocks, queues are locked in the order of their ids, and keys in the order of their lock ids, as in
+    // all other code.
     for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
       const admitted = await isolate(
         [...keys],
@@ -33,14 +36,14 @@ export class ConcurrencySemaphore implements DependencyResolver {
   }
 }
 
-/** Makes as many blocked jobs ready as the keys have room for, and resolves to their number. */
+/** Makes as many blocked jobs ready as these keys have room for, and resolves to the number of jobs. */
 async function admit(client: Connection, queueId: number, keys: readonly string[]): Promise<number> {
   await client.query(lockKeys, [queueId, keys]);
   const { rows } = await client.query<{ admitted: number }>(admitBlocked, [queueId, keys]);
   return rows[0]?.admitted ?? 0;
 }
 
-/** Returns an outbox row whose only effect is that the relay checks whether this key has room. */
+/** Returns an outbox row that only makes the relay check whether this key has room. */
 function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const meta = { concurrencyKey };

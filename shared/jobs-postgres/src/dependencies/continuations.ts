@@ -15,11 +15,11 @@ import {
 } from './dependencies.sql.js';
 import { insertEnds, type OutboxRow } from './outbox.sql.js';
 
-/** Maximum number of dependencies resolved in one transaction, which keeps transactions short. */
+/** Maximum number of dependencies resolved per transaction, which keeps transactions short. */
 const maxDependencies = 5_000;
 
 /**
- * Releases or cancels jobs when the jobs or batches that they wait for have ended. Locks the waiting jobs first, in a
+ * Releases or cancels waiting jobs when their parents (jobs or batches) have ended. Locks the waiting jobs first, in a
  * fixed order, and then their dependencies.
  */
 export class PostgresContinuations implements DependencyResolver {
@@ -65,8 +65,9 @@ export class PostgresContinuations implements DependencyResolver {
 }
 
 /**
- * Returns the parents whose end no longer counts, because they have been retried or are being retried: their dependents
- * must wait for the next end instead of being cancelled. Locks the other parents against retries.
+ * Returns the failed or cancelled parents whose end no longer counts, because they have been or are being retried.
+ * Their dependents must wait for the next end instead of being cancelled. Locks the other failed or cancelled parents
+ * against retries.
  */
 async function retriedParents(
   client: Connection,
@@ -124,8 +125,8 @@ async function resolveGroup(
 }
 
 /**
- * Puts the ends of parents back into the outbox for the next run, without the metadata that other resolvers have
- * already processed.
+ * Puts the ends of parents back into the outbox for the next run. Omits the rest of their metadata, which other
+ * resolvers have already processed.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
@@ -145,7 +146,7 @@ function endsOf(entries: readonly OutboxRow[]): Map<string, ParentEnd> {
   return ends;
 }
 
-/** Groups dependencies by waiting job, sorted in the order in which the jobs are locked. */
+/** Groups dependencies by waiting job, in the order in which the jobs are locked. */
 function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] {
   const groups = new Map<string, DependencyRow[]>();
   for (const dependency of dependencies) {
@@ -157,8 +158,8 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 }
 
 /**
- * Returns outbox rows for the ends of the parents of these dependencies, without the metadata that other resolvers have
- * already processed.
+ * Returns outbox rows for the ends of the parents of these dependencies. Omits the rest of their metadata, which other
+ * resolvers have already processed.
  */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
@@ -170,7 +171,7 @@ function endsFor(dependencies: readonly DependencyRow[], entries: readonly Outbo
     });
 }
 
-/** Groups dependencies by the id of the waiting job's queue, sorted in the order in which queues are locked. */
+/** Groups dependencies by the waiting job's queue, in the order in which queues are locked. */
 function byDependentQueue(
   dependencies: readonly DependencyRow[],
 ): [queueId: number, dependencies: DependencyRow[]][] {

@@ -8,12 +8,16 @@ export interface DependencyRow {
   child_id: string;
   /** The dependent job's queue. */
   queue_id: number;
+  /** How the parent must end for this dependency to be met. */
   condition: ContinuationCondition;
 }
 
 const columns = 'parent_id, child_id, queue_id, condition';
 
-/** $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5 whether each parent is already marked. */
+/**
+ * $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5 whether each parent is already marked.
+ * Inserts dependencies, which are given as parallel arrays.
+ */
 export const insertDependencies = prepared(
   'longshore-insert-dependencies',
   `
@@ -23,8 +27,8 @@ export const insertDependencies = prepared(
 );
 
 /**
- * $1 parents, $2 limit. Returns unresolved dependencies. Leaves out unmarked ones, which are resolved later, because
- * marking them records the end of the parent again.
+ * $1 parents, $2 limit. Returns the unresolved dependencies on these parents. Skips unmarked ones, which can be
+ * resolved later, because marking them records the end of the parent again.
  */
 export const openDependencies = prepared(
   'longshore-open-dependencies',
@@ -34,7 +38,7 @@ export const openDependencies = prepared(
     limit $2`,
 );
 
-/** $1 parents, $2 dependents. Records that the parents have ended as these dependencies require. */
+/** $1 parents, $2 dependents. Records that these dependencies are met: the parents have ended as required. */
 export const resolveDependencies = prepared(
   'longshore-resolve-dependencies',
   `
@@ -44,8 +48,8 @@ export const resolveDependencies = prepared(
 );
 
 /**
- * $1 dependent to continue after, $2 limit. Returns unmarked dependencies, locked. Skips those that other servers have
- * locked.
+ * $1 dependent to continue after, $2 limit. Locks and returns unmarked dependencies, except those that other servers
+ * have locked.
  */
 export const takeUnmarkedDependencies = prepared(
   'longshore-take-unmarked-dependencies',
@@ -56,7 +60,10 @@ export const takeUnmarkedDependencies = prepared(
     for update skip locked`,
 );
 
-/** $1 parents, $2 dependents. Records that the parents of these dependencies are marked. */
+/**
+ * $1 parents, $2 dependents. Marks these dependencies, which means that the ends of their parents are, or will be,
+ * recorded in the outbox.
+ */
 export const markDependencies = prepared(
   'longshore-mark-dependencies',
   `
@@ -69,7 +76,7 @@ export type ParentPlace = LiveTable | 'job_history' | 'batch';
 
 export interface ParentRow {
   id: string;
-  /** The table in which the job or batch was found; `null` if it does not exist. */
+  /** The table that stores the job or batch; `null` if it does not exist. */
   place: ParentPlace | null;
   queue_id: number;
   /** The final state; `null` if the job or batch has not ended or does not exist. */
@@ -77,9 +84,9 @@ export interface ParentRow {
 }
 
 /**
- * $1 ids. Finds the tables in which these jobs and batches are stored. A job changes tables in a single transaction, so
- * a snapshot shows it in exactly one. The search for each id stops at the first match, because most parents are
- * unfinished and history, which is searched last, has many partitions.
+ * $1 ids. Finds the tables that store these jobs and batches. A job changes tables in a single transaction, so a
+ * snapshot shows it in exactly one. The search for each id stops at the first match and searches history last, because
+ * most parents are unfinished and history has many partitions.
  */
 export const findParents = prepared(
   'longshore-find-parents',
@@ -101,8 +108,8 @@ export const findParents = prepared(
 );
 
 /**
- * $1 ids. Returns the ids of jobs that are still failed or cancelled, and locks these jobs against retries. Skips jobs
- * that are being retried or deleted, because waiting for them could deadlock.
+ * $1 ids. Locks jobs that are still failed or cancelled against retries, and returns their ids. Skips jobs that are
+ * being retried or deleted, because waiting for them could deadlock.
  */
 export const lockUnsuccessful = prepared(
   'longshore-lock-unsuccessful',
@@ -117,8 +124,8 @@ export const lockUnsuccessful = prepared(
 );
 
 /**
- * $1 parents. Reverts {@link markDependencies} for open dependencies. Marking them again makes sure that the next ends
- * of the parents are recorded.
+ * $1 parents. Reverts {@link markDependencies} for unresolved dependencies. Because they are then marked again, the
+ * next ends of the parents are recorded.
  */
 export const unmarkDependencies = prepared(
   'longshore-unmark-dependencies',
@@ -126,8 +133,9 @@ export const unmarkDependencies = prepared(
 );
 
 /**
- * $1 queue, $2 ids. Marks jobs as having dependents, so that their ends are recorded, and returns the ids of those that
- * are marked. Skips jobs that are being claimed, finished or moved, because marking must not wait for their locks.
+ * $1 queue, $2 ids. Marks jobs as having dependents, so that their ends are recorded, and returns the ids of the marked
+ * jobs, including those that were marked before. Skips jobs that are being claimed, finished or moved, because marking
+ * must not wait for their locks.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: markJobs('job'),
@@ -152,8 +160,8 @@ function markJobs(table: string): Statement {
 }
 
 /**
- * $1 ids. Locks unfinished batches, so that they cannot end before their dependencies are marked. Batches themselves
- * need no mark.
+ * $1 ids. Locks unfinished batches, so that they cannot end before their dependencies are marked. The batches
+ * themselves need no mark. Skips batches that are already locked.
  */
 export const lockParentBatches = prepared(
   'longshore-lock-parent-batches',
@@ -161,7 +169,7 @@ export const lockParentBatches = prepared(
     select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked`,
 );
 
-/** $1 parent, $2 limit, $3 dependent to continue after. */
+/** $1 parent, $2 limit, $3 dependent to continue after. Returns the ids of the jobs that depend on the parent. */
 export const selectDependents = prepared(
   'longshore-select-dependents',
   `
@@ -170,7 +178,10 @@ export const selectDependents = prepared(
     order by child_id limit $2`,
 );
 
-/** $1 parents, $2 maximum number of dependents of each. */
+/**
+ * $1 parents, $2 maximum number of dependents of each. Returns one row for each parent that has dependents, with their
+ * ids.
+ */
 export const selectDependentsOfEach = prepared(
   'longshore-select-dependents-of-each',
   `
@@ -181,13 +192,13 @@ export const selectDependentsOfEach = prepared(
     group by parent.id`,
 );
 
-/** Returns SQL for the lower bound of UUIDv7s created at `time`, itself a SQL expression (RFC 9562, 5.7). */
+/** Returns SQL for the lowest UUIDv7 that can have been created at `time`, a SQL expression (RFC 9562, 5.7). */
 const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /**
- * Deletes up to 10 000 dependencies that were resolved at least 30 days ago, the longest time for which finished jobs
- * are kept by default. Ids are ordered by creation, so newer dependencies are not scanned.
+ * Deletes up to 10 000 dependencies that were resolved at least 30 days ago. By default, finished jobs are not kept for
+ * longer than that. Ids are ordered by creation, so newer dependencies are not scanned.
  */
 export const deleteOldDependencies = prepared(
   'longshore-delete-old-dependencies',

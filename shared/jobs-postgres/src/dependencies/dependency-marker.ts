@@ -20,20 +20,22 @@ const beginning = '00000000-0000-0000-0000-000000000000';
 
 export interface MarkingReport {
   readonly marked: number;
-  /** Number of dependencies to try again, because their parents were locked (being claimed, finished or moved). */
+  /**
+   * Number of dependencies to try again later, because their parents were locked (being claimed, finished or moved).
+   */
   readonly busy: number;
 }
 
 /**
- * Ensures that the end of every parent is recorded: marks unfinished parents as having dependents, and records the ends
- * of those that have already ended. Never waits for a lock, and never blocks others for long.
+ * Ensures that the end of every parent is recorded in the outbox: marks unfinished parents as having dependents, and
+ * records the ends of those that have already ended. Never waits for a lock, and never blocks others for long.
  */
 export class DependencyMarker {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
   /**
-   * The dependent after which the next run starts, so that dependencies whose parents stay locked do not starve the
-   * others.
+   * Id of the dependent after which the next run starts. Without it, dependencies whose parents stay locked would
+   * starve the others.
    */
   #from = beginning;
 
@@ -43,7 +45,8 @@ export class DependencyMarker {
   }
 
   /**
-   * Marks all parents together. If their data causes an error, starts over in a mode that sets faulty parents aside.
+   * Marks the parents of the next unmarked dependencies, all together. If their data causes an error, starts over in a
+   * mode that sets faulty parents aside.
    */
   async mark(): Promise<MarkingReport> {
     const from = this.#from;
@@ -86,7 +89,7 @@ export class DependencyMarker {
     return { marked: done.length, busy: dependencies.length - done.length };
   }
 
-  /** Marks parents, and returns the ids of those that are marked. */
+  /** Marks parents, grouped by table and queue. Returns the ids of those that are now marked. */
   async #markParents(client: Connection, parents: readonly ParentRow[], isolate: Isolate): Promise<string[]> {
     const marked: string[] = [];
     for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
@@ -108,7 +111,10 @@ export class DependencyMarker {
   }
 }
 
-/** Marks parents in one table and queue, and returns the ids of those that are marked. */
+/**
+ * Marks parents in one table and queue; batches are locked instead. Returns the ids of those that are now marked or
+ * locked.
+ */
 async function markGroup(
   client: Connection,
   place: string,

@@ -8,7 +8,8 @@ import type { DependencyMarker } from './dependency-marker.js';
 import { findWork, type OutboxRow, takeEntries } from './outbox.sql.js';
 
 /**
- * Pause, in milliseconds, before locked parents are tried again: about as long as claiming or finishing a job takes.
+ * Pause, in milliseconds, before parents that were locked are tried again. Claiming or finishing a job takes about that
+ * long.
  */
 const lockedParentRetryMs = 10;
 const maxTries = 3;
@@ -16,20 +17,20 @@ const maxTries = 3;
 /** Maximum number of set-aside items retried in one transaction. */
 const maxSetAsideRetries = 20;
 
-/** How a resolver processes outbox rows: all together, or in parts so that faulty ones can be set aside. */
+/**
+ * Options of {@link DependencyResolver.resolve}. They determine whether a resolver processes outbox rows all together,
+ * or in parts so that faulty ones can be set aside.
+ */
 export interface ResolveOptions {
   readonly isolate: Isolate;
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
 }
 
-/**
- * Applies the effects that state changes of jobs have on other jobs, in the transaction that takes the changes from the
- * outbox.
- */
+/** Applies the effects of state changes on other jobs, in the transaction that takes the changes from the outbox. */
 export interface DependencyResolver {
   /**
-   * Resolves to the notifications to send after the commit: queues with newly ready jobs, or `null` for other
-   * background work.
+   * Processes state changes. Resolves to the notifications to send after the commit: queues with newly ready jobs, and
+   * `null` if there is other background work.
    */
   resolve(
     client: Connection,
@@ -38,7 +39,7 @@ export interface DependencyResolver {
   ): Promise<Iterable<string | null>>;
 }
 
-/** Takes state changes of jobs from the outbox, and has the resolvers apply their effects on other jobs and batches. */
+/** Takes state changes from the outbox and has the resolvers apply their effects on other jobs and batches. */
 export class OutboxRelay {
   readonly #database: Database;
   readonly #marker: DependencyMarker;
@@ -110,7 +111,10 @@ export class OutboxRelay {
     return rows.length;
   }
 
-  /** Retries each set-aside item separately; items that fail again stay set aside. */
+  /**
+   * Retries set-aside items that are due, each separately. Items that fail again stay set aside. Returns how many were
+   * tried.
+   */
   async #resolveAside(): Promise<number> {
     return this.#notifying(async (client, notified) => {
       const { rows } = await client.query<AsideRow>(lockAsideDue, ['resolver', maxSetAsideRetries]);
@@ -164,7 +168,9 @@ interface AsideRow {
   item: OutboxRow[] | null;
 }
 
-/** Returns the queue and job of an outbox row; neither if its queue is 0, as for the end of a batch. */
+/**
+ * Returns the queue and job of an outbox row, or neither if its queue is 0, as in rows that report the end of a parent.
+ */
 function subjectOf({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
   return queueId > 0 ? { queueId, jobId } : {};
 }

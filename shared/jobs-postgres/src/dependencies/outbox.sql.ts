@@ -4,14 +4,16 @@ import { prepared } from '../connection/statement.js';
 
 /** A state change of a job or batch that affects its batch, its dependents or jobs with the same concurrency key. */
 export interface OutboxRow {
-  /** Id in the outbox; missing if the row was restored from an item that had been set aside. */
+  /** Id in the outbox; missing if the row comes from an item that had been set aside. */
   id?: string;
   queue_id: number;
   job_id: string;
   from_state: JobState;
   to_state: JobState;
   meta: JobMeta & {
-    /** Set if the parent was deleted before the dependency was marked, so that its final state is unknown. */
+    /**
+     * Set if the job or batch was deleted before the dependency on it was marked, so that its final state is unknown.
+     */
     readonly gone?: true;
   };
 }
@@ -19,9 +21,9 @@ export interface OutboxRow {
 /**
  * Returns a CTE that records state changes in the outbox, for jobs that have a batch, dependents or a concurrency key.
  *
- * @param source name of the CTE that returns the jobs before the change
- * @param from SQL expression of the previous state
- * @param to SQL expression of the new state
+ * @param source name of the CTE that returns the jobs as they were before the change
+ * @param from SQL expression for the previous state
+ * @param to SQL expression for the new state
  */
 export function outboxEntries(source: string, from: string, to: string): string {
   return `
@@ -33,7 +35,7 @@ export function outboxEntries(source: string, from: string, to: string): string 
 
 /**
  * $1 jobs or batches, $2 their final states, $3 whether each was deleted, so that its final state is unknown. Records
- * in the outbox that they have ended, for their dependents.
+ * their ends in the outbox, for the jobs that depend on them.
  */
 export const insertEnds = prepared(
   'longshore-insert-ends',
@@ -43,7 +45,10 @@ export const insertEnds = prepared(
     from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone)`,
 );
 
-/** Checks whether there is anything to resolve, which is usually not the case. */
+/**
+ * Returns which kinds of work there are for the outbox relay: outbox rows, unmarked dependencies and set-aside items
+ * that are due. Usually there are none.
+ */
 export const findWork = prepared(
   'longshore-find-work',
   `
@@ -55,8 +60,8 @@ export const findWork = prepared(
 );
 
 /**
- * $1 limit. Takes rows from the outbox. Several servers can do so at once, because each skips rows that others have
- * locked.
+ * $1 limit. Deletes and returns the oldest outbox rows. Several servers can run this at once, because each skips rows
+ * that others have locked.
  */
 export const takeEntries = prepared(
   'longshore-take-outbox-entries',

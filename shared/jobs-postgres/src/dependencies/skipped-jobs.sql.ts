@@ -3,13 +3,13 @@ import { prepared } from '../connection/statement.js';
 import { becomeReadyAgain } from '../control/control-moves.sql.js';
 
 /**
- * Condition on a row of history: the job was skipped, which means cancelled because a parent did not end as required.
+ * SQL condition on a row in history: the job was skipped, that is, cancelled because a parent did not end as required.
  */
 const skipped = `attempt = 0 and error ->> 'name' = '${skippedErrorName}'`;
 
 /**
- * A recursive CTE: $1 jobs and batches. Finds the jobs that were skipped because of these, directly or through other
- * skipped jobs and their batches.
+ * A recursive CTE with the jobs that were skipped because of $1 (ids of jobs and batches), directly or through other
+ * skipped jobs and their batches. Also returns $1 itself (with `is_batch` null) and those batches.
  */
 const found = `
     found (id, is_batch) as (
@@ -25,7 +25,7 @@ const found = `
       where related.id is not null
     )`;
 
-/** $1 jobs and batches, $2 maximum count. Counts the jobs that were skipped because of them. */
+/** $1 jobs and batches, $2 number at which counting stops. Counts the jobs that were skipped because of them. */
 export const countSkipped = prepared(
   'longshore-count-skipped',
   `
@@ -35,9 +35,9 @@ export const countSkipped = prepared(
 );
 
 /**
- * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens batches with a job
- * that was retried or restored: otherwise, their callback would be skipped again before the outbox row of that job is
- * processed.
+ * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens the batches of
+ * restored jobs, and any batches in $1. Otherwise, the callback of such a batch would be skipped again before the
+ * outbox rows of its jobs are processed.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',

@@ -4,9 +4,10 @@ const howTo =
   'pass a pg client on which a transaction has begun, or an adapter for another library: drizzleTransaction(tx), kyselyTransaction(trx), knexTransaction(trx), prismaTransaction(tx), typeormTransaction(manager), postgresJsTransaction(sql)';
 
 /**
- * Returns the given transaction. Rejects objects that look like a transaction but would not enqueue in one.
+ * Checks a transaction that a caller passed, and returns it. Rejects objects that look like a transaction but would run
+ * statements outside of one.
  *
- * @throws {TypeError} that names what to pass instead
+ * @throws {TypeError} if the object is rejected; the message names what to pass instead
  */
 export function checkTransaction(transaction: TransactionClient): TransactionClient {
   if (typeof (transaction as Partial<TransactionClient> | null)?.query !== 'function')
@@ -15,7 +16,7 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
     throw new TypeError(
       'transaction is a pg.Pool, which runs each statement on any of its connections: take a client with pool.connect(), begin a transaction on it, and pass that client',
     );
-  // Absent in older versions of pg.
+  // Older versions of pg do not have this method.
   const { getTransactionStatus: status } = transaction as { getTransactionStatus?: () => string | null };
   if (status?.call(transaction) === 'I')
     throw new TypeError(
@@ -25,9 +26,11 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
 }
 
 /**
- * Checks that an object of a library is an open transaction.
+ * Rejects an object of a database library that is not an open transaction.
  *
- * @throws {TypeError} if it is not, with an example of how to get one
+ * @param isOpen whether the caller has found the object to be an open transaction
+ * @param example code that provides a transaction of this library, for the error message
+ * @throws {TypeError} if `isOpen` is `false`
  */
 export function requireOpen(isOpen: boolean, library: string, example: string): void {
   if (!isOpen)
@@ -37,7 +40,7 @@ export function requireOpen(isOpen: boolean, library: string, example: string): 
 /**
  * Returns the rows of a statement's result.
  *
- * @throws {TypeError} if it has none
+ * @throws {TypeError} if the result has no `rows` array
  */
 export function rowsOf(result: unknown): readonly unknown[] {
   const rows: unknown = (result as { rows?: unknown } | null)?.rows;

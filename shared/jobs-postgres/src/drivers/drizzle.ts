@@ -8,8 +8,8 @@ export interface DrizzleTransaction {
 }
 
 /**
- * Adapts a Drizzle transaction for enqueueing, with the drivers `node-postgres`, `postgres-js` or `pglite`:
- * `{ transaction: drizzleTransaction(tx) }`.
+ * Adapts a Drizzle transaction, so that jobs can be enqueued in it: `{ transaction: drizzleTransaction(tx) }`. Supports
+ * the drivers `node-postgres`, `postgres-js` and `pglite`.
  *
  * @throws {TypeError} if `tx` is a database instead of a transaction
  */
@@ -17,7 +17,7 @@ export function drizzleTransaction(tx: DrizzleTransaction): TransactionClient {
   requireOpen(typeof tx.rollback === 'function', 'Drizzle', 'db.transaction(async (tx) => …)');
   return {
     query: async (text, values = []) => {
-      // Drizzle passes such a query on unchanged: its text and parameters.
+      // Drizzle sends the text and parameters of such a query unchanged.
       const query = { getSQL: () => ({ toQuery: () => ({ sql: text, params: values }) }) };
       const result = await tx.execute(query as never);
       return { rows: (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as never[] };

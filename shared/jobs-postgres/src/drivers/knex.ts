@@ -5,14 +5,14 @@ import { requireOpen } from './check-transaction.js';
 export interface KnexTransaction {
   readonly isTransaction?: boolean;
   isCompleted(): boolean;
-  /** Typed as `any` by Knex. */
+  /** Provides the transaction's connection; typed as `any` by Knex. */
   readonly client: { acquireConnection(): Promise<unknown> };
 }
 
 /**
- * Adapts a Knex transaction for enqueueing, with the client `pg`: `{ transaction: knexTransaction(trx) }`. Statements bypass
- * Knex and run on the transaction's own connection, because Knex would mistake the question marks in Postgres operators for
- * placeholders.
+ * Adapts a Knex transaction, so that jobs can be enqueued in it: `{ transaction: knexTransaction(trx) }`. Supports the
+ * client `pg`. Statements bypass Knex and run on the transaction's connection, because Knex would mistake the question
+ * marks in Postgres operators for placeholders.
  *
  * @throws {TypeError} if `trx` is not an open transaction
  */

@@ -8,7 +8,8 @@ export interface KyselyTransaction {
 }
 
 /**
- * Adapts a Kysely transaction for enqueueing, with the Postgres dialect: `{ transaction: kyselyTransaction(trx) }`.
+ * Adapts a Kysely transaction, so that jobs can be enqueued in it: `{ transaction: kyselyTransaction(trx) }`. Requires
+ * the Postgres dialect.
  *
  * @throws {TypeError} if `trx` is a database instead of a transaction
  */

@@ -8,11 +8,11 @@ export interface PostgresJsTransaction {
   savepoint: unknown;
 }
 
-/** OID of the type `unknown`, for which Postgres infers the actual type from the context. */
+/** OID of the type `unknown`; Postgres infers the actual type of such a value from the context. */
 const unknownOid = 705;
 
 /**
- * Adapts a postgres.js transaction for enqueueing: `{ transaction: postgresJsTransaction(sql) }`.
+ * Adapts a postgres.js transaction, so that jobs can be enqueued in it: `{ transaction: postgresJsTransaction(sql) }`.
  *
  * @throws {TypeError} if `sql` is a connection instead of a transaction
  */

@@ -7,7 +7,8 @@ export interface PrismaTransaction {
 }
 
 /**
- * Adapts an interactive Prisma transaction for enqueueing: `{ transaction: prismaTransaction(tx) }`.
+ * Adapts an interactive Prisma transaction, so that jobs can be enqueued in it:
+ * `{ transaction: prismaTransaction(tx) }`.
  *
  * @throws {TypeError} if `tx` is a client instead of a transaction
  */

@@ -14,9 +14,9 @@ export interface TypeormManager {
 }
 
 /**
- * Adapts a TypeORM transaction for enqueueing: `{ transaction: typeormTransaction(manager) }`.
+ * Adapts a TypeORM transaction, so that jobs can be enqueued in it: `{ transaction: typeormTransaction(manager) }`.
  *
- * @throws {TypeError} if the manager does not belong to a transaction
+ * @throws {TypeError} if the manager does not belong to an active transaction
  */
 export function typeormTransaction(manager: TypeormManager): TransactionClient {
   const runner = manager.queryRunner;

@@ -7,8 +7,9 @@ const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
  * Returns CTEs that make jobs ready. Jobs with a concurrency key become blocked instead, and an outbox row makes a
  * server check whether the key has room.
  *
- * @param source name of the CTE that returns the jobs, with at least the columns in `columns`
+ * @param source name of the CTE that returns the jobs
  * @param order the columns by which the jobs are sorted when they join the queue
+ * @param columns the columns to copy from `source`
  * @param visibility `late` if scans may have passed the jobs' positions before the transaction commits
  */
 export function becomeReady(

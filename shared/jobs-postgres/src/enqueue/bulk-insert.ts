@@ -9,11 +9,12 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { type CreatedRow, type Insert } from './inserts.sql.js';
 
-/** Maximum number of statements in flight. */
+/** Maximum number of statements that have been sent but not answered yet. */
 const maxSent = 2;
 
 /**
- * Inserts jobs with several statements in one transaction. While Postgres processes a statement, the next one is built.
+ * Inserts jobs with several statements in one transaction, building each statement while Postgres processes the
+ * previous one.
  */
 export class BulkInsert {
   readonly #database: Database;
@@ -25,7 +26,7 @@ export class BulkInsert {
   }
 
   /**
-   * Inserts jobs that have no keys, parents or batch. Returns their creation time; `null` if there are none.
+   * Inserts jobs that have no keys, parents or batch. Returns their creation time; `null` if there are no jobs.
    *
    * @param read returns all slices of jobs; called once for each attempt of the transaction
    */
@@ -43,7 +44,8 @@ export class BulkInsert {
   }
 
   /**
-   * Runs the inserts of these jobs in an open transaction. Returns their creation time; `null` if nothing was inserted.
+   * Runs the inserts of these jobs in an open transaction, and records gaps if there are more than `maxChunk` jobs.
+   * Returns their creation time; `null` if nothing was inserted.
    */
   async insertAll(
     inserts: Iterable<Insert>,
@@ -58,7 +60,10 @@ export class BulkInsert {
     return createdAt;
   }
 
-  /** Yields inserts of one queue each, as soon as enough jobs for a chunk have been read. */
+  /**
+   * Yields inserts, each for one queue, once enough jobs for a chunk have been read. Yields the incomplete chunks at
+   * the end.
+   */
   async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: SeqRange): AsyncGenerator<Insert> {
     const chunks = new Map<string, NewJob[]>();
     for await (const slice of slices) {
@@ -84,8 +89,8 @@ export class BulkInsert {
   }
 
   /**
-   * Records gaps for a long bulk insert: its jobs become visible only when the transaction commits, and scans may have
-   * passed their positions by then.
+   * Records gaps for the jobs of a long bulk insert: they only become visible when the transaction commits, and scans
+   * may have passed their positions by then.
    */
   async #noteGaps(client: Connection, { seq, priorities }: SeqRange): Promise<void> {
     if (seq === null) return;
@@ -94,7 +99,9 @@ export class BulkInsert {
   }
 }
 
-/** The positions that a bulk insert can occupy: all sequence numbers after `seq`, in these queues and priorities. */
+/**
+ * The positions that jobs of a bulk insert can have: all sequence numbers after `seq`, in these queues and priorities.
+ */
 class SeqRange {
   readonly seq: string | null;
   readonly priorities = new Map<string, Set<number>>();
@@ -116,7 +123,7 @@ async function lastPlace(client: Connection): Promise<string | null> {
 }
 
 /**
- * Runs statements in order and returns the transaction's time; `null` if there are none. While Postgres processes one
+ * Runs statements in order. Returns the jobs' creation time; `null` if there are none. While Postgres processes one
  * statement, the next is already queued there and the one after that is being built.
  */
 async function runEach(
@@ -140,10 +147,10 @@ async function runEach(
   });
 }
 
-/** Returns the transaction's time from the rows of an insert. */
+/** Returns the creation time from the row that an insert returned; `null` if there is no row. */
 export function createdAtOf(rows: readonly unknown[]): Date | null {
   const at: unknown = (rows as readonly CreatedRow[])[0]?.created_at ?? null;
-  // In a caller's transaction, the driver may return times as text.
+  // On a caller's connection, the driver may return times as text.
   return at === null || at instanceof Date ? at : readTime(at);
 }
 

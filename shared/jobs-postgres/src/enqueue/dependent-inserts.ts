@@ -12,7 +12,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;
 }
 
-/** Marks the jobs on which other jobs of the same call depend, so that their ends are recorded from the start. */
+/** Returns the jobs, marking those that other jobs of the same call depend on, so that their ends are recorded. */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
@@ -23,12 +23,12 @@ export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   });
 }
 
-/** The ids of the queues in each `visibleQueues` list, by that list. */
+/** Maps each `visibleQueues` list (the array itself) to the ids of its queues. */
 export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>>;
 
 /**
- * Looks up the queues visible to jobs with parents. Must be called before the caller borrows a connection, because the
- * lookup needs one itself.
+ * Looks up the ids of the queues that are visible to jobs with parents. Must be called before the caller borrows a
+ * connection, because the lookup may need one, too.
  */
 export async function visibleQueueIds(
   jobs: readonly NewJob[],
@@ -42,10 +42,11 @@ export async function visibleQueueIds(
 }
 
 /**
- * Checks that each parent is visible to the job that depends on it, or is enqueued by the same call.
+ * Checks that each parent exists and is visible to the job that depends on it. Parents enqueued by the same call always
+ * pass.
  *
  * @param visibleIds from {@link visibleQueueIds}
- * @throws {UnknownParentError} naming the first missing parent
+ * @throws {UnknownParentError} naming the first parent that does not pass
  */
 export async function checkParents(
   jobs: readonly NewJob[],
@@ -71,15 +72,15 @@ export async function checkParents(
 }
 
 /**
- * Returns whether a parent exists and is in one of the queues, if they are given. A batch belongs to no queue, so
- * callers restricted to some queues cannot see it.
+ * Returns whether the parent exists and, if `queueIds` is not null, is in one of these queues. A batch belongs to no
+ * queue, so callers that are restricted to some queues cannot see it.
  */
 function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> | null): boolean {
   if (parent === undefined || parent.place === null) return false;
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
-/** Builds the insert of jobs of one queue that wait for other jobs. */
+/** Builds the insert of jobs of one queue that wait for their parents. */
 export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertAwaiting,
@@ -98,7 +99,7 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
 }
 
 /**
- * Builds the insert of the dependencies of jobs of one queue.
+ * Builds the insert of the dependencies of jobs on their parents, for jobs of one queue.
  *
  * @param known parents that need not be marked, because their ends are recorded anyway
  */

@@ -2,10 +2,13 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type { EnqueueResult, NewJob } from '@longshore/jobs/storage';
 import { isLockTimeout } from '../connection/database.js';
 
-/** Maximum number of jobs in a batch. */
+/** Maximum number of jobs written together. */
 const maxBatch = 1_000;
 
-/** Maximum number of concurrent writes. While they run, jobs are collected for the next batch. */
+/**
+ * Maximum number of batches written at the same time. While they are being written, further jobs are collected for the
+ * next batch.
+ */
 const maxWrites = 2;
 
 interface Waiting {
@@ -14,31 +17,32 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Writes all of the jobs or none. */
+/** Writes all of the jobs, or rejects and writes none. */
 export type WriteJobs = (jobs: readonly NewJob[]) => Promise<EnqueueResult>;
 
 /**
- * Combines jobs that are enqueued at the same time into one write. Nothing waits while the database is idle; jobs are only
- * collected while earlier batches are being written.
+ * Combines jobs of concurrent calls into one write. Jobs are collected only while earlier batches are being written, so
+ * an idle database adds no delay.
  */
 export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
   readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
-  /** Separate writes of jobs whose batch failed or would have waited too long for a lock. */
+  /** Separate writes of single jobs whose batch failed or would have waited too long for a lock. */
   readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;
 
   /**
-   * @param writeAlone writes a single job of a batch that failed; may wait for a lock where `writeTogether` gives up
+   * @param writeAlone writes a single job of a batch that failed; may wait for locks that make `writeTogether` give up.
+   *   The same function by default
    */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;
     this.#writeAlone = writeAlone;
   }
 
-  /** Resolves when the job is durable. */
+  /** Adds a job to the next batch. Resolves when the job is durable. */
   add(job: NewJob): Promise<EnqueueResult> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
@@ -46,7 +50,7 @@ export class EnqueueBuffer {
     });
   }
 
-  /** Resolves when everything that was added has been written or rejected. */
+  /** Resolves when every job added so far has been written or rejected. */
   async drained(): Promise<void> {
     while (this.#waiting.length > 0 || this.#writing.size > 0 || this.#alone.size > 0) {
       if (this.#writing.size === 0) this.#write();
@@ -83,7 +87,8 @@ export class EnqueueBuffer {
       for (const { resolve } of batch) resolve(result);
     } catch (error) {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
-      // A job that is rejected, or has to wait for a lock, must not affect the other jobs of its batch or later batches.
+      // Unless the error concerns all jobs, they are written one by one, so that a job that is rejected or has to wait
+      // for a lock does not affect other jobs of this batch or later batches.
       if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) this.#startAlone(waiting);
     }

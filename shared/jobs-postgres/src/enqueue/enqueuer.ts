@@ -37,11 +37,13 @@ import { UniqueKeys } from './unique-keys.js';
 import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
 /**
- * How long a batch of jobs from several callers waits for a key that another transaction has locked, in milliseconds.
+ * How long, in milliseconds, a batch of jobs from several callers waits for a key that another transaction has locked.
  */
 const sharedWaitMs = '250';
 
-/** Writes new jobs: coalesces concurrent single-job calls into one statement, claims unique keys and notifies servers. */
+/**
+ * Writes new jobs: combines concurrent single-job calls into one statement, claims unique keys and notifies servers.
+ */
 export class PostgresEnqueuer implements Enqueuer {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
@@ -77,7 +79,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Writes slices as they are built. If a job turns out to have a key or parents, collects all jobs and starts over.
+   * Writes slices of jobs as they are built. If any job has a key or parents, rolls back, collects all jobs and starts
+   * over.
    */
   async #enqueueSlices(kept: ReplayableSlices): Promise<EnqueueResult> {
     const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
@@ -94,7 +97,7 @@ export class PostgresEnqueuer implements Enqueuer {
       for (const slice of kept.slices) this.#notify(slice);
       return enqueueResultOf(createdAt);
     } catch (error) {
-      if (kept.failure !== null) throw kept.failure.error; // the original error, not that of the transaction
+      if (kept.failure !== null) throw kept.failure.error; // the original error, not the one from the transaction
       if (hasOnlyPlain()) throw error;
       return this.#enqueueAll(await collectJobs(kept.read()));
     }
@@ -106,7 +109,10 @@ export class PostgresEnqueuer implements Enqueuer {
     return this.#write(jobs, batch, transaction);
   }
 
-  /** Returns the buffer of a job's queue; jobs with keys have separate buffers, because they may wait for locks. */
+  /**
+   * Returns the buffer for a job's queue. Jobs with keys have separate buffers, because writing them may wait for
+   * locks.
+   */
   #bufferFor(job: NewJob): EnqueueBuffer {
     const keyed = hasKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
@@ -149,14 +155,15 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Locks all keys first, to avoid deadlocks, and then inserts the jobs whose keys were free. */
+  /** Locks all keys first, to avoid deadlocks. Then inserts the jobs whose keys were free. */
   async #enqueueWithKeys(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
     lockTimeoutMs?: string,
   ): Promise<EnqueueResult> {
-    // Cached now, so that these lookups need no other connection while the transaction is open.
+    // Caches queue ids and records priorities now, so that neither needs another connection while the transaction is
+    // open.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
     const visibleIds = await visibleQueueIds(jobs, this.#queues);
@@ -198,7 +205,11 @@ export class PostgresEnqueuer implements Enqueuer {
       await client.query(lockTimeoutOnNodes(lockTimeoutMs));
   }
 
-  /** Reads the existing jobs that the result must include because they hold keys that new jobs asked for. */
+  /**
+   * Reads the existing jobs that hold keys of new jobs, for those new jobs whose result must include the holder.
+   *
+   * @throws {KeyHolderHiddenError} if such a holder was deleted or is invisible to the caller
+   */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shownHolders']> {
     const ids = holdersToShow(jobs, holders);
     if (ids.length === 0) return noShownHolders;
@@ -209,7 +220,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return shown;
   }
 
-  /** Enqueues jobs with keys, but fails if one of the keys stays locked by another transaction for longer than 250 ms. */
+  /** Enqueues jobs with keys. Fails if one of the keys stays locked by another transaction for longer than 250 ms. */
   #enqueueSoon(jobs: readonly NewJob[]): Promise<EnqueueResult> {
     return this.#enqueueWithKeys(jobs, null, undefined, sharedWaitMs);
   }
@@ -226,20 +237,23 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Ensures that a queue exists and that its id is cached, so that enqueuing in a transaction needs no other
+   * Creates the queue if it does not exist, and caches its id, so that enqueuing in a transaction needs no other
    * connection.
    */
   async ensureQueue(queue: string): Promise<void> {
     await this.#queues.idOf(queue);
   }
 
-  /** Resolves when everything enqueued so far has been written or rejected. */
+  /** Resolves when every buffered job has been written or rejected. */
   async drained(): Promise<void> {
     const buffers = [...this.#buffers.values(), ...this.#keyedBuffers.values()];
     await Promise.all(buffers.map((buffer) => buffer.drained()));
   }
 
-  /** Returns a lazy sequence of inserts, each for one chunk of one queue. */
+  /**
+   * Returns a generator that builds the inserts on demand: first the batch, if there is one, and then one chunk of one
+   * queue at a time.
+   */
   async #inserts(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
@@ -254,7 +268,10 @@ export class PostgresEnqueuer implements Enqueuer {
     return insertsOf(groups, { jobs, batch, visibility });
   }
 
-  /** Inserts the jobs and notifies servers of them. */
+  /**
+   * Runs the inserts and notifies servers of the jobs. Uses a transaction unless there is a single insert and global
+   * locks are disabled. Returns the creation time; `null` if there are no inserts.
+   */
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
     const first = inserts.next();
     if (first.done === true) return null;
@@ -270,8 +287,7 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Runs a single insert. Sends a notification along with it, unless one was sent a moment ago; then it follows after a
-   * delay.
+   * Runs a single insert. The notification is sent along with it, or after a short delay if one was sent a moment ago.
    */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
     const queues = notificationsFor(jobs);
@@ -309,7 +325,8 @@ function* prepend(
 }
 
 /**
- * Returns the notifications that these jobs require: the queues with new ready jobs, and `null` if there is other work.
+ * Returns the notifications that these jobs require: the queues with new ready jobs, and `null` if there are jobs that
+ * are not ready yet or have a concurrency key.
  */
 function notificationsFor(jobs: readonly NewJob[]): Set<string | null> {
   const queues = new Set<string | null>();

@@ -5,13 +5,14 @@ import { gapCte, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** The single row that an insert returns, with the creation time of all its jobs. */
+/** The single row that an insert returns. All its jobs have the same creation time. */
 export interface CreatedRow {
   readonly created_at?: Date;
 }
 
 /**
- * Returns the end of a statement that inserts jobs, which counts them and returns a single row instead of one per job.
+ * Returns the SQL that ends an insert of jobs: it adds the jobs to the count of their state and returns a single row,
+ * instead of one per job.
  */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
@@ -29,7 +30,7 @@ const inserted = (insert: string, visibility: Visibility): string =>
     : `with inserted as (${insert} returning queue_id, priority, seq), ${gapCte('inserted')}`;
 
 /**
- * Inserts ready jobs of one queue with the same name, priority and maximum attempts and without metadata, as in most
+ * Inserts ready jobs of one queue that have no metadata and the same name, priority and maximum attempts, as in most
  * bulk inserts.
  */
 const insertAlike = inserters(
@@ -59,7 +60,7 @@ const insertReady = inserters(
     )}${counted('enqueued')}`,
 );
 
-/** Inserts ready jobs, some of which have a concurrency key. */
+/** Inserts ready jobs of one queue, except that jobs with a concurrency key are blocked at first. */
 const insertWithConcurrencyKeys = inserters(
   'longshore-insert-blocked',
   (visibility) => `
@@ -74,7 +75,7 @@ const insertWithConcurrencyKeys = inserters(
     ${counted('enqueued')}`,
 );
 
-/** Inserts jobs scheduled for a given time, or for a number of milliseconds from now by the database's clock. */
+/** Inserts jobs that are scheduled for a given time, or a number of milliseconds from now by the database's clock. */
 const insertWaiting = prepared(
   'longshore-insert-waiting',
   `
@@ -89,13 +90,13 @@ const insertWaiting = prepared(
     )${counted('scheduled')}`,
 );
 
-/** A statement and its parameters. */
+/** One statement of an enqueue call, with its parameters. */
 export interface Insert {
   readonly statement: Statement;
   readonly values: unknown[];
 }
 
-/** Builds the insert of ready jobs of one queue. */
+/** Builds the insert of ready jobs of one queue, using the cheapest statement that supports all of them. */
 export function readyInsert(queueId: number, jobs: readonly NewJob[], visibility: Visibility): Insert {
   const [first] = jobs;
   if (first !== undefined && jobs.every((job) => isAlike(job, first))) {
@@ -106,7 +107,7 @@ export function readyInsert(queueId: number, jobs: readonly NewJob[], visibility
   return { statement: insert[visibility], values: allColumns(queueId, jobs) };
 }
 
-/** Builds the insert of scheduled jobs of one queue. */
+/** Builds the insert of jobs of one queue that are scheduled for a time or after a delay. */
 export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertWaiting,
@@ -118,7 +119,7 @@ export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert 
   };
 }
 
-/** Returns whether the job has a concurrency key, so that it is blocked until the key has room. */
+/** Returns whether the job has a concurrency key. Such a job is blocked until the key has room. */
 export function hasConcurrencyKey({ meta }: NewJob): boolean {
   return meta?.concurrencyKey !== undefined;
 }
@@ -130,7 +131,7 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
 }
 
 /**
- * Returns the first three parameters: queue, ids and arguments. All arguments form one JSON array, which Postgres
+ * Returns the first three parameters: queue, ids and arguments. The arguments form a single JSON array, which Postgres
  * parses fastest.
  */
 function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {

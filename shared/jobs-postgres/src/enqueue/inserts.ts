@@ -4,12 +4,12 @@ import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from
 import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
 
 /**
- * Maximum number of jobs in one statement. Larger bulk inserts are split, so that one chunk can be built while Postgres
- * processes another.
+ * Maximum number of jobs in one statement. Larger bulk inserts are split, so that one statement can be built while
+ * Postgres processes another.
  */
 export const maxChunk = 2_000;
 
-/** Size, in characters of arguments, at which a chunk is complete even if it has fewer jobs. */
+/** Total length of job arguments, in characters, at which a chunk ends even if it has fewer jobs. */
 const maxChunkSize = 4_000_000;
 
 interface InsertOptions {
@@ -20,16 +20,16 @@ interface InsertOptions {
 }
 
 /**
- * Yields the statements that insert new jobs, and their batch if there is one. Each statement inserts one chunk of jobs
- * of one queue, and is built on demand.
+ * Yields the statements that insert new jobs, and their batch if there is one. Builds each statement on demand, for one
+ * chunk of jobs of one queue.
  *
- * @param groups the jobs of each queue, by its id
+ * @param groups the jobs to insert, by queue id
  */
 export function* insertsOf(
   groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
   { jobs, batch, visibility }: InsertOptions,
 ): Generator<Insert, void> {
-  let known: ReadonlySet<string> | undefined; // computed on demand: costs time per job, rarely needed in bulk
+  let known: ReadonlySet<string> | undefined; // computed on demand, because bulk inserts rarely need it
   if (batch !== null) yield batchInsert(batch);
   for (const [queueId, group] of groups) {
     const independent = group.filter((job) => !waitsForParents(job));
@@ -61,8 +61,8 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
 }
 
 /**
- * Returns the parents that need not be marked because their ends are recorded anyway: jobs of the same call, which are
- * inserted with the mark, and its batch, unless that is empty and has already ended.
+ * Returns the parents that need not be marked, because their ends are recorded anyway: jobs of the same call, which are
+ * inserted with the mark, and the batch. An empty batch is not among them, because it has already ended.
  */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));

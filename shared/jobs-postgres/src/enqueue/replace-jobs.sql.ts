@@ -8,8 +8,8 @@ import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 
 /**
- * The metadata that a job keeps when its content is replaced: its relations to other jobs. Must match `ties` of
- * `replacedMeta` in the package `@longshore/jobs`.
+ * Keys of the metadata that a job keeps when its content is replaced, because they link it to other jobs or identify
+ * its request. Must match `ties` of `replacedMeta` in the package `@longshore/jobs`.
  */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
 const tiesOf = (meta: string): string =>
@@ -30,7 +30,7 @@ const removed = (table: string, condition = ''): string => `
 /**
  * $1 queue; parallel arrays sorted by id: $2 ids, $3 arguments, $4 priorities, $5 maximum attempts, $6 metadata, $7
  * times, $8 delays in ms. Replaces the content of unfinished jobs that are not running, and makes them ready or
- * scheduled as their new times require. A job that stays ready keeps its position. Returns the ids of the replaced
+ * scheduled depending on their new times. A job that stays ready keeps its position. Returns the ids of the replaced
  * jobs.
  */
 const replaceJobs = prepared(
@@ -80,7 +80,7 @@ const replaceJobs = prepared(
 );
 
 /**
- * Builds the statement that replaces the content of jobs of one queue.
+ * Builds the statement that replaces the content of jobs in one queue.
  *
  * @param contents the new content, by job id
  */

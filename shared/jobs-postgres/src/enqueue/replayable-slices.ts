@@ -1,6 +1,6 @@
 import type { NewJob } from '@longshore/jobs/storage';
 
-/** The jobs of one call, in slices that are built on demand and kept, so that they can be read again. */
+/** The jobs of one call, in slices that are built on demand and kept for reading again. */
 export class ReplayableSlices {
   readonly #source: AsyncIterator<readonly NewJob[]>;
   readonly #slices: (readonly NewJob[])[] = [];
@@ -21,7 +21,7 @@ export class ReplayableSlices {
     return this.#failure;
   }
 
-  /** Yields all slices, first those already built and then the rest, which it builds. */
+  /** Yields all slices. Those that have not been built yet are built one by one. */
   async *read(): AsyncGenerator<readonly NewJob[]> {
     for (let index = 0; await this.#has(index); index++) yield this.#slices[index] ?? [];
   }

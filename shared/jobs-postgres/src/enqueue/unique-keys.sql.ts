@@ -7,7 +7,7 @@ export interface KeyRow {
   key: string;
   job_id: string;
   states: JobState[] | null;
-  /** Whether the period for which the job holds the key is over. */
+  /** Whether the period for which the job holds the key has ended. */
   expired: boolean;
   fingerprint: string | null;
 }
@@ -18,7 +18,7 @@ const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::floa
 /**
  * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints.
  * Stores the keys that do not exist yet, and returns all of them with their holders. Locks them until the transaction
- * ends, in the order of the keys to avoid deadlocks, and waits for keys that other transactions have locked.
+ * ends, in the order of namespace and key to avoid deadlocks. Waits for keys that other transactions have locked.
  */
 export const lockUnique = prepared(
   'longshore-lock-unique',
@@ -31,7 +31,7 @@ export const lockUnique = prepared(
     returning namespace, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint`,
 );
 
-/** $1 to $7 as in {@link lockUnique}. Reassigns locked keys to other jobs. */
+/** $1 to $7 as in {@link lockUnique}, which must have locked the keys. Assigns the keys to these jobs. */
 export const claimUnique = prepared(
   'longshore-claim-unique',
   `
@@ -43,8 +43,8 @@ export const claimUnique = prepared(
 );
 
 /**
- * Returns SQL for the state of a job, as one row or none. Searches history, which has many partitions, only if
- * `history` is true.
+ * Returns SQL that selects the state of a job, as one row or none. Searches history, which has many partitions, only if
+ * the SQL condition `history` is true.
  */
 const stateOf = (queueId: string, jobId: string, history: string): string => `
       ${inLiveTables((table) => `select ${stateIn[table]} as state from longshore.${table} where queue_id = ${queueId} and id = ${jobId}`)}
@@ -61,10 +61,10 @@ export interface HolderRow {
 }
 
 /**
- * $1 queue, $2 jobs, $3 whether the final state of each matters, which requires a search in history. Returns the jobs'
- * states, and the queues of jobs that were moved elsewhere. A job moves in a single transaction, so a snapshot shows it
- * in exactly one table. Must run as a separate statement after the keys have been locked, so that it sees jobs that
- * other transactions have just committed with the keys.
+ * $1 queue, $2 jobs, $3 whether to search history for each, which is needed if its final state matters. Returns the
+ * states of the jobs, and the queues of jobs that were moved elsewhere. A job moves in a single transaction, so a
+ * snapshot shows it in exactly one table. Must run as a separate statement after the keys have been locked, so that it
+ * sees jobs that other transactions have just committed together with the keys.
  */
 export const selectHolders = prepared(
   'longshore-select-holders',
@@ -85,8 +85,9 @@ export interface SweptRow {
 
 /**
  * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those without effect:
- * keys whose period is over, and keys whose job no longer exists, or is `done` without the key covering that state.
- * Keys of failed and cancelled jobs are kept as long as the job, which holds its key again if it is retried.
+ * keys whose period has ended, and keys tied to job states whose job no longer exists or is `done` although `done` is
+ * not among these states. A key of a failed or cancelled job is kept as long as the job, because the job holds the key
+ * again if it is retried.
  */
 export const sweepUnique = prepared(
   'longshore-sweep-unique',
@@ -114,7 +115,7 @@ export const sweepUnique = prepared(
     order by seen.queue_id, seen.namespace, seen.key`,
 );
 
-/** $1 limit. Deletes up to $1 records of moved jobs that no longer exist, not even in history. */
+/** $1 limit. Deletes the `moved_job` rows of up to $1 jobs that no longer exist, not even in history. */
 export const deleteGoneMovedJobs = prepared(
   'longshore-delete-gone-moved-jobs',
   `

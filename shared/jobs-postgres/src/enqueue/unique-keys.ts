@@ -24,7 +24,7 @@ interface WantedKey {
   readonly jobId: string;
 }
 
-/** A key that is locked until the transaction ends. */
+/** A key that this transaction has locked until it ends. */
 interface LockedKey {
   readonly wanted: WantedKey;
   readonly row: KeyRow;
@@ -34,7 +34,7 @@ interface LockedKey {
 
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
-/** The state and queue of a job that holds a key. If the job has been moved, its queue differs from that of the key. */
+/** The state and queue of a job that holds a key. If the job has been moved, its queue differs from the key's. */
 interface HolderLocation {
   readonly state: JobState;
   readonly queueId: number;
@@ -42,7 +42,7 @@ interface HolderLocation {
 
 type HolderPlaces = ReadonlyMap<string, HolderLocation>;
 
-/** Claims unique keys in the transaction that creates the jobs. */
+/** Claims unique keys, in the transaction that creates the jobs. */
 export class UniqueKeys {
   readonly #queues: QueueIdCache;
 
@@ -52,7 +52,7 @@ export class UniqueKeys {
 
   /**
    * Claims the keys of jobs to be created, and replaces the content of existing holders where requested. The queues'
-   * ids must be cached.
+   * ids must be cached, so that no other connection is needed.
    *
    * @throws {DuplicateJobError} if another job holds a key and the request asks to reject duplicates
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
@@ -64,7 +64,7 @@ export class UniqueKeys {
       const resolution = await this.#resolved(jobs, run, (queue, key) =>
         holderOf(locked.get(keyName(queue, key)), places),
       );
-      if (!(await this.#replace(resolution.replacements, places, run))) continue; // a server has just claimed a holder
+      if (!(await this.#replace(resolution.replacements, places, run))) continue; // starts over, because a server has just claimed a holder
       await this.#claim(resolution.claims, locked, run);
       return resolution;
     }
@@ -87,8 +87,7 @@ export class UniqueKeys {
   }
 
   /**
-   * Locks the keys of the jobs in the order of queue id and key. All code that locks keys uses this order, to avoid
-   * deadlocks.
+   * Locks the jobs' keys, ordered by queue id and key. To avoid deadlocks, all code that locks keys uses this order.
    */
   async #lock(jobs: readonly NewJob[], run: Run): Promise<LockedKeys> {
     const locked = new Map<string, LockedKey>();
@@ -111,7 +110,10 @@ export class UniqueKeys {
     return locked;
   }
 
-  /** Returns the states and queues of the holders that exist. */
+  /**
+   * Returns the states and queues of key holders, by job id. Skips keys that are free anyway or do not depend on the
+   * state of their holder, and holders that no longer exist.
+   */
   async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
     const places = new Map<string, HolderLocation>();
     const holders = [...locked.values()].filter(
@@ -128,10 +130,10 @@ export class UniqueKeys {
   }
 
   /**
-   * Adds the states and queues of holders to `places`. Searches one queue, and then the queues to which the missing
-   * holders were moved.
+   * Adds the states and queues of holders to `places`. Searches one queue, and then the queues to which missing holders
+   * were moved.
    *
-   * @param keepsKeyWhenFinished by holder id, whether the holder can keep its key after it has finished
+   * @param keepsKeyWhenFinished by holder id: whether the holder can keep its key after it has finished
    */
   async #find(
     queueId: number,
@@ -152,7 +154,10 @@ export class UniqueKeys {
     for (const [movedTo, there] of moved) await this.#find(movedTo, there, places, run);
   }
 
-  /** Replaces the content of holders. Returns `false` if one of them could no longer be replaced. */
+  /**
+   * Replaces the content of holders. Returns `false` if one of them can no longer be replaced, for example because it
+   * is running.
+   */
   async #replace(
     replacements: KeyResolution['replacements'],
     places: HolderPlaces,

@@ -1,30 +1,31 @@
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 
+/** Rewrites `job_count` and folds its rows. Returns `false` if the table could not be locked. */
 export const rewriteCounts = prepared(
   'longshore-rewrite-counts',
   'select longshore.rewrite_counts() as rewritten',
 );
 
-/** $1 table. */
+/** $1 table. Rewrites a table with at most 10 000 live rows. Returns `false` if it has more or could not be locked. */
 export const rewriteSmallTable = prepared(
   'longshore-rewrite-small-table',
   'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',
 );
 
 /**
- * Pauses in milliseconds: after a rewrite, and after a rewrite that could not lock its table, which doubles with each
- * failure.
+ * Pauses between attempts to rewrite the same table, in milliseconds: `restMs` after a rewrite; after a failure,
+ * `minRetryMs`, which doubles with each further failure up to `maxRetryMs`.
  */
 const restMs = 5_000;
 const minRetryMs = 5_000;
 const maxRetryMs = 60_000;
 
 /**
- * Keeps frequently read small tables small. Vacuum normally does this, but a forgotten transaction keeps dead rows
- * alive. After a million jobs, claims from queues with limits, rescues and the resolution of dependencies would then
- * take ten times as long, because they read these tables completely. Does nothing while a backup (pg_dump) locks the
- * tables.
+ * Keeps small, frequently read tables small by rewriting them. Vacuum normally does this, but it cannot remove dead
+ * rows while a forgotten transaction is open. After a million jobs, claims from queues with limits, rescues and the
+ * resolution of dependencies would then take ten times as long, because they read these tables completely. While a
+ * backup (pg_dump) locks the tables, they are not rewritten.
  */
 export class BloatControl {
   readonly #database: Database;
@@ -34,7 +35,7 @@ export class BloatControl {
     this.#database = database;
   }
 
-  /** @param tables the tables that have grown */
+  /** @param tables names of the tables that have grown, without the schema */
   async runOnce(tables: readonly string[]): Promise<void> {
     for (const name of tables) {
       const nowMs = performance.now();

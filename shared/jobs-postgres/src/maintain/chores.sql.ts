@@ -3,11 +3,11 @@ import { isIdleCancellation } from '../control/job-control.sql.js';
 import { hasStrays } from './history-days.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** The chores that are due. */
+/** Facts from which to decide which chores are due. */
 export interface DueChores {
   /** The number of rows that folding the counters would remove. */
   foldable: number;
-  /** Small tables that have grown, mostly because of dead rows. */
+  /** Names of the small tables that have grown, mostly because of dead rows. */
   bloated: string[];
   /** Whether there are requests to cancel jobs that are no longer running. */
   missed: boolean;
@@ -18,8 +18,8 @@ export interface DueChores {
 }
 
 /**
- * Returns which chores are due (usually none) with a single statement. Ignores bloat in very small tables: reading one
- * takes a millisecond or two, whereas rewriting it makes every connection plan its statements again.
+ * Returns, with a single statement, which chores are due; usually, none is. Ignores bloat in very small tables: reading
+ * one takes a millisecond or two, whereas rewriting it makes every connection plan its statements again.
  */
 export const findChores = prepared(
   'longshore-find-chores',

@@ -6,19 +6,24 @@ import type { Aside, PostgresSetAside } from './set-aside.js';
 const pauseMs = 60_000;
 
 /**
- * Runs periodic chores. If a chore fails because of stored data or a statement timeout, it is recorded as set aside,
- * and the other chores still run.
+ * Runs periodic chores. A chore that fails because of stored data or a statement timeout is recorded as set aside and
+ * paused, and the other chores still run.
  */
 export class Chores {
   readonly #setAside: PostgresSetAside;
-  /** When failed chores may run again, by name. */
+  /** When each failed chore can run again, by name (on the clock of `performance.now()`). */
   readonly #failed = new Map<string, number>();
 
   constructor(setAside: PostgresSetAside) {
     this.#setAside = setAside;
   }
 
-  /** @param about the job that the chore concerns, if any */
+  /**
+   * Runs a chore, unless its pause after a failure is not over yet.
+   *
+   * @param about the job that the chore concerns, if any
+   * @throws errors that are caused neither by stored data nor by a statement timeout
+   */
   async do(
     name: string,
     work: () => Promise<unknown>,

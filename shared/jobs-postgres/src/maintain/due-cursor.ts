@@ -1,26 +1,30 @@
-/** A Postgres timestamp with microseconds; `-infinity` is the smallest. */
+/** A Postgres timestamp as text, with microseconds; `-infinity` is the earliest. */
 export type Timestamp = string;
 
 /** The result of one poll for due jobs. */
 export interface DuePoll {
-  /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
+  /** The snapshot of the poll as `xmin:xmax:xip,…` (see "Snapshot information functions" in the Postgres manual). */
   readonly snapshot: string;
-  /** When the poll started, which is not later than its snapshot. */
+  /** When the poll started. Its snapshot was taken at the same time or later. */
   readonly at: Timestamp;
   /** The id of the poll's own transaction, if it has one. */
   readonly mark: string | null;
-  /** When the first due job of each queue was due. */
+  /** When the first due job of each queue was due, by queue id. Queues without a due job are missing. */
   readonly due: ReadonlyMap<number, Timestamp>;
 }
 
-/** The id of a poll's own transaction. Transactions that begin after that poll have higher ids. */
+/**
+ * The id of a poll's own transaction and the time at which the poll started. Transactions that begin after that poll
+ * have higher ids.
+ */
 interface Mark {
   readonly id: bigint;
   readonly at: Timestamp;
 }
 
 /**
- * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs.
+ * Determines where the next poll for due jobs starts, so that the cost of a poll does not grow with the dead index
+ * entries of promoted jobs.
  *
  * A job is never scheduled for a time before its transaction began, and the job becomes visible when that transaction
  * ends. So a poll can start at a time T if all transactions that began before T are known to have ended. When an older
@@ -29,13 +33,16 @@ interface Mark {
  */
 export class DueCursor {
   /**
-   * Where the next poll starts, apart from the exceptions in `earlier` and `underWay`: all jobs that were due before
+   * Where the next poll starts, apart from the exceptions in `earlier` and `inProgress`. All jobs that were due before
    * this time have been seen.
    */
   readonly defaultStart: Timestamp;
   /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
-  /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
+  /**
+   * Transactions in progress, by id. When one of them has ended, jobs that have been due since the given time may have
+   * become visible.
+   */
   readonly inProgress: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;
   /** Whether the next poll should be assigned a mark, because transactions have ended since the last one. */
@@ -62,7 +69,7 @@ export class DueCursor {
   after({ snapshot, at, mark, due }: DuePoll): DueCursor {
     const [, xmax = '0', inProgress = ''] = snapshot.split(':');
     const before = this.#mark;
-    // If true, this snapshot lists every unfinished transaction that began before the mark.
+    // If this is true, the snapshot lists every unfinished transaction that began before the mark.
     const isReached = before !== null && BigInt(xmax) > before.id;
     const since = (id: string): Timestamp =>
       this.inProgress.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.defaultStart);

@@ -5,8 +5,8 @@ import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
 /**
- * Polls from the head that take at most this many milliseconds are not followed by a pause. Even with a thousand
- * queues, a poll takes less.
+ * No pause follows a poll from the head that takes at most this many milliseconds. Normally, polling even a thousand
+ * queues takes less.
  */
 const quickMs = 20;
 
@@ -20,24 +20,25 @@ export interface WaitingQueue {
 }
 
 /**
- * Polls for due jobs, from the head of the index while that is fast. While an open transaction keeps the dead entries
- * of promoted jobs from being vacuumed, most polls start where the last one ended (see {@link DueCursor}), and polls
- * from the head are so rare that they take about two percent of one processor.
+ * Polls for due jobs, from the head of the index as long as that is fast. It becomes slow while an open transaction
+ * keeps the dead entries of promoted jobs from being vacuumed. Most polls then start where the last one ended (see
+ * {@link DueCursor}), and polls from the head are so rare that they take about two percent of one processor.
  */
 export class DueScan {
   readonly #database: Database;
   readonly #whole: PacedScan;
   #cursor = DueCursor.start;
 
-  /** @param whole decides when to poll from the head */
+  /** @param whole limits how often to poll from the head */
   constructor(database: Database, whole = new PacedScan(quickMs)) {
     this.#database = database;
     this.#whole = whole;
   }
 
-  /** Returns queues in the order in which their first jobs are due. */
+  /** Returns the queues that have scheduled jobs, ordered by the time at which their first job is due. */
   poll(): Promise<WaitingQueue[]> {
-    // Polls from the head need no marks while they are fast, so servers of an idle database write nothing.
+    // A poll from the head does not create a mark, so while these polls are fast, the servers of an idle database write
+    // nothing.
     if (!this.#whole.isDue) return this.#pollFrom(this.#cursor, this.#cursor.isMarkDue);
     return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
   }

@@ -8,8 +8,8 @@ import { maxKinds, maxKindsOfName, maxRetrying } from '../read/statistics.js';
 const everyMs = 60_000;
 
 /**
- * Maximum age of the failures that are examined, in milliseconds. Longer than the interval, because a server's run may
- * be late.
+ * Maximum age, in milliseconds, of the failures that are examined. Longer than the interval between runs, because a run
+ * may be late.
  */
 const sinceMs = 5 * everyMs;
 
@@ -32,7 +32,10 @@ export class FirstFailures {
     await this.#database.query(recordFirstFailures(sinceMs, await this.#clock.fresh()), [sinceMs, ...limits]);
   }
 
-  /** Deletes kinds of errors that have not occurred for a long time. */
+  /**
+   * Deletes the kinds of errors that have not occurred for a long time, and the least recent ones if there are too
+   * many.
+   */
   async deleteOld(): Promise<void> {
     await this.#database.query(deleteOldFirstFailures, [errorKindsKept.days, errorKindsKept.max]);
   }

@@ -2,18 +2,19 @@ import type { Database } from '../connection/database.js';
 import { deleteGaps, oldestTransaction } from '../claim/ready-scans.sql.js';
 
 /**
- * How long scan gaps are kept after their transactions have ended, in milliseconds. A server that has not read the gaps
- * for half of this time restarts its scans.
+ * How long, in milliseconds, scan gaps are kept after their transactions have ended. A server that has not read the
+ * gaps for half of this time restarts its scans.
  */
 const keptMs = 60_000;
 
-/** Deletes scan gaps that every server has either read or no longer needs. */
+/** Deletes scan gaps once every server has either read them or no longer needs them. */
 export class GapCleaner {
   readonly #database: Database;
   /** The oldest transaction that was in progress at `atMs`; all earlier ones had ended by then. */
   #endedBefore: { readonly xid: string; readonly atMs: number } | undefined;
   /**
-   * The gaps of transactions before this one have been deleted. Starting here avoids scanning their dead index entries.
+   * The gaps of transactions before this one have been deleted. The next deletion starts here, so that it does not scan
+   * their dead index entries.
    */
   #deletedBefore = '0';
 

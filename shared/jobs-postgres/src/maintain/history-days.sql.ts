@@ -3,12 +3,12 @@ import { type Statement, unprepared } from '../connection/statement.js';
 
 // The database's clock determines which days exist and which have expired: a server's clock may be off by a year.
 
-/** A table that is partitioned by day. `job_report` holds progress and logs of attempts. */
+/** A table that is partitioned by day. `job_report` contains the progress, logs and recorded transitions of jobs. */
 export type History = `job_history_${FinishedState}` | 'job_report';
 
 export interface MissingDay {
   history: History;
-  /** `2026-01-31` */
+  /** The date, such as `2026-01-31`. */
   day: string;
 }
 
@@ -22,19 +22,19 @@ const histories: readonly History[] = [
 /** Returns the column by which a history is partitioned. */
 const timeOf = (history: History): string => (history === 'job_report' ? 'started_at' : 'finished_at');
 
-/** Returns the state whose jobs a history holds; `null` for reports. */
+/** Returns the state of the jobs that a history contains; `null` for reports. */
 function stateOf(history: History): FinishedState | null {
   return finishedStates.find((state) => history === `job_history_${state}`) ?? null;
 }
 
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 
-/** SQL condition: some row is in a default partition. */
+/** SQL condition: at least one default partition has rows. */
 export const hasStrays = `(${histories.map((history) => `exists (select 1 from longshore.${history}_default)`).join(' or ')})`;
 
 /**
- * $1 days ahead. Selects the days without a partition: from yesterday on, and any other day with rows in the default
- * partition.
+ * $1 days ahead. Selects the days without a partition: those from yesterday to $1 days ahead, and any other day with
+ * rows in a default partition.
  */
 export const selectMissingDays = unprepared(
   'longshore-select-missing-days',
@@ -54,7 +54,10 @@ export const selectMissingDays = unprepared(
     order by day, history`,
 );
 
-/** $1 history, $2 day. Creates the partition; returns whether that was possible. */
+/**
+ * $1 history, $2 day. Creates the partition and moves rows of that day there from the default partition. Returns
+ * `false` if the partition exists or there are too many rows to move.
+ */
 export const makeDay = unprepared(
   'longshore-make-day',
   'select longshore.make_history_day($1, $2::date) as made',
@@ -67,13 +70,13 @@ export interface ExpiredDay {
   history: History;
   /** `null` for reports. */
   state: FinishedState | null;
-  /** Whether the day has no partition, and its rows are in the default partition. */
+  /** Whether the day has no partition, so that its rows are in the default partition. */
   stray: boolean;
 }
 
 /**
- * The CTEs that find the stored days and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in
- * days.
+ * CTEs that determine which days are stored and when each expires. Retention in days: $1 done, $2 failed, $3 cancelled,
+ * $4 reports.
  */
 const kept = `
     kept (history, state, days) as (
@@ -102,8 +105,8 @@ const kept = `
     )`;
 
 /**
- * Records the days that have expired or expire within a day. Deletes records with a time in the future, which were made
- * while the clock was wrong, and those of days that no longer exist.
+ * $1 to $4 as in {@link kept}. Records the days that have expired or expire within a day. Deletes records of days that
+ * no longer exist, and records with a time in the future, which were made while the clock was wrong.
  */
 export const noteExpiring = unprepared(
   'longshore-note-expiring',
@@ -121,6 +124,7 @@ export const noteExpiring = unprepared(
  */
 const minNotice = `interval '20 hours'`;
 
+/** $1 to $4 as in {@link kept}. Selects the expired days that can be dropped. */
 export const selectExpired = unprepared(
   'longshore-select-expired',
   `
@@ -136,12 +140,14 @@ export const lockPartitions = unprepared(
   `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text`,
 );
 
-// The names come from the catalog and match the pattern above, so they need no quoting.
+// The names below come from the catalog and match the pattern above, so they need no quoting.
 
-/** Returns the statement that prevents jobs of the day from being deleted between the count and the drop. */
+/**
+ * Returns a statement that locks a partition, so that none of its jobs can be deleted between the count and the drop.
+ */
 export const lockPartition = (name: string): string => `lock table longshore.${name} in share mode`;
 
-/** $1 state. Subtracts the jobs of a partition from the counters. */
+/** Returns a statement that subtracts the jobs of a partition from the counters; $1 is their state. */
 export const subtractFromCounters = (name: string): string => `
   insert into longshore.job_count (queue_id, state, jobs)
   select queue_id, $1::longshore.job_state, -count(*) from longshore.${name} group by queue_id`;
@@ -149,8 +155,8 @@ export const subtractFromCounters = (name: string): string => `
 export const dropPartition = (name: string): string => `drop table longshore.${name}`;
 
 /**
- * $1 day as `YYYYMMDD`. Deletes rows of this day from the default partition and returns their number. Deletes at most
- * 5000 rows, so that other statements are not blocked for long.
+ * One statement for each history: $1 day as `YYYYMMDD`. Deletes rows of this day from the default partition and returns
+ * their number. Deletes at most 5000 rows, so that other statements are not blocked for long.
  */
 export const deleteStrays = Object.fromEntries(
   histories.map((history) => [history, deleteStraysOf(history)]),

@@ -1,19 +1,22 @@
 import { codeOf, type Database } from '../connection/database.js';
 import { makeDay, type MissingDay, selectMissingDays } from './history-days.sql.js';
 
-/** Number of partitions created in advance: enough for a week without any server. */
+/** How many days in advance partitions are created: enough for a week without any server. */
 const daysAhead = 8;
 
 /**
- * Maximum wait for a lock, in milliseconds. Short, because creating a day waits for statements that use the default
- * partition, and new statements wait behind it.
+ * Maximum time to wait for a lock, in milliseconds. Short, because creating a day waits for statements that use the
+ * default partition, and new statements wait for the creation.
  */
 const lockTimeoutMs = '500';
 
 const hourMs = 3_600_000;
 const firstPauseMs = 1_000;
 
-/** Returns whether changing the set of partitions failed because a table was in use (55P03, 40P01). */
+/**
+ * Returns whether creating or dropping a partition failed because a table was in use: a lock timeout (55P03) or a
+ * deadlock (40P01).
+ */
 export function isInUse(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return ['55P03', '40P01'].includes(codeOf(cause ?? error));
@@ -21,7 +24,7 @@ export function isInUse(error: unknown): boolean {
 
 /**
  * Creates a partition for each day of history well in advance. Rows of a day without a partition go to a default
- * partition and are moved as soon as they are noticed.
+ * partition. They are moved to a new partition once they are noticed, unless there are too many of them.
  */
 export class HistoryDays {
   readonly #database: Database;
@@ -41,12 +44,12 @@ export class HistoryDays {
     const agoMs = performance.now() - this.#madeAt;
     if (agoMs < this.#pauseMs) return;
     if (!strays) this.#pauseMs = firstPauseMs;
-    // The last run has not moved all rows, for example because there are too many.
+    // The last run has not moved all rows, for example because there are too many, so the next one waits longer.
     else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs);
     if (strays || agoMs >= hourMs) await this.make();
   }
 
-  /** Creates missing partitions now. A day whose table is locked stays missing until the next run. */
+  /** Creates the missing partitions now. If a table is in use, its partition stays missing until the next run. */
   async make(): Promise<void> {
     this.#madeAt = performance.now();
     const missing = await this.#database.query<MissingDay>(selectMissingDays, [daysAhead]);

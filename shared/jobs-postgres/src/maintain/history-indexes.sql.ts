@@ -4,7 +4,7 @@ export interface PartitionRow {
   name: string;
   /** Whether the day has ended, so that no more rows are added to it. */
   ended: boolean;
-  /** Names of the day's valid indexes; `invalid` has those whose build was interrupted. */
+  /** Names of the day's valid indexes; `invalid` contains the names of those whose build was interrupted. */
   valid: string[];
   invalid: string[];
 }
@@ -16,9 +16,9 @@ interface HistoryIndex {
 }
 
 /**
- * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by
- * their arguments. Days of failed jobs also have indexes for the latest failures and for kinds of errors, which
- * normally exist from the day's creation on.
+ * Returns the indexes that a day of history should have. For a day that has ended, these are indexes on queue and id,
+ * on name and id, and on the arguments. A day of failed jobs also has indexes for the latest failures and for kinds of
+ * errors, which are normally created together with the partition.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
@@ -43,18 +43,18 @@ function ofEnded(table: string): HistoryIndex[] {
   ];
 }
 
-/** Minimum size, in bytes, of a day that gets indexes. Smaller days can be searched just as fast without indexes. */
+/**
+ * Minimum size, in bytes, of a day's partition before it is indexed. Smaller days can be searched just as fast without
+ * indexes.
+ */
 const minBytes = 4_194_304;
 
-/**
- * SQL condition: the day has ended. A day ends 15 minutes after midnight, because some of its rows may still be written
- * until then.
- */
+/** SQL condition: the day ended at least 15 minutes ago. Until then, some of its rows may still be written. */
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
 /**
- * Selects days that have ended or contain failed jobs, are large enough to need indexes, and have no index that is
- * being built; newest first.
+ * Selects the days, newest first, that have ended or contain failed jobs, are large enough to need indexes, and have no
+ * index that is currently being built.
  */
 export const selectIndexedDays = prepared(
   'longshore-select-indexed-days',
@@ -74,7 +74,7 @@ export const selectIndexedDays = prepared(
     order by right(part.relname, 8) desc, part.relname`,
 );
 
-// The names come from the catalog and match the pattern above, so they need no quoting.
+// The names below derive from partition names that match the pattern above, so they need no quoting.
 
 export const buildIndex = ({ name, table, definition }: HistoryIndex): string =>
   `create index concurrently if not exists ${name} on longshore.${table} ${definition}`;

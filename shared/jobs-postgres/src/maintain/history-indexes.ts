@@ -12,23 +12,20 @@ import {
 
 const hourMs = 3_600_000;
 
-/**
- * Interval between checks whether servers keep up with their jobs while an index is waiting to be built, in
- * milliseconds.
- */
+/** Interval, in milliseconds, at which a waiting index build checks whether servers keep up with their jobs. */
 const waitMs = 1_000;
 
 /**
  * SQLSTATEs of errors that are not reported: the day was dropped, another server was faster or held a lock, or the
- * store is being closed. The next run tries again if necessary.
+ * store is being closed. A later run tries again if necessary.
  */
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
  * Creates the search indexes of days that have ended. No rows are added to these days any more, so completing a job
  * never has to update the indexes. Each index is built once, while jobs can still be read, retried and deleted
- * (docs/adr/008). Building an index keeps a processor busy, so it waits until servers keep up with their jobs. Also
- * creates missing failure indexes of days with failed jobs.
+ * (docs/adr/008). Building an index keeps a processor busy, so a build waits until servers keep up with their jobs.
+ * Also creates missing failure indexes of days with failed jobs.
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -41,17 +38,14 @@ export class HistoryIndexes {
   #isWanted = false;
   #closed = false;
 
-  /**
-   * @param builders a separate connection, which is busy for minutes if days are large
-   * @param lull decides when building can start
-   */
+  /** @param builders a separate connection for builds, which can keep it busy for minutes */
   constructor(database: Database, builders: Database, lull = new Lull(database)) {
     this.#lull = lull;
     this.#database = database;
     this.#builders = builders;
   }
 
-  /** Starts building an index if one is missing and no build is running here. Returns immediately. */
+  /** Starts to build an index if one is missing and this process is not building any. Returns immediately. */
   begin(): void {
     if (this.#closed || this.#building !== undefined || performance.now() < this.#nextAtMs) return;
     this.#nextAtMs = performance.now() + hourMs;
@@ -67,7 +61,7 @@ export class HistoryIndexes {
     return this.#isWanted;
   }
 
-  /** Cancels the running build. */
+  /** Cancels the running build, if any, and closes the connection for builds. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#backend !== undefined) await this.#database.query(cancelBackend, [this.#backend]);
@@ -76,8 +70,8 @@ export class HistoryIndexes {
   }
 
   /**
-   * Builds the first missing index that can be built now. Resolves to its name, or to `null` if none was built: none is
-   * missing, or each build failed for a temporary reason.
+   * Builds the first missing index that can be built now. Resolves to its name, or to `null` if none was built, either
+   * because none is missing or because each build failed for a temporary reason.
    */
   async buildNext(): Promise<string | null> {
     for (const { name, steps } of await this.#missing()) if (await this.#run(steps)) return name;
@@ -103,14 +97,14 @@ export class HistoryIndexes {
       const missing = historyIndexes(day).find((index) => !valid.includes(index.name));
       if (missing === undefined) return [];
       const { name } = missing;
-      // An index whose build was interrupted is dropped first.
+      // Drops an index whose build was interrupted before building it again.
       return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }];
     });
   }
 
   /**
-   * Runs each statement outside a transaction, because building and dropping indexes concurrently is not possible in
-   * one. Returns `false` if a step failed for a temporary reason.
+   * Runs each statement outside a transaction, because Postgres cannot build or drop indexes concurrently within one.
+   * Resolves to `false` if a step failed for a temporary reason.
    */
   async #run(steps: readonly string[]): Promise<boolean> {
     try {

@@ -42,7 +42,7 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
-/** Maximum number of recorded job ids of bulk operations that one statement deletes. */
+/** Maximum number of job ids recorded by bulk operations that one statement deletes. */
 const idsAtOnce = 10_000;
 
 /** Counters are folded when they have this many redundant rows. */
@@ -84,7 +84,10 @@ export class Housekeeping {
     this.#retention = new Retention(database, retentionDays);
   }
 
-  /** Runs the chores that are due. Resolves to whether there was work that results from job activity. */
+  /**
+   * Runs the chores that are due. Resolves to whether job activity had caused any work; chores that run on a schedule
+   * are not counted.
+   */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
     const [due] = await this.#database.query<DueChores>(findChores);
@@ -161,8 +164,8 @@ export class Housekeeping {
   }
 
   /**
-   * Cancels jobs whose attempt ended before it noticed the cancellation request: the operators who requested it expect
-   * that these jobs will not run again.
+   * Cancels jobs whose attempt ended before the server noticed the cancellation request. The operators who requested it
+   * expect that these jobs will not run again.
    */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(

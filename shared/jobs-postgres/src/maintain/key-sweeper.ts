@@ -14,8 +14,8 @@ const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''
 
 /**
  * Deletes uniqueness and idempotency keys that no longer have an effect, so that the size of the table stays
- * proportional to the number of jobs that hold keys. Scans the table in chunks, without pauses while many keys can be
- * deleted. If the sweeper falls behind, the only consequence is a larger table.
+ * proportional to the number of jobs that have keys. Scans the table in chunks, without pauses while many keys can be
+ * deleted. If the sweeper falls behind, the table grows, but nothing else happens.
  */
 export class KeySweeper {
   readonly #database: Database;
@@ -26,14 +26,17 @@ export class KeySweeper {
     this.#database = database;
   }
 
-  /** Scans the next chunk if it is due. */
+  /** Scans the next chunk, unless the pause after an earlier scan is not over yet. */
   async runOnce(): Promise<void> {
     if (performance.now() < this.#restsUntil) return;
     const { seen, stale } = await this.sweep();
     if (stale === 0 || stale < seen * worthwhile) this.#restsUntil = performance.now() + restMs;
   }
 
-  /** Scans the next chunk, regardless of when the last scan was. */
+  /**
+   * Scans the next chunk, even during a pause. Resolves to the number of keys scanned and the number of stale keys,
+   * which have been deleted.
+   */
   async sweep(): Promise<{ seen: number; stale: number }> {
     const rows = await this.#database.query<SweptRow>(sweepUnique, [...this.#after, chunk]);
     const last = rows.length < chunk ? undefined : rows.at(-1);

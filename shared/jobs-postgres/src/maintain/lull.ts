@@ -1,13 +1,16 @@
 import type { Database } from '../connection/database.js';
 import { areBehind } from '../read/counters.sql.js';
 
-/** How long servers must have kept up with their jobs before deferred work can start, in milliseconds. */
+/** How long, in milliseconds, servers must have kept up with their jobs before deferred work can start. */
 const usualQuietMs = 60_000;
 
 /** Maximum time that work is deferred, in milliseconds. */
 const maxDeferMs = 6 * 3_600_000;
 
-/** Defers processor-intensive work that is not urgent until servers keep up with their jobs, for at most six hours. */
+/**
+ * Defers CPU-intensive work that is not urgent until servers have kept up with their jobs for a while, by default a
+ * minute, but for at most six hours.
+ */
 export class Lull {
   readonly #database: Database;
   readonly #quietMs: number;
@@ -19,7 +22,7 @@ export class Lull {
     this.#quietMs = quietMs;
   }
 
-  /** Returns whether the work may start now. Call it about every second while there is work. */
+  /** Returns whether the work can start now. Call this about once a second while there is work to do. */
   async canStart(): Promise<boolean> {
     const now = performance.now();
     if (this.#waitingSince === undefined) {
@@ -31,7 +34,7 @@ export class Lull {
     return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= maxDeferMs;
   }
 
-  /** Call this when the work has ended, so that the next work is deferred again. */
+  /** Call this when the work is finished, so that later work is deferred again. */
   end(): void {
     this.#waitingSince = undefined;
   }

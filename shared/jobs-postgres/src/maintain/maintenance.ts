@@ -39,7 +39,7 @@ interface MaintenanceParts {
   readonly resumptions: Resumptions;
 }
 
-/** Does the storage's share of the background work that every server runs. */
+/** Does the part of every server's background work that belongs to the storage. */
 export class PostgresMaintenance implements Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #sweep: QueueSweep;
@@ -79,10 +79,11 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Rescues jobs whose claims are lost. Scans every queue with running jobs if a server has just been declared dead.
-   * Otherwise scans a queue only as often as that is cheap, because a lease rarely expires while its server is alive.
+   * Rescues jobs whose leases have expired or whose servers are not registered. If a server has just been declared
+   * dead, scans every queue with running jobs. Otherwise, queues whose scan is slow are scanned less often, because a
+   * lease rarely expires while its server is alive.
    *
-   * @param thorough scans every queue with running jobs in any case
+   * @param thorough whether to scan every queue with running jobs in any case
    */
   async rescue(thorough = false): Promise<RescueReport> {
     const { database, notifier, scans } = this.#parts;
@@ -109,10 +110,10 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Declares silent servers dead and ends their transactions. A frozen server would otherwise keep locks: on the jobs
-   * that it was completing or, in the middle of a claim, on its own row and on the limits of a queue. Transactions of
-   * servers that were declared dead earlier are ended, too, because the process that declared them dead may have died
-   * before ending them.
+   * Declares silent servers dead, ends their transactions, and resolves to their ids. A frozen server would otherwise
+   * keep its locks: on the jobs that it was completing or, in the middle of a claim, on its own row and on the limits
+   * of a queue. Also ends the transactions of servers that were declared dead earlier, because the process that
+   * declared them dead may have died before ending them.
    */
   async #declareServersDead(): Promise<string[]> {
     const { database } = this.#parts;

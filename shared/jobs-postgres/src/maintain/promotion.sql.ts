@@ -10,11 +10,11 @@ export interface DueRow {
   at: Timestamp;
   /** The id of this transaction; `null` if none was requested. */
   mark: string | null;
-  /** `null` in the single row returned when no job is scheduled. */
+  /** The id of the queue; `null` in the single row that is returned if no job is scheduled. */
   id: number | null;
   /**
-   * Milliseconds until the queue's first job is due, negative if it is overdue; limited to a day, so that it cannot
-   * overflow.
+   * Milliseconds until the queue's first job is due, negative if it is overdue. Limited to a day in either direction,
+   * so that it cannot overflow.
    */
   due_in: number;
   /** When the queue's first job was due; `null` if it is not due yet. */
@@ -23,18 +23,19 @@ export interface DueRow {
 
 /**
  * Polls start this much earlier than necessary, because clocks differ and because some time passes between reading a
- * clock and storing the time.
+ * clock and storing the result.
  */
 const margin = `interval '5 seconds'`;
 
 /**
- * Selects the earliest scheduled job of each queue at or after the queue's start time, less `margin`.
+ * Selects the earliest scheduled job of each queue that is due at or after the queue's start time, less `margin`.
  *
- * $1 default start time; parallel arrays: $2 queues that start earlier, $3 their start times; $4 ids of transactions,
- * $5 start times that apply to all queues once the transaction has ended; $6 whether to assign an id to this
- * transaction.
+ * $1 default start time; parallel arrays: $2 queues that start earlier, $3 their start times; parallel arrays: $4
+ * transaction ids, $5 start times, which apply to all queues if the transaction has ended; $6 whether to assign an id
+ * to this transaction.
  *
- * `-infinity` scans from the head of the index, past the dead entries of all promoted jobs.
+ * With a start time of `-infinity`, the statement scans from the head of the index, past the dead entries of all
+ * promoted jobs.
  */
 export const nextDue = prepared(
   'longshore-next-due',
@@ -63,7 +64,7 @@ export const nextDue = prepared(
 );
 
 /**
- * $1 queue, $2 limit, $3 when the first job was due. Makes due jobs ready. Several servers can run this at the same
+ * $1 queue, $2 limit, $3 when the first due job was due. Makes due jobs ready. Several servers can run this at the same
  * time.
  */
 export const promoteDue = prepared(
@@ -77,7 +78,7 @@ export const promoteSome = prepared(
   promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
 );
 
-/** $1 queue, $2 ids to skip, $3 limit, $4 when the first job was due. Selects due jobs. */
+/** $1 queue, $2 ids to skip, $3 limit, $4 when the first due job was due. Selects due jobs. */
 export const selectDue = prepared(
   'longshore-select-due',
   `
@@ -88,7 +89,7 @@ export const selectDue = prepared(
 
 export interface PromotedRow {
   promoted: number;
-  /** Whether any of the jobs has a concurrency key, and therefore is blocked until the key has room. */
+  /** Whether any of the jobs has a concurrency key and is therefore blocked until a slot of the key is free. */
   blocked: boolean;
 }
 

@@ -9,26 +9,23 @@ import type { PostgresSetAside } from './set-aside.js';
 /** The statements that move jobs of one queue, either in bulk or by id. */
 export interface Moving {
   readonly role: SetAsideRole;
-  /** $1 queue, then the limit and the caller's other parameters. */
+  /** $1 queue; if there is a limit, then the limit and the caller's other parameters. */
   readonly all: Statement;
   /** $1 queue, $2 ids. */
   readonly some: Statement;
-  /** $1 queue, $2 ids to skip, $3 limit, then the caller's other parameters: selects the ids of the jobs to move. */
+  /** $1 queue, $2 ids to skip, $3 limit, then the caller's other parameters. Selects the ids of the jobs to move. */
   readonly select: Statement;
 }
 
-/** After a job of a queue could not be moved: how long the queue's jobs are moved in isolation, in milliseconds. */
+/** How long, in milliseconds, the jobs of a queue are moved in isolation after one of them could not be moved. */
 const isolationMs = 60_000;
 
-/**
- * Maximum number of jobs moved in one transaction while they are isolated from each other's failures, if the caller
- * sets no limit.
- */
+/** Maximum number of jobs moved in one transaction while jobs are moved in isolation, if the caller sets no limit. */
 const maxIsolated = 1_000;
 
 /**
- * Moves the jobs of a queue with one statement. If a job's data makes the statement fail, moves the others without that
- * job.
+ * Moves the jobs of a queue with one statement. If the data of a job makes the statement fail, sets that job aside and
+ * moves the others.
  */
 export class QueueSweep {
   readonly #database: Database;
@@ -43,7 +40,7 @@ export class QueueSweep {
   /**
    * Moves jobs and resolves to the rows that the statements return.
    *
-   * @param bounds further parameters of the statements
+   * @param bounds further parameters of {@link Moving.select} and, if there is a limit, of {@link Moving.all}
    */
   async move<Row extends pg.QueryResultRow>(
     moving: Moving,
@@ -56,8 +53,8 @@ export class QueueSweep {
       this.#isolatedUntil.delete(place);
       try {
         const values = limit === undefined ? [queueId] : [queueId, limit, ...bounds];
-        // In a transaction, because this rejects only after the transaction's locks are released. For a single
-        // statement, Postgres reports the error before it releases the locks, and the next statements would skip the
+        // Runs in an explicit transaction, which rejects only after its locks have been released. For a single
+        // statement, Postgres reports the error before it releases the locks, so the next statements would skip the
         // rows that are still locked.
         return await this.#database.transaction(async (client) => {
           await this.#database.lockQueues(client, [queueId]);

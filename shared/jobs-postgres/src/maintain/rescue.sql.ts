@@ -8,17 +8,17 @@ import { prepared } from '../connection/statement.js';
 export interface SilentRow {
   readonly id: string;
   /**
-   * Whether the server was declared dead. `false` if one of the server's own transactions, in the middle of a claim,
-   * still locks its row.
+   * Whether the server was declared dead. `false` if its row is still locked, because one of its own transactions is in
+   * the middle of a claim.
    */
   readonly dead: boolean;
 }
 
 /**
- * Declares silent servers dead, except those in the middle of a claim. Silence counts from the start of Postgres at the
- * earliest, because no server could send a heartbeat before. Records of dead servers are kept for a day. The number of
- * jobs that a server was running is counted when its jobs are rescued, because the number in its last heartbeat does
- * not include jobs that started later.
+ * Declares silent servers dead, except those in the middle of a claim. Time before Postgres started does not count as
+ * silence, because no server could send a heartbeat then. Records the dead servers, and deletes records older than a
+ * day. A server's number of running jobs is recorded as 0 and increased when its jobs are rescued, because the number
+ * in its last heartbeat does not include jobs that started later.
  */
 export const declareServersDead = prepared(
   'longshore-declare-servers-dead',
@@ -43,15 +43,15 @@ export const declareServersDead = prepared(
 );
 
 export interface LossRow {
-  /** Whether servers are silent. */
+  /** Whether any server is silent. */
   readonly servers: boolean;
-  /** Whether transactions of silent or dead servers are open. */
+  /** Whether any silent or dead server has an open transaction. */
   readonly transactions: boolean;
-  /** Ids of the queues with running jobs; only these can have lost claims. */
+  /** Ids of the queues with running jobs. Only these queues can have jobs to rescue. */
   readonly busy: number[];
 }
 
-/** Finds out whether servers, transactions or claims may have been lost. */
+/** Checks for silent servers, open transactions of silent or dead servers, and queues with running jobs. */
 export const findLosses = prepared(
   'longshore-find-losses',
   `
@@ -76,21 +76,21 @@ const isLost = `job.server_id is not null
 
 /**
  * $1 queue. Rescues every running job whose lease has expired or whose server is not registered. Running jobs are near
- * the head of the queue and their number is known, so the scan stops after the last of them instead of reading a
- * million ready ones. Lost attempts are recorded; a job whose last attempt was lost has failed, and a job with a
- * cancellation request is cancelled.
+ * the head of the queue, and the counters contain their number, so the scan stops after the last of them instead of
+ * reading a million ready jobs. Lost attempts are recorded. A job with a cancellation request is cancelled; a job that
+ * has no attempts left fails.
  *
- * A server starts jobs in the order in which it claimed them, `concurrency` at a time, so only the first ones can have
- * been running: the attempts of the others never started and do not count. A job's last attempt always counts, however.
- * It may have started in place of a job whose outcome had not been written yet, and if it did not count, the job could
- * run once too often.
+ * A server starts jobs in the order in which it claimed them, `concurrency` at a time. Only the first ones can
+ * therefore have been running; the attempts of the others never started and do not count. A job's last attempt always
+ * counts, however: it may have started in place of a job whose result had not been written yet, so if it did not count,
+ * the job could run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 
 /** $1 queue, $2 ids. Like {@link rescueJobs}, but only for these jobs. */
 export const rescueSome = prepared('longshore-rescue-some', rescue('and job.id = any($2::uuid[])'));
 
-/** $1 queue, $2 ids to skip, $3 limit. Selects jobs whose claims are lost. */
+/** $1 queue, $2 ids to skip, $3 limit. Selects jobs to rescue. */
 export const selectLost = prepared(
   'longshore-select-lost',
   `

@@ -6,12 +6,13 @@ export interface PauseEndRow {
   kind: Pausable;
   /** The name of the queue or the job type, or the id of the recurring job. */
   key: string;
-  /** Milliseconds until the pause ends; 0 if it has ended. */
+  /** Milliseconds until the pause ends, but at most a day; 0 if it has ended. */
   due_in: number;
 }
 
 /**
- * $1 limit. Returns the pauses that end first, except those whose resumption is set aside. Reads three small tables.
+ * $1 limit. Returns the pauses that end first. Leaves out those whose resumption has been set aside and is not due for
+ * a retry. Reads three small tables.
  */
 export const selectPauseEnds = prepared(
   'longshore-select-pause-ends',
@@ -32,7 +33,7 @@ export const selectPauseEnds = prepared(
     order by paused_until limit $1`,
 );
 
-/** $1 name. Resumes a queue if its pause has ended. */
+/** $1 name. Resumes a queue if its pause has ended; otherwise returns no row. */
 export const resumeQueueWhenDue = prepared(
   'longshore-resume-queue-when-due',
   `update longshore.queue set ${endPause} where name = $1 and ${endedPause} returning id`,

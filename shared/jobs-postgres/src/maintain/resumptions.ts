@@ -29,12 +29,15 @@ interface ResumptionParts {
   readonly setAside: PostgresSetAside;
 }
 
-/** Notifies servers once a resumption is committed; `null` if the pause has already been ended. */
+/**
+ * A function that notifies servers after a resumption has been committed; `null` if nothing was resumed, because the
+ * pause was already over.
+ */
 type Notification = (() => unknown) | null;
 
 /**
- * Resumes queues, job types and recurring jobs whose pauses have ended, each in a separate transaction that also writes
- * the audit entry. A resumption that fails because of stored data is set aside.
+ * Resumes queues, job types and recurring jobs whose pauses have ended. Each resumption has its own transaction, which
+ * also writes the audit entry. A resumption that fails because of stored data is set aside.
  */
 export class Resumptions {
   readonly #parts: ResumptionParts;

@@ -12,20 +12,21 @@ import {
   selectExpired,
 } from './history-days.sql.js';
 
-/** Returns the retention of reports: the longest of all states. */
+/** Returns how many days reports are kept: the longest retention of any state. */
 export function longestOf(days: RetentionDays): number {
   return Math.max(...Object.values(days));
 }
 
 /**
- * Maximum wait for a lock, in milliseconds. Short, because dropping a table waits for running statements, and new
- * statements wait behind it.
+ * Maximum time to wait for a lock, in milliseconds. Short, because dropping a table waits for running statements to
+ * end, and new statements wait for the drop.
  */
 const lockTimeoutMs = '500';
 
 /**
- * Drops expired days of history. Each day is a separate table, so no row is deleted and nothing is left to vacuum.
- * Uses the database's clock, and drops a day only if a run at least 20 hours ago recorded its expiry.
+ * Drops expired days of history. Each day is a partition, so dropping it leaves no dead rows to vacuum; only rows in a
+ * default partition are deleted one by one. Uses the database's clock, and drops a day only if an earlier run, at least
+ * 20 hours ago, recorded that it expires.
  */
 export class Retention {
   readonly #database: Database;
@@ -37,7 +38,8 @@ export class Retention {
   }
 
   /**
-   * Drops expired days and resolves to the names of their partitions. A table that is in use is left to the next run.
+   * Drops expired days and resolves to the names of their partitions. A partition that is in use is left to the next
+   * run.
    */
   async dropOldDays(): Promise<string[]> {
     await this.#database.query(noteExpiring, [...this.#days]);
@@ -50,7 +52,10 @@ export class Retention {
     return dropped;
   }
 
-  /** Drops a day and, in the same transaction, subtracts its jobs from the counters. */
+  /**
+   * Drops a day and, in the same transaction, subtracts its jobs from the counters. Resolves to `false` if the
+   * partition is in use or no longer exists.
+   */
   async #drop({ part, state }: ExpiredDay): Promise<boolean> {
     try {
       await this.#database.transaction(

@@ -15,12 +15,13 @@ export interface SetAsideRow {
   retry_at: Date | null;
 }
 
-/** SQL for the time until the next retry. Must match `setAsideForMs` of `@longshore/jobs`. */
+/** SQL for the time until the next retry. Must match `setAsideRetryMs` of `@longshore/jobs`. */
 const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 
 /**
- * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Returns no row if too many items of the role are set aside. If
- * the key is already set aside, adds the new items to the existing ones.
+ * $1 role, $2 key, $3 queue, $4 job, $5 data for a retry (a JSON array) or null, $6 error. If the key is already set
+ * aside, counts another failure and adds the new data to the stored data. Returns no row if the key is new and too many
+ * items of the role are set aside; otherwise, `fresh` is true if the key is new.
  */
 export const insertAside = prepared(
   'longshore-insert-aside',
@@ -35,7 +36,10 @@ export const insertAside = prepared(
     returning failures = 1 as fresh`,
 );
 
-/** $1 role. Selects the keys of items that must not be retried now: it is too early, or they have been discarded. */
+/**
+ * $1 role. Selects the keys of items that must not be retried now, either because it is too early or because they have
+ * been discarded.
+ */
 export const selectExcludedKeys = prepared(
   'longshore-select-excluded-keys',
   `
@@ -44,8 +48,8 @@ export const selectExcludedKeys = prepared(
 );
 
 /**
- * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, locked until the transaction
- * ends.
+ * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, and locks them until the
+ * transaction ends.
  */
 export const lockAsideDue = prepared(
   'longshore-lock-aside-due',
@@ -69,9 +73,9 @@ export const deleteProcessedAside = prepared(
 );
 
 /**
- * Deletes items whose retry was due an hour ago and that have not failed since: they no longer exist or no longer fail.
- * Items whose data is stored only here are kept. Items of bulk operations and discarded items are deleted after 30
- * days; until then, discarded items are not retried.
+ * Deletes items whose retry was due an hour ago and that have not failed since, because they no longer exist or no
+ * longer fail. Keeps items whose data is stored only here. Deletes items of bulk operations and discarded items only
+ * after 30 days; until then, discarded items are not retried.
  */
 export const deleteOldAside = prepared(
   'longshore-delete-old-aside',
@@ -106,6 +110,7 @@ export const selectAside = prepared(
     order by aside.id desc limit $1`,
 );
 
+/** Returns the number of items by role, not counting discarded ones. Roles without items have no row. */
 export const countAside = prepared(
   'longshore-count-aside',
   `

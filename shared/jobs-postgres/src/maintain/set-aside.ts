@@ -19,7 +19,7 @@ import { inTransaction } from '../control/audit.js';
 import { bulkValues, insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
-/** An item to set aside: its role, the key that identifies it within the role, and the job that it is about, if any. */
+/** An item to set aside: its role, a key that identifies it within the role, and the job that it concerns, if any. */
 export interface Aside {
   readonly role: SetAsideRole;
   readonly key: string;
@@ -63,7 +63,10 @@ export class PostgresSetAside implements SetAside {
     this.#notifyListeners(aside, error, row);
   }
 
-  /** Returns the keys of a role's items that must not be retried now. */
+  /**
+   * Returns the keys of a role's items that must not be retried now, because it is too early or they have been
+   * discarded.
+   */
   async excludedKeys(role: SetAsideRole): Promise<Set<string>> {
     const rows = await this.#database.query<{ key: string }>(sql.selectExcludedKeys, [role]);
     return new Set(rows.map(({ key }) => key));
@@ -173,7 +176,7 @@ function valuesOf({ role, key, queueId, jobId, item }: Aside, error: unknown): u
   ];
 }
 
-/** Returns the id if it is a valid number, otherwise `null`. */
+/** Returns the id if it consists of 1 to 18 digits, otherwise `null`. */
 function numberOf(id: string | undefined): string | null {
   return id !== undefined && /^\d{1,18}$/.test(id) ? id : null;
 }

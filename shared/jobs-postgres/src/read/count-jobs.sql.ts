@@ -4,13 +4,13 @@ import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united
 import { countHistory } from './search-history.sql.js';
 import { searchUnfinished } from './search-stages.sql.js';
 
-/** Maximum count of jobs for filters that the counters cannot answer. */
+/** Jobs are counted only up to this number if the counters cannot answer the filter. */
 export const maxCounted = 10_000;
 
 /**
- * Returns the count to show.
+ * Converts the number of jobs found to a count, which is capped at {@link maxCounted} and then not exact.
  *
- * @param jobs the number of jobs found, at most one more than {@link maxCounted}
+ * @param jobs the number of jobs found, at most `maxCounted` + 1
  */
 export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
@@ -27,7 +27,7 @@ export function countJobs(scope: SearchScope, max: number): Query {
   );
 }
 
-/** Builds a query that counts up to `max` + 1 jobs of each state that can have matches. */
+/** Builds a query that counts up to `max` + 1 jobs in each state in which there can be matching jobs. */
 export function countJobsByState(scope: SearchScope, max: number): Query {
   const { values, parts } = countedIn(scope, max);
   if (parts.size === 0) return { text: 'select where false', values: [] };

@@ -3,7 +3,7 @@ import { jobStates } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { isPaused } from '../control/pause.sql.js';
 
-/** A queue's counts; `null` for a state without counter rows, which has no jobs. */
+/** A queue's number of jobs in each state; `null` for a state that has no counter rows and therefore no jobs. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
 
 export interface TotalRow {
@@ -11,18 +11,18 @@ export interface TotalRow {
   readonly jobs: number;
 }
 
-// Counting is exact, and as fast with ten million jobs as with ten: these statements read the last second's changes and
-// one row per queue and state.
+// Counts are exact, and reading them takes as long with ten million jobs as with ten: these statements read one row per
+// queue and state, and the changes of the last second.
 
 /**
- * Sums as floating-point numbers, which are exact for integers below 2^53. A sum of bigint is formatted digit by digit,
- * which took as long as the rest of the statement for a thousand queues.
+ * Sum of the counts as a floating-point number, which is exact for integers below 2^53. Postgres formats a sum of
+ * bigints digit by digit, which, for a thousand queues, took as long as the rest of the statement.
  */
 const summed = 'sum(jobs::float8)';
 
 /**
- * $1 queues, or null for all. Returns one row per queue. One row per queue and state would take twice as long for a
- * thousand queues, both to group in Postgres and to read in Node.
+ * $1 queues, or null for all. Returns one row per queue with a column for each state. Returning one row per queue and
+ * state would take twice as long for a thousand queues, both to group in Postgres and to read in Node.js.
  */
 export const selectCounts = prepared(
   'longshore-select-counts',
@@ -37,11 +37,11 @@ export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
   readonly jobs: number;
-  /** The largest number of such jobs in a single queue. */
+  /** The largest number of jobs that any one of these queues has in the state. */
   readonly most: number;
   /**
-   * The ids of the queues as an array literal, which is passed back to Postgres unchanged: parsing a thousand ids takes
-   * longer than finding them.
+   * The ids of the queues as an array literal, which is passed back to Postgres without being parsed: parsing a
+   * thousand ids takes longer than finding them.
    */
   readonly ids: string;
 }
@@ -66,9 +66,8 @@ export const selectTotals = prepared(
 );
 
 /**
- * Folds the recorded changes of the counters into one row per queue and state, and adds jobs that ended to the
- * throughput of the time at which they ended. Safe to run on several servers at once: each folds the rows that it can
- * lock.
+ * Folds the recorded counter changes into one row per queue and state, and adds finished jobs to the throughput of the
+ * interval in which they finished. Several servers can run this at the same time: each folds the rows that it can lock.
  */
 export const foldCounts = prepared(
   'longshore-fold-counts',
@@ -94,7 +93,7 @@ export const foldCounts = prepared(
     select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
 );
 
-/** Returns whether more than 1000 jobs are ready, not counting those of paused queues. */
+/** Returns whether more than 1000 jobs are ready in queues that are not paused. */
 export const areBehind = prepared(
   'longshore-are-behind',
   `

@@ -12,8 +12,8 @@ import {
 } from './counters.sql.js';
 
 /**
- * Counts the jobs of queues by state. Reading all counters takes 10 ms with 1000 queues, so each method reads only the
- * queues and states that are needed.
+ * Reads how many jobs queues have in each state. Reading all counters takes 10 ms with 1000 queues, so each method
+ * reads only the queues and states that its caller needs.
  */
 export class PostgresCounters {
   readonly #database: Database;
@@ -23,7 +23,7 @@ export class PostgresCounters {
     this.#database = database;
   }
 
-  /** Returns the counts across all queues. */
+  /** Returns the number of jobs in each state across all queues. */
   totals(): Promise<StateCounts> {
     return this.#coalescer.share('totals', async () => {
       const rows = await this.#database.query<TotalRow>(selectTotals);
@@ -31,7 +31,11 @@ export class PostgresCounters {
     });
   }
 
-  /** Returns the counts of each of these queues, or of all queues. Queues that have no jobs may be missing. */
+  /**
+   * Returns each queue's number of jobs in each state, by queue id. Queues without jobs may be missing.
+   *
+   * @param queueIds the queues to include; `null` for all
+   */
   byQueue(queueIds: readonly number[] | null = null): Promise<ReadonlyMap<number, StateCounts>> {
     return this.#coalescer.share(JSON.stringify(queueIds), async () => {
       const rows = await this.#database.query<CountRow>(selectCounts, [queueIds]);
@@ -40,8 +44,9 @@ export class PostgresCounters {
   }
 
   /**
-   * Returns, for each of the states, which of these queues (or of all queues) have jobs in it. States without jobs are
-   * missing.
+   * Returns the queues that have jobs in each of these states. States in which there are no jobs are missing.
+   *
+   * @param queueIds the queues to include; `null` for all
    */
   async holding(
     states: readonly JobState[],

@@ -7,8 +7,8 @@ import { existingDays, startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finishedAs, lastError } from './job-columns.sql.js';
 
-// Each daily partition of failed jobs has its own indexes. Partitions are scanned newest first, so the scan stops at
-// the day that fills the page.
+// Each daily partition of failed jobs has its own indexes. Partitions are scanned from the newest to the oldest, and
+// the scan stops at the day that fills the page.
 
 const ofQueue = 'queue_id = $2::integer';
 
@@ -18,21 +18,22 @@ export const selectLatestFailed = prepared('longshore-select-latest-failed', lat
 /** $1 limit, $2 queue. */
 export const selectLatestFailedOf = prepared('longshore-select-latest-failed-of', latestFailed(ofQueue));
 
-/** $1 limit, $2 and $3 id and time of failure of the job to continue after. */
+/** $1 limit; $2 id and $3 failure time of the job to continue after. */
 export const selectEarlierFailed = prepared(
   'longshore-select-earlier-failed',
   latestFailed(before('$2', '$3')),
 );
 
-/** $1 limit, $2 queue, $3 and $4 id and time of failure of the job to continue after. */
+/** $1 limit, $2 queue; $3 id and $4 failure time of the job to continue after. */
 export const selectEarlierFailedOf = prepared(
   'longshore-select-earlier-failed-of',
   latestFailed(`${ofQueue} and ${before('$3', '$4')}`),
 );
 
 /**
- * Returns the condition for failures before the given job's. `failedAt` has only milliseconds, so the exact time is
- * read from the job's row, which is missing if the job has been retried since.
+ * Returns the condition for failures before that of the given job. `failedAt` has only milliseconds, so the exact time
+ * is read from the job's row. If the job has been retried since, it has no such row, and the end of the millisecond is
+ * used instead.
  */
 function before(id: string, failedAt: string): string {
   const exact = `select finished_at from longshore.job_history_failed where id = ${id}::uuid limit 1`;
@@ -49,7 +50,7 @@ function latestFailed(condition: string): string {
     order by finished_at desc, id desc`;
 }
 
-/** The position of a failed job in the list, which is ordered by time of failure and id. */
+/** The position of a failed job in the list, which is ordered by failure time and id. */
 export interface FailureRow {
   id: string;
   finished_at: Date;
@@ -63,7 +64,7 @@ export interface FailureSearch extends FailureSearchQuery {
 
 const latestFirst = 'order by finished_at desc, id desc';
 
-/** Builds the search for matching jobs among the latest failures. */
+/** Builds the search for matching jobs among the latest failures, of which it examines at most `maxExamined`. */
 export function searchFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
@@ -84,8 +85,8 @@ export function searchFailures(search: FailureSearch): Query {
 }
 
 /**
- * Builds the query for the last job that {@link searchFailures} examines and for the job after it, which does not exist
- * if all failed jobs are examined.
+ * Builds the query for the last job that {@link searchFailures} examines and the job after it. The result has no second
+ * row if all failed jobs are examined.
  */
 export function selectLastFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
@@ -109,7 +110,7 @@ function rangeOf(
   };
 }
 
-/** Jobs of one name that failed with one kind of error. */
+/** Jobs with the same name that failed with the same kind of error. */
 export interface ErrorGroupRow {
   name: string;
   /** The id of the job that failed last. */
@@ -118,10 +119,10 @@ export interface ErrorGroupRow {
   message: string;
   first_at: Date;
   last_at: Date;
-  /** The number of these jobs; counting stops at one more than `most`. */
+  /** The number of these jobs. Counting stops at `most` + 1. */
   jobs: number;
   most: number;
-  /** Whether all names and kinds of errors are included. */
+  /** Whether the result includes all job names and kinds of errors. */
   complete: boolean;
 }
 
@@ -129,8 +130,8 @@ export interface ErrorGroupRow {
 const clocksDifferMs = 3_600_000;
 
 /**
- * Limits of counting, in jobs: `fewJobs` for every kind of error, `maxJobs` for a kind with more than that, and
- * `allJobs` for all such kinds together.
+ * How many jobs are counted at most: `fewJobs` of every kind of error, up to `maxJobs` of a kind that has more than
+ * that, and about `allJobs` of all such kinds together.
  */
 const fewJobs = 100;
 const maxJobs = 2_000;
@@ -139,8 +140,9 @@ const allJobs = 10_000;
 const kindOf = 'longshore.error_kind(error)';
 
 /**
- * Returns the CTE `kind`, which contains the names of jobs and the kinds of errors that occurred on these days: $2
- * maximum number of kinds, $3 maximum number of kinds per name. Skips from kind to kind through the index.
+ * Returns SQL for the CTE `kind`, which contains each combination of job name and kind of error among the failures on
+ * these days. $2 maximum number of kinds, $3 maximum number of kinds per name. Jumps from kind to kind in the index
+ * instead of reading every failure.
  */
 function kindsIn(days: string): string {
   return `step as (
@@ -162,8 +164,8 @@ function kindsIn(days: string): string {
 }
 
 /**
- * Returns the range of days that contains all failures of the last `sinceMs` milliseconds. Naming the range prunes all
- * other partitions.
+ * Returns the range of days that contains all failures of the last `sinceMs` milliseconds. A query that names this
+ * range skips all other partitions.
  */
 function daysSince(sinceMs: number, now: Date): { first: string; end: string; days: string } {
   const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
@@ -175,7 +177,7 @@ function daysSince(sinceMs: number, now: Date): { first: string; end: string; da
   };
 }
 
-/** Returns SQL that selects the failures of `kind` in the last $1 milliseconds. */
+/** Returns the `from` and `where` clauses for the failures of `kind` in the last $1 milliseconds. */
 function recentOf(days: string): string {
   return `
       from longshore.job_history_failed
@@ -192,12 +194,15 @@ function earliestOf(end: string): string {
 }
 
 /**
- * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Counts each kind separately, so
- * that a flood of one does not hide the others: first a few jobs of every kind, then more of the large kinds, which
- * share a common limit. Naming the days prunes all other partitions, and the statement is prepared because planning it
- * takes longer than running it. The first occurrence is looked up across all days.
+ * Groups the failures of the last $1 milliseconds by job name and kind of error. $2 maximum number of kinds, $3 maximum
+ * number of kinds per name.
  *
- * @param now by the database's clock
+ * Counts each kind separately, so that a flood of one kind does not hide the others: first a few jobs of every kind,
+ * then more jobs of the large kinds, which share a common limit. The text names the range of days, which excludes all
+ * other partitions; only the first occurrence is looked up across all days. The statement is prepared, because planning
+ * it takes longer than running it.
+ *
+ * @param now the current time, by the database's clock
  */
 export function selectErrorGroups(sinceMs: number, now: Date): Statement {
   const { first, end, days } = daysSince(sinceMs, now);
@@ -235,7 +240,7 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
   };
 }
 
-/** A job that waits for another attempt. */
+/** A job that failed and is waiting for its next attempt. */
 export interface RetryingRow {
   id: string;
   name: string;
@@ -245,7 +250,7 @@ export interface RetryingRow {
 }
 
 /**
- * $1 milliseconds, $2 limit. Selects jobs whose last attempt failed within that time and that wait for another attempt.
+ * $1 milliseconds, $2 limit. Selects jobs whose last attempt failed within that time and that are waiting for the next.
  */
 export const selectRetrying = prepared(
   'longshore-select-retrying',
@@ -258,11 +263,11 @@ export const selectRetrying = prepared(
 );
 
 /**
- * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name, $4 maximum number of jobs that wait
- * for another attempt. Records the kinds of errors that occurred within that time. Writes nothing if all of them are
- * known and were last recorded within the hour.
+ * Records when each kind of error that occurred in the last $1 milliseconds was first and last seen. $2 maximum number
+ * of kinds, $3 maximum number of kinds per name, $4 maximum number of jobs examined that are waiting for another
+ * attempt. Does not rewrite a record whose last time is less than an hour out of date.
  *
- * @param now by the database's clock
+ * @param now the current time, by the database's clock
  */
 export function recordFirstFailures(sinceMs: number, now: Date): Statement {
   const { first, end, days } = daysSince(sinceMs, now);
@@ -308,8 +313,8 @@ export interface FirstFailureRow {
 }
 
 /**
- * Parallel arrays: $1 names, $2 fingerprints. Returns when each kind of error was first seen; kinds without a record
- * have no row.
+ * Parallel arrays: $1 job names, $2 error fingerprints. Returns when each of these kinds of errors was first seen.
+ * Kinds that have not been recorded have no row.
  */
 export const selectFirstFailures = prepared(
   'longshore-select-first-failures',
@@ -321,7 +326,7 @@ export const selectFirstFailures = prepared(
 );
 
 /**
- * $1 age in days, $2 maximum number of kinds. Deletes kinds of errors that have not been seen for that long, and the
+ * $1 age in days, $2 maximum number of kinds. Deletes the kinds of errors that have not been seen for $1 days, and the
  * least recently seen ones beyond the maximum.
  */
 export const deleteOldFirstFailures = prepared(

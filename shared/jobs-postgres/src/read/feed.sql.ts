@@ -34,8 +34,8 @@ export const stateChangeColumns = (state: string, claimed: boolean): string => `
  * transactions late.
  *
  * Longshore's own transactions count as soon as they start. Other transactions can only enqueue: they count once they
- * have written, and hold this time back by at most one minute. That minute is also assumed if Postgres hides the start
- * time of a session because it belongs to another role.
+ * have written, and delay this time by at most one minute. One minute is also assumed if Postgres hides the start time
+ * of a session because it belongs to another role.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -51,7 +51,10 @@ export const settledUpTo = prepared(
       and (backend_xid is not null or (application_name like 'longshore%' and xact_start is not null))`,
 );
 
-/** $1 states, $2 from, $3 to. Planned for its values, so that only partitions of these days are scanned. */
+/**
+ * $1 states, $2 from, $3 to. Not prepared, so that Postgres plans it for these values and scans only the partitions of
+ * these days.
+ */
 export const selectEnded = unprepared(
   'longshore-select-ended',
   `
@@ -83,8 +86,8 @@ const createdIn = (table: string, state: string, condition = ''): string => `
       where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
 
 /**
- * $1 from, $2 to, $3 a lower bound of the ids of jobs created since $1. Ids are ordered by creation, so older jobs are
- * not scanned.
+ * $1 from, $2 to, $3 a lower bound for the ids of jobs created since $1. Ids are ordered by creation time, so older
+ * jobs are not scanned.
  */
 export const selectCreated = prepared(
   'longshore-select-created',
@@ -100,7 +103,7 @@ export const selectCreated = prepared(
     where ${isShown}`,
 );
 
-/** A log line or the latest progress of an attempt, with data of its job. */
+/** A log line or the latest progress of an attempt, with the name and metadata of its job. */
 export interface ReportRow {
   queue_id: number;
   job_id: string;
@@ -124,7 +127,7 @@ const reportedJob = `
       ${inLiveTables((table) => `select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`)}
       union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id`;
 
-/** $1 from, $2 to. Excludes recorded transitions, which are stored in the same table (line −1). */
+/** $1 from, $2 to. Leaves out recorded transitions, which are stored in the same table (as line −1). */
 export const selectReports = prepared(
   'longshore-select-reports',
   `${selectReportColumns}
@@ -143,7 +146,7 @@ export const selectReportsOfJob = prepared(
     order by written_at, report.line`,
 );
 
-/** $1 partition names. Updates the time index for rows added since the last run. */
+/** $1 partition names. Adds rows written since the last run to the time indexes (BRIN) of these partitions. */
 export const summarizeTimes = unprepared(
   'longshore-summarize-times',
   `

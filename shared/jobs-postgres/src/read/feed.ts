@@ -31,40 +31,41 @@ import {
 } from './feed.sql.js';
 
 /**
- * Clients create the ids of jobs, so the time in an id may differ from the database's clock by this many milliseconds.
+ * Maximum difference, in milliseconds, between the time in a job's id and the database's clock. They can differ because
+ * clients generate the ids.
  */
 const skewMs = 10_000;
 
-/** The time index is updated after this many rows have been read, at most every `summarizeEveryMs` milliseconds. */
+/** The time index is updated once this many rows have been read, but at most every `summarizeEveryMs` milliseconds. */
 const summarizeAfterRows = 2_000;
 
 const summarizeEveryMs = 2_000;
 
 /**
- * Maximum wait for a lock, in milliseconds. Short, because Postgres cancels an autovacuum that makes others wait for a
- * second or more (`deadlock_timeout`).
+ * Maximum time to wait for a lock, in milliseconds. Must be well below `deadlock_timeout` (one second by default),
+ * after which Postgres cancels an autovacuum that holds the lock.
  */
 const lockTimeoutMs = '200';
 
 const dayMs = 86_400_000;
 
-/** Reads events from history, running jobs and waiting jobs (docs/adr/007). */
+/** Derives job events from the rows of finished, running and waiting jobs and from their reports (docs/adr/007). */
 export class PostgresFeed implements JobFeed {
   readonly #database: Database;
   readonly #histories: Database;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
   /**
-   * The end, the snapshot and the topics of the latest read that caught up. If none of them has changed, nothing new
-   * can be read.
+   * The end, snapshot and topics of the latest read that caught up. A read that continues there, with the same snapshot
+   * and the same topics, finds nothing new.
    */
   #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
   /**
-   * @param histories connections that plan each query for its parameter values: only then does Postgres find the few
-   *   rows of a short time among all finished jobs
+   * @param histories connections that plan each query for its parameter values; Postgres needs these values to quickly
+   *   find the few rows of a short time span among all finished jobs
    */
   constructor(database: Database, histories: Database, clock: DatabaseClock, queues: QueueIdCache) {
     this.#database = database;
@@ -91,7 +92,7 @@ export class PostgresFeed implements JobFeed {
       before.topics === seen.topics &&
       caughtUp
     )
-      return { events: [], resumeAt, caughtUp }; // nothing has been written
+      return { events: [], resumeAt, caughtUp }; // nothing has been written since the last read
 
     const until = caughtUp ? 'infinity' : resumeAt;
     await this.#summarizeIfDue();
@@ -110,8 +111,8 @@ export class PostgresFeed implements JobFeed {
   }
 
   /**
-   * Reads the jobs that changed from `since` to `until`. Can return a job twice, because the job may have moved from
-   * one table to another between the queries.
+   * Returns the rows of the jobs whose state changed between `since` and `until`. Can return a job twice, because the
+   * job may have moved from one table to another between the queries.
    */
   async #stateChanges(
     since: Date,
@@ -205,8 +206,8 @@ export class PostgresFeed implements JobFeed {
       });
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
-      // A vacuum holds the lock (55P03) or the role lacks permission (42501): reads stay correct without this, only
-      // slower.
+      // Ignores a lock timeout, for example during a vacuum (55P03), and a missing permission (42501): without the
+      // update, reads are slower but still correct.
       if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
     }
   }

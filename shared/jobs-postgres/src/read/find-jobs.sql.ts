@@ -4,8 +4,8 @@ import { progressOf } from './reports.sql.js';
 import { isShown } from './shown-queues.sql.js';
 
 /**
- * $1 id, $2 its queue if known. Finds a job in any state. Prepared, because planning it for every partition takes
- * longer than running it.
+ * $1 id, $2 its queue, or null if unknown. Finds a job in any state. Prepared, because planning it for every partition
+ * takes longer than running it.
  */
 export const findJob = prepared(
   'longshore-find-job',
@@ -19,15 +19,15 @@ export interface DocumentsRow {
 }
 
 /**
- * $1 id, $2 its queue if known. Reads a job's arguments and result as JSON text, which keeps all digits of their
- * numbers.
+ * $1 id, $2 its queue, or null if unknown. Reads a job's arguments and result as JSON text, which preserves all digits
+ * of numbers.
  */
 export const findDocuments = prepared(
   'longshore-find-documents',
   `select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (${jobWithId('$1', '$2::integer')}) as found`,
 );
 
-/** $1 ids. Returns the jobs in the order of the ids. */
+/** $1 ids. Returns the jobs with their arguments and results, in the order of these ids. */
 export const findJobs = prepared(
   'longshore-find-jobs',
   `
@@ -47,8 +47,8 @@ export const sizeOfJobs = prepared(
 );
 
 /**
- * Returns SQL for the job with an id. Searches history first, then the live tables, which have no index on the id
- * alone: without a queue id, every queue is searched (5 ms for 1000 queues).
+ * Returns SQL for the job with this id. Searches history first, then the live tables. These have no index on the id
+ * alone, so without a queue id, every queue is searched (5 ms for 1000 queues).
  */
 export function jobWithId(id: string, queue = 'null::integer'): string {
   return `

@@ -12,23 +12,28 @@ import {
 
 export type Bind = (value: unknown) => string;
 
-/** The SQL conditions of a filter, except those on states and queues, for use with any table of jobs. */
+/** The SQL conditions of a filter, except those on states and queues. They can be used with any job table. */
 export interface JobConditions {
   /**
-   * Conditions that select specific jobs. History has an index for them; the other tables have none on the id alone.
+   * Conditions that select jobs by their exact id. History has an index on the id; the other tables have none on the id
+   * alone.
    */
   readonly chosen: readonly string[];
   /** Conditions that limit the range of ids. */
   readonly ids: readonly string[];
   readonly rows: readonly string[];
-  /** Conditions on the latest error, given its SQL expression. */
+  /** Returns the conditions on the latest error, given its SQL expression. */
   readonly error: (error: string) => readonly string[];
-  /** Conditions that only jobs that have been claimed can match. */
+  /** Conditions on the server, which only jobs that have been claimed can meet. */
   readonly claimed: readonly string[];
   readonly finished: readonly string[];
 }
 
-/** @param bind adds a parameter to the query and returns its placeholder, such as `$3` */
+/**
+ * Converts a filter to SQL conditions.
+ *
+ * @param bind adds a parameter to the query and returns its placeholder, such as `$3`
+ */
 export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
   const ids: string[] = [];
@@ -51,8 +56,8 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
 }
 
 /**
- * Returns the condition that a column has one of the values. A single value is compared by equality, which, unlike
- * `any`, lets an index return its rows in order.
+ * Returns the condition that a column has one of the values. A single value is compared with `=`, because an index can
+ * then return the rows in order, which it cannot with `any`.
  */
 export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
   return values.length === 1
@@ -61,14 +66,15 @@ export function oneOf(column: string, values: readonly unknown[], type: string, 
 }
 
 /**
- * With more values, or more numbers in the path, the containment condition is left out, because it would be too long.
+ * Limits beyond which the containment condition is omitted because it would be too long: the number of values, and the
+ * number of numeric steps in the path.
  */
 const maxValues = 20;
 const maxNumbers = 3;
 
 /**
- * Returns a condition that compares the value at the path and, so that the index can be used, one that requires the
- * arguments to contain such a value.
+ * Returns a condition that compares the value at the path. Unless there are too many alternatives, also returns a
+ * condition that the arguments contain such a value, for which the index can be used.
  */
 function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
   const texts = values.map((value) => JSON.stringify(value));
@@ -81,8 +87,8 @@ function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], 
 }
 
 /**
- * Returns the documents that have the value at the path. There are several if the path contains a number, which may be
- * an array index or a member name.
+ * Returns JSON documents that consist of just the value at the path. There are several if the path contains a number,
+ * which may be either an array index or a member name.
  */
 function containers(path: readonly string[], value: string): string[] {
   const [key, ...rest] = path;
@@ -98,8 +104,8 @@ function isNumber(key: string): boolean {
 }
 
 /**
- * Returns the conditions on members of `meta`. There is one `@>` per value, because the index does not support `any`;
- * each implies that `meta` is not null, which the partial index requires.
+ * Returns the conditions on members of `meta`. They use one `@>` per value, because the index does not support `any`.
+ * Each `@>` implies that `meta` is not null, which the partial index requires.
  */
 function metaConditions(filter: JobFilter, bind: Bind): string[] {
   const members: (JobMeta[] | undefined)[] = [
@@ -137,15 +143,15 @@ function errorConditions(
   return conditions;
 }
 
-/** Returns the SQL expression of an error's class and message, as in `TypeError: No ship`. */
+/** Returns an SQL expression for an error's name and message, such as `TypeError: No ship`. */
 export function messageOf(error: string): string {
   return `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
 }
 
 /**
- * Returns the SQL expression of all texts of a job in which words are searched, in lower case.
+ * Returns an SQL expression for all texts of a job that are searched for words, in lower case.
  *
- * @param more expressions of further texts, such as the name of the queue
+ * @param more SQL expressions for further texts, such as the name of the queue
  */
 export function searchedText(table: '' | 'candidate.', error: string, more: readonly string[] = []): string {
   const meta = ['tags', 'recurringJobId', 'idempotencyKey'].map((member) => `${table}meta ->> '${member}'`);
@@ -169,7 +175,7 @@ export function statesOf(filter: JobFilter): readonly JobState[] {
   );
 }
 
-/** Returns whether the filter names only states and queues, which the counters can answer. */
+/** Returns whether the filter selects jobs only by state and queue, so that the counters can answer it. */
 export function isCounted(filter: JobFilter): boolean {
   return Object.entries(filter).every(
     ([member, value]: [string, unknown]) =>
@@ -178,8 +184,8 @@ export function isCounted(filter: JobFilter): boolean {
 }
 
 /**
- * Returns whether one of the filter's members is answered by a GIN index (on metadata or arguments), which returns rows
- * in no particular order.
+ * Returns whether the filter has a condition that uses a GIN index (on metadata or arguments). Such an index returns
+ * rows in no particular order.
  */
 export function isContained(filter: JobFilter): boolean {
   const { tag, recurringJobId, batchId, parentId, concurrencyKey, args = [] } = filter;
@@ -193,5 +199,5 @@ export function isNonEmpty<Value>(values: readonly Value[] | undefined): values 
   return values !== undefined && values.length > 0;
 }
 
-/** Returns the SQL equivalent of `errorFingerprint`, given the expression of an error. */
+/** Returns the SQL equivalent of `errorFingerprint` for an SQL expression of an error. */
 export const fingerprintOfError = (error: string): string => `longshore.error_fingerprint(${error})`;

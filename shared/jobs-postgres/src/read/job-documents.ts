@@ -8,12 +8,16 @@ import { jobWithId } from './find-jobs.sql.js';
 import { progressOf } from './reports.sql.js';
 
 /**
- * Which arguments and results a list reads: `all`, `none`, `small` (only documents that are certainly small; the others
- * can then be read one after another), or `brief` (only arguments that are short enough for a brief list).
+ * Which documents (arguments and results of jobs) a list reads:
+ *
+ * - `all`: all of them
+ * - `none`: none
+ * - `small`: only documents that are certainly small; {@link withDocuments} can read the others later, a few at a time
+ * - `brief`: only arguments that are short enough for a brief list
  */
 export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
-/** A row of a list without its large documents. */
+/** The additional columns of a list row from which large documents have been left out. */
 export interface PartialRow {
   /** Stored size of the job's arguments and result, in bytes. */
   readonly bytes: number;
@@ -22,21 +26,21 @@ export interface PartialRow {
 }
 
 /**
- * Maximum size of a small document, in bytes. A small document must be uncompressed, because a compressed one can
- * expand a hundredfold.
+ * Maximum stored size of a small document, in bytes. A compressed document never counts as small, because it can expand
+ * a hundredfold.
  */
 const maxBytes = 8_000;
 
 const columns = `id, queue_id, state, name, priority, error, attempt, max_attempts, created_at, run_at, ready_at, started_at,
   finished_at, server_id, meta, past_attempts`;
 
-/** Returns the columns of a list. Omitted documents are not fetched from TOAST tables. */
+/** Returns the select list for a list of jobs. Omitted documents are not read from the TOAST table. */
 export function listedColumns(alias: string, documents: ListedDocuments): string {
   if (documents === 'all') return `${alias}.*`;
   const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
   if (documents === 'none') return [...others, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
   if (documents === 'brief') {
-    // Only documents stored in a few kilobytes are decompressed to measure their size.
+    // Checks the stored size first, so that only documents stored in a few kilobytes are decompressed to measure them.
     const isShort = `pg_column_size(${alias}.args) <= ${maxBriefBytes} and octet_length(${alias}.args::text) <= ${maxBriefBytes}`;
     const args = `case when ${isShort} then ${alias}.args end as args`;
     return [...others, args, `not (${isShort}) as args_left_out`, 'null::jsonb as result'].join(', ');
@@ -53,7 +57,7 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   ].join(', ');
 }
 
-/** $1 ids. Returns the jobs in the order of the ids, without arguments and results. */
+/** $1 ids. Returns the jobs in the order of these ids, without their arguments and results. */
 export const findBareJobs = prepared(
   'longshore-find-bare-jobs',
   `
@@ -64,7 +68,8 @@ export const findBareJobs = prepared(
 );
 
 /**
- * $1 ids, $2 their queues. Returns the jobs in the order of the ids, without large documents or without any documents.
+ * Parallel arrays: $1 ids, $2 queues. The statements return the jobs in the order of these ids: `small` leaves out
+ * large documents, `none` leaves out all documents.
  */
 export const findListedJobs = {
   small: prepared('longshore-find-small-jobs', listedJobs('small')),
@@ -79,7 +84,7 @@ function listedJobs(documents: ListedDocuments): string {
   order by place`;
 }
 
-/** $1 ids, $2 their queues. Returns the jobs' arguments and results as text. */
+/** Parallel arrays: $1 ids, $2 queues. Returns the jobs' arguments and results as JSON text. */
 export const selectDocuments = prepared(
   'longshore-select-documents',
   `
@@ -88,17 +93,20 @@ export const selectDocuments = prepared(
   cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found`,
 );
 
-/** Limits of a single read of large documents: the number of jobs, and the stored (compressed) size in bytes. */
+/**
+ * Limits of a single query for large documents: the number of jobs, and the total stored (compressed) size in bytes.
+ */
 const maxAtOnce = 8;
 const maxBytesAtOnce = 1_000_000;
 
 type Row = JobRow & PartialRow;
 
 /**
- * Reads the documents that a list has omitted, up to a size limit, so that a page of a thousand jobs of a megabyte
- * never has to fit into memory.
+ * Adds the omitted documents to the rows of a list until the page would exceed `maxBytes`, so that, for example, a
+ * thousand jobs of one megabyte each never have to fit into memory.
  *
- * @returns the first rows, at least one, and in `cut` whether rows are missing
+ * @returns the rows that fit, but at least one, and without jobs that have just been deleted; `cut` is true if rows
+ *   were left off because of `maxBytes`
  */
 export async function withDocuments(
   database: Database,
@@ -125,7 +133,7 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/** Returns the next rows, up to the one whose omitted documents would no longer fit into the same read. */
+/** Returns the rows from index `first` on whose omitted documents can be read by a single query. */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

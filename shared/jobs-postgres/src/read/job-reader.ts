@@ -77,11 +77,11 @@ type ListedRow = JobRow & PartialRow;
 
 interface Listed {
   readonly rows: ListedRow[];
-  /** Whether no further jobs need to be searched for this page. */
+  /** Whether every job that could be on this page has been searched. */
   readonly isComplete: boolean;
 }
 
-/** Reads jobs. Each kind of query has connections that suit its cost. */
+/** Reads jobs. Each kind of query uses a connection pool that suits its cost. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
   readonly #searches: Database;
@@ -242,7 +242,7 @@ export class PostgresJobReader implements JobReader {
     return counts;
   }
 
-  /** Returns the states in which the words of a filter are searched in only some of the jobs. */
+  /** Returns the states in which only some of the jobs are searched for the filter's words. */
   async #partlySearched(filter: JobFilter): Promise<ReadonlySet<JobState>> {
     const { lastIds, unfinished } = await this.searchedRange({ filter });
     return new Set([...finishedStates.filter((state) => lastIds[state] !== undefined), ...unfinished]);
@@ -268,7 +268,7 @@ export class PostgresJobReader implements JobReader {
     return findOrphans(waiting, servers.map(toServer));
   }
 
-  /** Returns a job's row; `undefined` if there is no such job. */
+  /** Returns a job's row; `undefined` if there is no such job. Concurrent calls for the same job share one query. */
   async findRow(id: string): Promise<JobRow | undefined> {
     if (!isId(id)) return undefined;
     return this.#coalescer.share(id, () => this.#locator.find<JobRow>(findJob, id));
@@ -335,12 +335,15 @@ export class PostgresJobReader implements JobReader {
     return Promise.all(rows.map(async (row) => toJob(row, await this.#queues.nameOf(row.queue_id))));
   }
 
-  /** Returns the counts of each queue by state. */
+  /** Returns each queue's number of jobs in each state, by queue id. */
   counts(): Promise<ReadonlyMap<number, StateCounts>> {
     return this.#counters.byQueue();
   }
 
-  /** Returns the ids of the queues in a filter; `undefined` if it names none. Queues that do not exist are left out. */
+  /**
+   * Returns the ids of the queues that a filter names; `undefined` if it names none. Queues that do not exist are left
+   * out.
+   */
   async queueIds({ queue: names }: JobFilter): Promise<number[] | undefined> {
     if (names === undefined || names.length === 0) return undefined;
     return this.#queues.idsOf([...new Set(names)]);

@@ -22,7 +22,7 @@ import {
 import type { Run } from '../connection/run.js';
 import { findJob } from './find-jobs.sql.js';
 
-/** A job as returned by all read queries. */
+/** The row of a job, as all read queries return it. */
 export interface JobRow {
   id: string;
   queue_id: number;
@@ -53,7 +53,10 @@ export interface PastAttempt {
   serverId: string;
   startedAt: string;
   finishedAt: string;
-  /** The job's `run_at` and `ready_at` during the attempt; attempts stored by earlier versions may lack them. */
+  /**
+   * The values of the job's `run_at` and `ready_at` during the attempt. Attempts stored by earlier versions may lack
+   * both.
+   */
   runAt?: string | null;
   readyAt?: string | null;
   error: JobError | null;
@@ -91,7 +94,7 @@ export function toJob(row: JobRow, queue: string): Job {
 const countedAttempts = { min: 1, max: maxCountedAttempts };
 const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
 
-/** Returns the members of a job whose stored values are unreadable. */
+/** Returns the names of those members of a job whose stored values are unreadable. */
 function unreadableOf(row: JobRow, job: Job): string[] {
   return [
     ...times.filter((member) => job[member] instanceof UnreadableTime),
@@ -131,7 +134,10 @@ function readPastAttempt(past: Record<string, unknown>, place: number): PastAtte
   };
 }
 
-/** Returns the past attempts and then the one that is running or that ended the job. Never throws. */
+/**
+ * Returns the past attempts, followed by the attempt that is running or that ended the job, if there is one. Never
+ * throws.
+ */
 export function toAttempts(row: AttemptColumns): Attempt[] {
   const attempts: Attempt[] = pastAttemptsOf(row).map((past) => ({
     attempt: past.attempt,
@@ -152,7 +158,11 @@ export function toAttempts(row: AttemptColumns): Attempt[] {
   return attempts;
 }
 
-/** Returns the job as seen by a transaction; `undefined` if there is none. */
+/**
+ * Returns a job's row as a transaction sees it; `undefined` if there is no such job.
+ *
+ * @param run runs a statement in the transaction
+ */
 export async function findRowOn(run: Run, id: string): Promise<JobRow | undefined> {
   if (!isId(id)) return undefined;
   const [row] = await run(findJob, [id, null]);

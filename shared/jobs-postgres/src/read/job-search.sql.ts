@@ -4,14 +4,14 @@ import type { Statement } from '../connection/statement.js';
 import type { HoldingRow } from './counters.sql.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.sql.js';
 
-/** A query and its parameters. */
+/** A query and the values of its parameters. */
 export interface Query extends Statement {
   readonly values: unknown[];
 }
 
 /**
- * Builds a query with only the parameters that its text uses, renumbered: Postgres rejects unused ones, and which ones
- * a search uses depends on the states that it covers.
+ * Builds a query that has only the parameters that its text uses, and renumbers them. Postgres rejects unused
+ * parameters, and which parameters a search uses depends on the states that it covers.
  */
 export function queryOf(text: string, values: readonly unknown[]): Query {
   const places = [...new Set(text.match(/\$\d+/g))];
@@ -20,7 +20,7 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
   return { text: text.replaceAll(/\$\d+/g, place), values: kept };
 }
 
-/** The number and the ids of queues, and the number of their jobs, as in {@link HoldingRow}. */
+/** The queues that have jobs in a certain state, and the number of these jobs, as in {@link HoldingRow}. */
 export type QueuesWithJobs = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
 
 export const noQueues: QueuesWithJobs = { queues: 0, jobs: 0, most: 0, ids: '{}' };
@@ -29,9 +29,9 @@ export interface SearchScope {
   readonly filter: JobFilter;
   /** The current time, by the database's clock. */
   readonly now: Date;
-  /** Ids of the queues that the filter names; `undefined` for all. */
+  /** Ids of the queues that the filter names; `undefined` if it names none and therefore applies to all. */
   readonly queueIds: readonly number[] | undefined;
-  /** Returns the queues that have jobs in an unfinished state. Other queues are not searched for that state. */
+  /** Returns the queues that have jobs in the given unfinished state. Other queues are not searched for that state. */
   readonly holding: (state: JobState) => QueuesWithJobs;
 }
 
@@ -42,24 +42,29 @@ export interface ListRequest extends SearchScope {
   readonly after: string | undefined;
 }
 
-/** A search whose parameters are bound, from which SQL is built. */
+/** A search request with bound parameters, from which the SQL of a search is built. */
 export interface JobSearch extends SearchScope {
   readonly conditions: JobConditions;
-  /** Conditions on the id in addition to the filter's. */
+  /** The condition that continues a list after a job; empty if the list starts at its beginning. */
   readonly after: readonly string[];
   readonly newestFirst: boolean;
-  /** The order of ids in SQL. */
+  /** The `order by` clause, which orders jobs by id in the direction of `newestFirst`. */
   readonly order: string;
-  /** Number of rows to read, including skipped ones. */
+  /** SQL expression for the number of rows to read, including those that the offset skips. */
   readonly limit: string;
   /** Whether the first rows in this order are wanted. If not, any matching rows will do. */
   readonly sorted: boolean;
-  /** All other conditions on rows of history, apart from those on the id. */
+  /** Returns the conditions on history rows, except those on the id. */
   readonly ofHistory: () => readonly string[];
   readonly bind: Bind;
 }
 
-/** @param values the query's parameters, to which those of the search are appended */
+/**
+ * Binds the parameters of a search.
+ *
+ * @param values the query's parameters; the parameters of the search are appended to them
+ * @param sorted see {@link JobSearch.sorted}
+ */
 export function searchOf(request: ListRequest, values: unknown[], sorted = true): JobSearch {
   const { newestFirst, limit, offset, after, filter } = request;
   const bind = (value: unknown): string => `$${values.push(value)}`;
@@ -86,15 +91,17 @@ function historyConditions(
   return [...queues, ...rows, ...error('error'), ...claimed, ...finished];
 }
 
-/** Returns the states that may have matching jobs. */
+/**
+ * Returns the states in which there can be matching jobs. Omits unfinished states in which none of the queues has jobs.
+ */
 export function occupiedStates({ filter, queueIds, holding }: SearchScope): readonly JobState[] {
   if (queueIds?.length === 0) return [];
   return statesOf(filter).filter((state) => isFinished(state) || holding(state).queues > 0);
 }
 
 /**
- * Returns whether the filter searches for words. No index helps to find words, so only the first jobs in the order of
- * the list are searched.
+ * Returns whether the filter searches for words. Such a search covers only the first jobs in the order of the list,
+ * because no index helps to find words.
  */
 export function isText({ q }: JobFilter): boolean {
   return q !== undefined && q.trim() !== '';

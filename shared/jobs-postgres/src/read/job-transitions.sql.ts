@@ -1,12 +1,12 @@
 import type { JobError, JobState } from '@longshore/jobs';
 import { prepared } from '../connection/statement.js';
 
-/** The reasons of transitions that leave no trace in the job's row and are therefore recorded separately. */
+/** The reasons for transitions that leave no trace in the job's row and are therefore recorded separately. */
 export type RecordedReason = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
 
 /**
- * A recorded transition. `before` has the columns of the row that the transition overwrote; times are text, nulls are
- * omitted.
+ * A recorded transition. `before` contains columns of the job's row as they were before the transition overwrote them,
+ * with times as text and without nulls.
  */
 export interface TransitionRow {
   reason: RecordedReason;
@@ -14,7 +14,7 @@ export interface TransitionRow {
   attempt: number;
   before: {
     state?: JobState;
-    /** Whether the job waits for other jobs after the transition. */
+    /** Set if the job waits for other jobs after the transition. */
     waits?: boolean;
     runAt?: string;
     readyAt?: string;
@@ -25,12 +25,12 @@ export interface TransitionRow {
   };
 }
 
-/** The SQL expressions of the recorded members of `before`. */
+/** SQL expressions for those members of `before` that a transition records. */
 export type RecordedColumns = Partial<Record<keyof TransitionRow['before'], string>>;
 
 /**
- * Returns the CTE `transitions`, which records a transition of each job of `source`. Jobs that run without incident
- * need none. Transitions are stored with the reports (as line −1) and expire with them.
+ * Returns the CTE `transitions`, which records one transition for each job in `source`. Jobs that run without incident
+ * have no recorded transitions. Transitions are stored with the reports (as line −1) and expire with them.
  */
 export function transitionRecorded(source: string, reason: RecordedReason, before: RecordedColumns): string {
   const members = Object.entries(before).map(([member, expression]) => `'${member}', ${expression}`);
@@ -43,7 +43,7 @@ export function transitionRecorded(source: string, reason: RecordedReason, befor
     )`;
 }
 
-/** $1 queue, $2 job, $3 when the job was created. */
+/** $1 queue, $2 job, $3 when the job was created. Returns the recorded transitions, oldest first. */
 export const selectTransitions = prepared(
   'longshore-select-transitions',
   `

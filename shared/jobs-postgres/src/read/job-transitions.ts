@@ -4,14 +4,17 @@ import { readError, readTime } from '../connection/stored-value.js';
 import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
 
-/** A period of a job's life that ended when a transition overwrote its row. The last period is the current row. */
+/**
+ * A part of a job's life that one version of its row describes. A transition ended each past period by overwriting the
+ * row; the last period is the current row.
+ */
 interface Period {
   readonly runAt: Date | null;
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
   readonly serverId: string | null;
   readonly attempt: number;
-  /** The final state, if the job had ended. */
+  /** The final state, when the job reached it, and its error; `null` if the job had not ended. */
   readonly finished: { readonly state: JobState; readonly at: Date; readonly error: JobError | null } | null;
   /** The transition that ended the period; `null` for the current row. */
   readonly endedBy: {
@@ -34,7 +37,8 @@ const stateAfter: Record<NonNullable<Period['endedBy']>['reason'], JobState> = {
 };
 
 /**
- * Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded transitions.
+ * Returns every transition of a job, oldest first. Derives them from the job's row, its attempts and its recorded
+ * transitions.
  */
 export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): Transition[] {
   const stretches = periodsOf(row, recorded);
@@ -119,8 +123,8 @@ function untilThen(row: JobRow, runAt: Date | null): Date | null {
 }
 
 /**
- * Returns why a job reached its final state. `AttemptLost` is the error with which the rescuer fails jobs whose last
- * attempt was lost.
+ * Returns why a job reached its final state. If a job's last attempt was lost, the rescuer fails the job with an error
+ * named `AttemptLost`.
  */
 function reasonOf({ state, error }: NonNullable<Period['finished']>): TransitionReason {
   if (error?.name === 'AttemptLost') return 'lost';

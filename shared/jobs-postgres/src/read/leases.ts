@@ -14,8 +14,8 @@ export interface LeaseRow {
 }
 
 /**
- * SQL condition: a transaction in progress has locked the row of `job`. A transaction that locks a row leaves its id in
- * the row's `xmax`.
+ * SQL condition: a transaction in progress has locked the row of `job`. The id of a transaction that locks a row is
+ * stored in the row's `xmax`.
  */
 const isLocked = `exists (select 1 from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)`;
 
@@ -28,8 +28,9 @@ export const selectLease = prepared(
 );
 
 /**
- * $1 milliseconds since the lease expired, $2 limit. Reads only running jobs, which are near the head of the queue and
- * whose number is known. Locks are checked only for the few expired leases.
+ * $1 minimum number of milliseconds since the lease expired, $2 limit. Reads only running jobs, which it finds quickly:
+ * they are near the head of the queue, and the counters contain their number. Checks locks only for the few expired
+ * leases.
  */
 export const selectStalledLeases = prepared(
   'longshore-select-stalled-leases',
@@ -64,7 +65,7 @@ export function toLease(row: LeaseRow, queue: string): Lease {
   };
 }
 
-/** Reads leases for operators. */
+/** Reads the leases of running jobs, so that operators can inspect them. */
 export class PostgresLeases implements Leases {
   readonly #database: Database;
   readonly #queues: QueueIdCache;

@@ -17,8 +17,8 @@ import { listedColumns, type ListedDocuments } from './job-documents.js';
 import { needsRows, searchUnfinished } from './search-stages.sql.js';
 
 /**
- * Builds the query of a list. Ids are UUIDv7, so ordering by id is ordering by creation, and each table can read its
- * first rows from an index on the id.
+ * Builds the query for a list of jobs. Ids are UUIDv7, so ordering by id means ordering by creation time, and the first
+ * rows of each table can be read from an index on the id.
  */
 export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -40,10 +40,11 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
 }
 
 /**
- * Builds the query that finds matching jobs among the first few thousand jobs of each state. Every row has the column
- * `complete`, which is true if this covers all finished jobs that could be on the page; if no job matches, there is a
- * single row with only that column. The statement is named where possible, so that connections keep its plan: planning
- * it for every partition takes longer than running it.
+ * Builds a fast query that searches only a limited number of jobs of each state ({@link nearRowsOf}).
+ *
+ * Every row has the column `complete`, which is true if these jobs include every finished job that could be on the
+ * page. If no job matches, the query returns a single row with only that column. The statement is named where possible,
+ * so that connections keep its plan: planning it for every partition takes longer than running it.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -67,7 +68,7 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
   return { ...nameOf(query.text, request.now), ...query };
 }
 
-/** Returns whether {@link listNearJobs} covers all unfinished jobs. */
+/** Returns whether {@link listNearJobs} searches all unfinished jobs rather than a limited number of them. */
 export function coversUnfinished({ filter, holding }: SearchScope): boolean {
   const maxRows = nearRowsOf(filter);
   if (!needsRows(filter)) return true;
@@ -81,14 +82,14 @@ const nothing: Query = { text: 'select true as complete where false', values: []
 const maxNamed = 100;
 
 /**
- * Names of the statements prepared today, one per kind of filter. The texts contain the day, so statements of earlier
+ * Names of the statements prepared today, one per kind of filter. The texts contain the date, so statements of earlier
  * days are never used again.
  */
 const named = { day: '', names: new Set<string>() };
 
 /**
- * Returns a name under which to prepare the text, or no name once 100 statements have been prepared today, because
- * every connection keeps their plans.
+ * Returns the name under which to prepare the text. Returns no name for a new text once 100 statements have been
+ * prepared today, because every connection keeps the plans of all of them.
  */
 function nameOf(text: string, now: Date): { name?: string } {
   const day = now.toISOString().slice(0, 10);

@@ -10,11 +10,11 @@ interface LocatedRow {
 
 /**
  * Finds jobs by id and remembers their queues. No index finds an unfinished job by its id alone, and searching every
- * queue takes time, so the queue in which a job was last seen is used as a hint; the job may have been moved since.
+ * queue takes time, so the search starts in the queue where the job was last seen. The job may have moved since.
  */
 export class LocationCache {
   readonly #database: Database;
-  /** The ids of queues by the ids of jobs; least recently used first. */
+  /** Queue ids by job id, least recently used first. */
   readonly #queueIds = new Map<string, number>();
 
   constructor(database: Database) {

@@ -4,43 +4,51 @@ import { PacedScan } from '../claim/paced-scan.js';
 import { prepared } from '../connection/statement.js';
 import { isShown } from './shown-queues.sql.js';
 
-/** Maximum number of heads to read, one per queue and priority. Reading that many takes up to 70 ms. */
+/**
+ * Maximum number of heads to read. A queue has one head per priority: the first ready job. Reading this many takes up
+ * to 70 ms.
+ */
 export const maxHeads = 20_000;
 
-/** The first ready job of a queue and a priority. */
+/** The first ready job of a queue at one priority. */
 export interface HeadRow {
   readonly id: number;
   /** Null, like the next two members, if the queue has no ready jobs. */
   readonly priority: number | null;
   readonly seq: string | null;
-  /** Milliseconds since 1970: parsing a thousand dates takes 1 ms. */
+  /** Milliseconds since 1970, as a number because parsing a thousand dates takes 1 ms. */
   readonly ready_at: number | null;
-  /** `xmin:xmax:xip,…`, in the first row; `null` in the others. */
+  /** The snapshot of the statement, as `xmin:xmax:xip,…`, in the first row; `null` in the others. */
   readonly snapshot: string | null;
   /**
-   * The id of this transaction, in the first row; `null` in the others and in {@link selectHeads}, which needs no id.
+   * The id of the transaction, in the first row; `null` in the others and in all rows of {@link selectHeads}, which
+   * needs no id.
    */
   readonly mark: string | null;
-  /** The last place (`seq`) assigned in any queue. */
+  /** The last sequence number (`seq`) assigned in any queue. */
   readonly last: string;
 }
 
-/** SQL condition on the queues to read: $1 is the id of one queue, or null for all. */
+/** SQL condition for the queues to read: $1 is the id of one queue, or null for all. */
 const isRead = `($1::integer is null or queue.id = $1) and ${isShown}`;
 
-/** Columns of a {@link HeadRow}, from `head` and `job_seq`. */
+/**
+ * Returns the select list for a {@link HeadRow}, from `head` and `job_seq`; `mark` is the SQL expression for its
+ * `mark`.
+ */
 const headColumns = (mark: string): string => `
   head.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
     case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
     case when row_number() over () = 1 then ${mark} end as mark`;
 
 /**
- * $1 queue, or null for all. Returns at least one row per queue. Within a priority the oldest job is first, so this
- * reads one job per priority and skips the rest (a loose index scan). Reads the most urgent priority of all queues
- * first, so if there are more than `maxHeads` heads, the least urgent ones are missing. Has to skip the dead index
- * entries of finished jobs.
+ * $1 queue, or null for all. Returns at least one row per queue. Because the oldest job of each priority comes first in
+ * the index, this reads one job per priority and skips the rest (a loose index scan), but it also has to skip the dead
+ * index entries of finished jobs. Reads the most urgent priority of all queues first, so if there are more than
+ * `maxHeads` heads, the least urgent ones are missing.
  *
- * With an outer join instead of `not in`, Postgres would compare each queue with each head, because hash joins are off.
+ * Uses `not in` instead of an outer join, for which Postgres would compare every queue with every head, because hash
+ * joins are off.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
@@ -70,9 +78,10 @@ export const selectHeads = prepared(
 );
 
 /**
- * $1 queue, or null for all; $2 start places, a JSON object by queue of objects by priority. Returns at least one row
- * per queue. The place of a priority is inclusive; `rest` is the exclusive place of the priorities that are not listed.
- * A queue without start places is read from its first place.
+ * $1 queue, or null for all; $2 where to start reading: a JSON object that maps queue ids to objects, which map
+ * priorities to sequence numbers. A listed priority is read from its sequence number on. The other priorities of the
+ * queue are read from after the sequence number in `rest`. A queue that is not listed is read from the beginning.
+ * Returns at least one row per queue.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
@@ -96,35 +105,36 @@ export const selectHeadsFrom = prepared(
 );
 
 /**
- * Reads from the head that take at most this many milliseconds are not followed by a pause. Even with thousands of
- * queues, they normally take less.
+ * No pause follows a read from the head that takes at most this many milliseconds. Normally, reading even thousands of
+ * queues takes less.
  */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
 interface QueuePlaces {
-  /** The place of the first ready job of each priority that has one. */
+  /** The sequence number of the first ready job, by priority. Priorities without ready jobs are missing. */
   readonly heads: ReadonlyMap<number, string>;
-  /** The place up to which the other priorities have no ready job. */
+  /** The sequence number up to which the other priorities have no ready jobs. */
   readonly rest: bigint;
 }
 
 /**
- * Finds when the oldest ready job of each queue became ready. Reads from the head of the queues while that is fast.
- * While an open transaction keeps the dead index entries of finished jobs from being vacuumed, most reads start at the
- * places where ready jobs were last found. A job that has returned to an earlier place then goes unnoticed until the
- * next read from the head.
+ * Finds out when the oldest ready job of each queue became ready. Reads from the head of the queues as long as that is
+ * fast. It becomes slow while an open transaction keeps the dead index entries of finished jobs from being vacuumed;
+ * most reads then start where ready jobs were last found. A job that has returned to an earlier position goes unnoticed
+ * until the next read from the head.
  */
 export class QueueHeads {
   readonly #database: Database;
   readonly #newPace: () => PacedScan;
-  /** By queue; `null` for all queues. */
+  /** Limits the reads from the head, by queue id; the key `null` stands for reads of all queues. */
   readonly #paces = new Map<number | null, PacedScan>();
   readonly #places = new Map<number, QueuePlaces>();
   readonly #horizon = new CommitHorizon();
 
   /**
-   * @param newPace creates the pace of the reads from the head; each queue has its own, and so do reads of all queues
+   * @param newPace creates the object that limits how often queues are read from the head: one for each queue, and one
+   *   for reads of all queues
    */
   constructor(database: Database, newPace = () => new PacedScan(quickMs)) {
     this.#database = database;
@@ -156,12 +166,13 @@ export class QueueHeads {
       heads.set(priority, seq);
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
-    // At the limit, heads may be missing, and it is unknown where the ready jobs of their queues begin.
+    // At the limit, heads may be missing, so it is unknown where the ready jobs of their queues begin, and nothing is
+    // stored.
     if (rows.length < maxHeads) for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;
   }
 
-  /** Returns parameter $2 of {@link selectHeadsFrom}: the start places as JSON. */
+  /** Returns parameter $2 of {@link selectHeadsFrom}, which says where to start reading. */
   #begin(queueId: number | null): string {
     const places = [...this.#places].filter(([id]) => queueId === null || id === queueId);
     return JSON.stringify(

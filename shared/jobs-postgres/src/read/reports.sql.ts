@@ -12,11 +12,16 @@ export interface LogRow {
 }
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 retention of reports in days; then the entries: $6 indexes of their
- * claims, from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that are
- * valid. Locks no job: a report that was made while the claim was valid belongs to its attempt, even if another server
- * has claimed the job since. Writes nothing for attempts that started before the retention period, because the
- * partition of that day has been dropped or soon will be.
+ * Stores progress and log lines, and returns the claims that are still valid.
+ *
+ * - $1 queue, $5 number of days for which reports are kept
+ * - parallel arrays that describe the claims: $2 jobs, $3 servers, $4 attempts
+ * - parallel arrays that describe the entries: $6 positions of their claims in these arrays (from 1), $7 line numbers
+ *   (0 for progress), $8 times, $9 levels, $10 percents, $11 messages, $12 fields
+ *
+ * Does not lock the jobs: if another server claims a job at the same time, the report still belongs to the attempt that
+ * made it. Writes nothing for attempts that started before the retention period, because the partition of that day has
+ * been dropped or soon will be.
  */
 export const insertReports = prepared(
   'longshore-insert-reports',
@@ -41,16 +46,20 @@ export const insertReports = prepared(
     select id, attempt from held`,
 );
 
-/** Returns SQL for the latest progress of the current attempt; `job` names the row. */
+/**
+ * Returns an SQL expression, named `progress`, for the latest progress of a job's current attempt; `job` is the alias
+ * of the job's row.
+ */
 export const progressOf = (job: string): string => `(
     select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
     where report.queue_id = ${job}.queue_id and report.job_id = ${job}.id and report.started_at = ${job}.started_at and line = 0
   ) as progress`;
 
 /**
- * $1 queue, $2 job, $3 when the job was created, which prunes the partitions of earlier days, $4 attempt or null. A
- * claim's transaction may begin just before the one that enqueues and still see the job, so an attempt may start before
- * its job was created.
+ * The end of a query for log lines: $1 queue, $2 job, $3 when the job was created, $4 attempt, or null for all. The
+ * bound on `started_at` prunes the partitions of earlier days. It is an hour before the job's creation, because an
+ * attempt can start before its job was created: a claim's transaction may begin just before the transaction that
+ * enqueues the job and still see the job.
  */
 const linesOf = `
     from longshore.job_report
@@ -58,8 +67,8 @@ const linesOf = `
       and ($4::smallint is null or attempt = $4)`;
 
 /**
- * $5, $6 the two parts of the id of the line to continue after, $7 limit, $8 offset. A line's id consists of the
- * attempt's start in microseconds and the line number.
+ * $1 to $4 as in {@link linesOf}; $5 and $6 the two parts of the id of the line to continue after: the start of its
+ * attempt in microseconds and its line number; $7 limit, $8 offset.
  */
 export const selectLines = prepared(
   'longshore-select-lines',
@@ -70,15 +79,17 @@ export const selectLines = prepared(
     limit $7 offset $8`,
 );
 
+/** $1 to $4 as in {@link linesOf}. Returns no row if there are no lines. */
 export const countLines = prepared(
   'longshore-count-lines',
   `select count(*)::integer as lines ${linesOf} having count(*) > 0`,
 );
 
 /**
- * $1 queue, parallel arrays: $2 jobs, $3 their new queues; $4 when the first of these jobs was created. Moves the jobs'
- * reports to the new queues. Also records the new queues, because the jobs' idempotency and uniqueness keys stay in the
- * old queue and the jobs must be found from there.
+ * Moves jobs' reports to the jobs' new queues. Also records the new queues, because the jobs' idempotency and
+ * uniqueness keys stay in the old queue and the jobs must be found from there.
+ *
+ * $1 old queue; parallel arrays: $2 jobs, $3 their new queues; $4 when the oldest of these jobs was created.
  */
 export const recordNewQueues = prepared(
   'longshore-record-new-queues',

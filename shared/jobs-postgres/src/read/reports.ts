@@ -19,7 +19,7 @@ import type { PostgresJobReader } from './job-reader.js';
 import { type TransitionRow, selectTransitions } from './job-transitions.sql.js';
 import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
 
-/** A row of `longshore.job_report`: progress or a log line. */
+/** A row of `longshore.job_report`: a log line, or progress (with line number 0). */
 interface Entry {
   /** The index of the claim to which the row belongs, from 1. */
   readonly place: number;
@@ -31,7 +31,7 @@ interface Entry {
   readonly fields?: string | null;
 }
 
-/** Stores progress and logs, and lists the transitions of jobs. */
+/** Stores progress and log lines, and reads log lines and transitions. */
 export class PostgresReports implements JobReports {
   readonly clock: Clock;
   readonly #database: Database;
@@ -40,7 +40,7 @@ export class PostgresReports implements JobReports {
   readonly #reader: PostgresJobReader;
   readonly #keptDays: number;
 
-  /** @param retentionDays the longest retention of all states, in days */
+  /** @param retentionDays how many days reports are kept: the longest retention of any state */
   constructor(
     { database, reads }: { readonly database: Database; readonly reads: Database },
     clock: Clock,
@@ -103,10 +103,10 @@ export class PostgresReports implements JobReports {
   }
 
   /**
-   * Returns a job and its reports. Reports move with a job to another queue, so if none are found, the job is read
-   * again, and the reports are read from its new queue if it has moved.
+   * Returns a job and those of its reports that `read` reads. Reports move with a job to another queue. So if `read`
+   * finds none, the job is read again, and if the job has moved, `read` is called again for its new queue.
    *
-   * @param read receives the queue's id, the job's id and its creation time
+   * @param read receives the queue id, the job id and the time at which the job was created
    */
   async #reportsOf<Row>(
     jobId: string,
@@ -124,7 +124,7 @@ export class PostgresReports implements JobReports {
   }
 }
 
-/** Returns the entries of all reports, column by column. */
+/** Returns the entries of all reports as parallel arrays: the parameters of {@link insertReports} from $6 on. */
 function columnsOf(reports: readonly JobReport[]): unknown[] {
   const entries = reports.flatMap(({ progress, lines }, index): Entry[] => [
     ...(progress === null ? [] : [{ place: index + 1, line: 0, ...progress }]),

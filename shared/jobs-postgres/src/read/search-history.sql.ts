@@ -4,8 +4,8 @@ import { finishedAs } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 
 /**
- * Number of rows read in the order of ids before an unordered index is used. If at least one job in 400 matches, these
- * rows contain enough matches for a page of 50.
+ * Number of rows scanned in the order of ids before an unordered index is used. If at least one job in 400 matches,
+ * these rows contain enough matches for a page of 50.
  */
 const firstRows = 20_000;
 
@@ -13,8 +13,8 @@ const firstRows = 20_000;
 export const textRows = 10_000;
 
 /**
- * Returns how many rows of each state are read for an immediate answer. Searching a thousand rows for words takes 20
- * ms; checking the other conditions takes less than 1 ms.
+ * Returns how many rows of each state are searched for an immediate answer. Searching a thousand rows for words takes
+ * 20 ms; checking the other conditions takes less than 1 ms.
  */
 export function nearRowsOf(filter: JobFilter): number {
   return isText(filter) ? 300 : 2_000;
@@ -25,9 +25,9 @@ export function nearRowsOf(filter: JobFilter): number {
  * (docs/adr/008).
  *
  * Two plans are possible: scanning jobs in order until the page is full, which suits frequent matches, or fetching all
- * matches, which suits rare ones. The planner cannot choose, because it assumes that a value that does not exist is as
- * frequent as the average. So the first jobs in the order of the list are scanned, and the indexes are used only if
- * these jobs do not fill the page.
+ * matches, which suits rare ones. The planner cannot make this choice, because it assumes that a value it knows nothing
+ * about, even one that does not exist, is as frequent as the average value. So the first jobs in the order of the list
+ * are scanned, and the indexes are used only if these jobs do not fill the page.
  */
 export function searchHistory(state: FinishedState, search: JobSearch): string {
   const { filter, queueIds, order, limit, bind } = search;
@@ -74,7 +74,10 @@ export function coversHistory(state: FinishedState, search: JobSearch): string {
   return `(select count(*) from (select 1 from longshore.job_history_${state} where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
 }
 
-/** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
+/**
+ * Builds the query for counting: it returns one row for each matching finished job of a state, and at most `limit`
+ * rows.
+ */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
   const bounds = boundsOf(search);
@@ -99,36 +102,41 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
     where ${all(matches)} ${page}`;
 }
 
-/** Returns the conditions that limit which finished jobs are read. */
+/**
+ * Returns the conditions on the ids and days of the finished jobs to read. The other conditions are checked on the
+ * rows.
+ */
 export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): string[] {
   return [existingDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...dayBounds(filter, bind)];
 }
 
-/** `offset 0` makes Postgres fetch all matches before it sorts and limits them. */
+/** Builds a search in which `offset 0` makes Postgres fetch all matches before it sorts and limits them. */
 function fenced(state: FinishedState, conditions: readonly string[], page: string): string {
   return `(
       select * from (select ${finishedAs(state)} from longshore.job_history_${state} where ${all(conditions)} offset 0) as matching ${page}
     )`;
 }
 
-/** Returns whether days that have ended have an index that returns the matches in the order of ids. */
+/** Returns whether the partitions of past days have an index that yields the matches in the order of ids. */
 function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): boolean {
   return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
 }
 
-// History is partitioned by the days (UTC) on which jobs ended.
+// History is partitioned by the day (in UTC) on which a job ended.
 
 /**
  * Returns a condition that excludes the partitions of future days, because planning for a partition takes as long as
- * reading it. The day is a constant, since generic plans do not know parameters. `now` is by the database's clock.
+ * reading it. The day is a constant in the SQL, because the values of parameters are unknown to generic plans.
+ *
+ * @param now the current time, by the database's clock
  */
 export function existingDays(now: Date): string {
   return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
 }
 
 /**
- * Returns conditions that exclude whole days before and after the filter's times. They are not exact: an exact bound
- * would make the scan within a day continue to its end.
+ * Returns conditions that exclude the days before and after the filter's times. The bounds are whole days, because an
+ * exact bound would make Postgres scan a day to its end; the exact times are checked separately.
  */
 export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
@@ -139,7 +147,9 @@ export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bi
   return days;
 }
 
-/** Returns the start (in UTC, like the partitions) of the day of `time`, or of a day that is `daysLater` days later. */
+/**
+ * Returns the start of the day of `time`, or of the day that is `daysLater` days later; in UTC, like the partitions.
+ */
 export function startOfDay(time: Date, daysLater = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
 }

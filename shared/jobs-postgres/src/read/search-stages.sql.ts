@@ -7,14 +7,14 @@ import { textRows } from './search-history.sql.js';
 
 /** The SQL parts and limits of a search among unfinished jobs. */
 interface QueueSearch {
-  /** SQL expression of the ids of the queues that have jobs in the state. */
+  /** SQL expression for the ids of the queues that have jobs in the state. */
   readonly queues: string;
   readonly bounds: readonly string[];
-  /** Conditions that require reading the rows themselves. */
+  /** Conditions that can only be checked by reading the rows. */
   readonly contents: readonly string[];
-  /** The end of the query: order and limit. */
+  /** The end of the query: `order by`, if the search is sorted, and `limit`. */
   readonly page: string;
-  /** Maximum number of rows read from each table. */
+  /** Maximum number of rows read from each table; `null` for no limit. */
   readonly maxRows: number | null;
   /** Number of rows of each queue that are searched for words. */
   readonly ofQueue: number;
@@ -24,14 +24,15 @@ interface QueueSearch {
 const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** With at most this many queues, a full page is read from each. */
+/** If at most this many queues have ready jobs, a full page is read from each. */
 const fewQueues = 20;
 
 /**
  * Builds the search for the first jobs of an unfinished state in the order of ids, which are indexed only within each
  * queue.
  *
- * @param maxRows maximum number of rows to read, in any order; all by default
+ * @param maxRows maximum number of rows to read from each table, in any order, if the filter can only be checked by
+ *   reading rows; no limit by default
  */
 export function searchUnfinished(
   state: Exclude<JobState, FinishedState>,
@@ -73,13 +74,15 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
 }
 
 /**
- * Builds the search for ready and blocked jobs in all queues that have any.
+ * Builds the search for ready and blocked jobs in all queues that have any. If there are more than a few queues, the
+ * query depends on the filter (the times are for a thousand queues and 100 000 jobs):
  *
- * If the filter need not read rows: with a thousand queues and 100 000 jobs, reading a page of 51 from each queue takes
- * 93 ms, but reading the first job of each only 7 ms. The first jobs suffice to tell which queues can contribute to the
- * page: sorted by their first jobs, only as many queues as the page has rows, and no job on the page can come after the
- * first job of the last of these queues. If rows must be read, one query for all queues takes 39 ms, and one per queue
- * 185 ms in total.
+ * - If the filter can only be checked by reading rows, a single query for all queues takes 39 ms; one query per queue
+ *   would take 185 ms in total.
+ * - Otherwise, reading a page of 51 jobs from each queue would take 93 ms, but reading only the first job of each takes
+ *   7 ms. The first jobs show which queues can contribute to the page: if the queues are sorted by their first jobs,
+ *   only as many queues as the page has rows, because no job on the page can come after the first job of the last of
+ *   these queues.
  */
 function searchReady(search: JobSearch, lines: QueueSearch): string {
   const { order, newestFirst, limit, sorted, holding } = search;
@@ -120,20 +123,20 @@ function searchReady(search: JobSearch, lines: QueueSearch): string {
 }
 
 /**
- * Returns whether the number of rows read is limited: by `maxRows`, or because the filter searches for words, for which no
- * index helps.
+ * Returns whether the number of rows read is limited, either by `maxRows` or because the filter searches for words, for
+ * which no index helps.
  */
 function isBounded({ filter }: JobSearch, { maxRows }: QueueSearch): boolean {
   return maxRows !== null || isText(filter);
 }
 
-/** Returns whether the rows of unfinished jobs must be read to check whether they match. */
+/** Returns whether the filter can only be checked by reading the rows of unfinished jobs. */
 export function needsRows(filter: JobFilter): boolean {
   const { chosen, rows, error } = conditionsOf(filter, () => '');
   return [...chosen, ...rows, ...error('')].length > 0;
 }
 
-/** Returns SQL for the matching rows of all queues in a table. */
+/** Returns the `from` and `where` clauses for the matching rows of a table in all queues. */
 function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: QueueSearch): string {
   const { queues, bounds, contents, maxRows, ofQueue } = lines;
   const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
@@ -145,13 +148,13 @@ function rowsOf(table: string, own: readonly string[], search: JobSearch, lines:
 }
 
 /**
- * A search for words reads about this many rows of a table, split evenly among the queues because ids of unfinished
- * jobs are indexed only within each queue, but at least `minOfQueue` rows of each queue.
+ * A search for words reads about this many rows of a table, but at least `minOfQueue` rows of each queue. The rows are
+ * split evenly among the queues, because the ids of unfinished jobs are indexed only within each queue.
  */
 const readRows = 40_000;
 const minOfQueue = 20;
 
-/** Returns how many rows of each queue are searched for words. */
+/** Returns how many rows of each queue a search for words reads. */
 export function rowsOfQueue({ queues }: QueuesWithJobs): number {
   return Math.min(textRows, Math.max(minOfQueue, Math.ceil(readRows / Math.max(1, queues))));
 }

@@ -6,19 +6,19 @@ const unfinished = jobStates
   .join(', ');
 
 /**
- * Condition on `longshore.queue`: the queue has unfinished jobs. Postgres reads the counters at most once per
- * statement.
+ * Condition on `longshore.queue`: the queue has unfinished jobs. The subquery does not depend on the queue, so Postgres
+ * reads the counters only once per statement.
  */
 export const holdsJobs = `queue.id in (
       select queue_id from longshore.job_count where state in (${unfinished}) group by queue_id having sum(jobs) > 0
     )`;
 
-/** Condition on `longshore.queue`: a registered server works on the queue. */
+/** Condition on `longshore.queue`: a registered server processes the jobs of the queue. */
 export const isServed = `queue.name in (select unnest(server.queues) from longshore.server)`;
 
 /**
- * Condition on `longshore.queue`: the queue is neither deleted nor retired, or is in use again. Enqueuing does not
- * check whether the queue has been retired, to save the cost; a queue with unfinished jobs is therefore shown even if
+ * Condition on `longshore.queue`: the queue has not been retired, or is in use again. Enqueuing does not check whether
+ * a queue has been retired, because the check would cost time. A queue with unfinished jobs is therefore shown even if
  * its row says that it is retired.
  */
 export const isShown = `(queue.retired_at is null or ${holdsJobs} or ${isServed})`;

@@ -1,6 +1,9 @@
 import { prepared } from '../connection/statement.js';
 
-/** $1 queue, 0 for all; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. */
+/**
+ * $1 queue, or 0 for all; $2 start of the time range, in milliseconds since 1970; $3 bucket length in milliseconds.
+ * Returns the numbers of done and failed jobs by bucket; `at` is in milliseconds since 1970.
+ */
 export const selectThroughput = prepared(
   'longshore-select-throughput',
   `
@@ -18,9 +21,9 @@ export const selectThroughput = prepared(
 );
 
 /**
- * $1 queues; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. Does one index lookup
- * per queue: with an hour of one-minute rows for each of 1,000 queues, reading 8 queues takes 3 ms, 50 queues 7 ms and
- * 100 queues 19 ms.
+ * $1 queues; $2 start of the time range, in milliseconds since 1970; $3 bucket length in milliseconds. Does one index
+ * lookup per queue: with an hour of one-minute rows for each of 1,000 queues, reading 8 queues takes 3 ms, 50 queues 7
+ * ms and 100 queues 19 ms.
  */
 export const selectThroughputByQueue = prepared(
   'longshore-select-throughput-by-queue',
@@ -40,8 +43,8 @@ export const selectThroughputByQueue = prepared(
 );
 
 /**
- * Deletes old throughput: $1 retention of the totals across all queues, $2 retention of the figures of single queues,
- * in milliseconds.
+ * Deletes old throughput. Retention in milliseconds: $1 of the totals across all queues, $2 of the figures for single
+ * queues.
  */
 export const deleteOldThroughput = prepared(
   'longshore-delete-old-throughput',

@@ -31,10 +31,10 @@ import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 export const maxKinds = 200;
 export const maxKindsOfName = 50;
 
-/** Maximum number of jobs waiting for another attempt that are read, latest first. */
+/** Maximum number of jobs read that failed and are waiting for another attempt; the latest failures are read first. */
 export const maxRetrying = 2_000;
 
-/** Computes figures over many jobs from counters and the latest failures. */
+/** Computes throughput from the counters, and groups of errors from recent failures. */
 export class PostgresStatistics implements JobStatistics {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -71,8 +71,8 @@ export class PostgresStatistics implements JobStatistics {
   }
 
   /**
-   * Replaces `firstSeenAt` by the recorded time if that is earlier, because the job that failed first may have been
-   * deleted or retried.
+   * Replaces `firstSeenAt` with the recorded time if that is earlier. It can be earlier, because the job that failed
+   * first may have been deleted or retried.
    */
   async #withFirstSeen(groups: readonly ErrorGroup[]): Promise<ErrorGroup[]> {
     if (groups.length === 0) return [];

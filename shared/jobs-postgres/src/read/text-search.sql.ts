@@ -16,8 +16,8 @@ import { boundsOf, textRows } from './search-history.sql.js';
 import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
 
 /**
- * Maximum number of different texts of each kind, and of error messages, in which the correct spelling of a misspelt
- * word is searched; the most frequent texts come first.
+ * Maximum number of distinct texts of each kind (`maxTexts`) and of distinct error messages (`maxErrors`) that are
+ * searched for the correct spelling of a misspelt word. The most frequent texts are chosen.
  */
 const maxTexts = 2_000;
 const maxErrors = 500;
@@ -30,7 +30,7 @@ export interface TextSearchRequest extends SearchScope {
   readonly after: string | undefined;
 }
 
-/** A row of the page. A page without jobs has one row, whose ids are `null`. */
+/** A row of the page, with the totals of the search. An empty page has a single row, in which the ids are `null`. */
 export interface FoundRow {
   readonly id: string | null;
   readonly queue_id: number | null;
@@ -39,8 +39,8 @@ export interface FoundRow {
 }
 
 /**
- * Builds the search for a page of jobs in which every word occurs, among the newest jobs of each state. Returns
- * `undefined` if no state can have matching jobs.
+ * Builds the query for a page of jobs that contain every word, among the newest jobs of each state. Returns `undefined`
+ * if no state can have matching jobs.
  */
 export function searchTexts(request: TextSearchRequest): Query | undefined {
   const { words, order, limit, offset, after } = request;
@@ -89,8 +89,8 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
 }
 
 /**
- * Builds the query for the texts of the searched jobs that may contain the correct spelling of a word: names, queues,
- * tags and errors.
+ * Builds the query for texts that may contain the correct spelling of a word: the job names, queue names, recurring-job
+ * ids, tags and error messages of the searched jobs. Returns `undefined` if no state can have matching jobs.
  */
 export function textsToSearch(request: SearchScope): Query | undefined {
   const values: unknown[] = [];
@@ -126,8 +126,8 @@ export function textsToSearch(request: SearchScope): Query | undefined {
 }
 
 /**
- * Returns a search among the newest jobs, even if matches are listed oldest first, so that both orders list the same
- * jobs.
+ * Returns a search that covers the newest jobs even if the matches are listed oldest first, so that both orders list
+ * the same jobs.
  */
 function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
   return searchOf({ ...scope, newestFirst: true, limit: 0, offset: 0, after: undefined }, values);
@@ -136,8 +136,8 @@ function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
 const columns = 'id, queue_id, name, args, meta';
 
 /**
- * Returns SQL that reads the newest jobs of a state, up to a fixed limit, and keeps those that match the filter. Older
- * matches are missed.
+ * Returns SQL that reads the newest jobs of a state, up to a fixed limit, and keeps those that match the filter. Does
+ * not find older matches.
  */
 function newest(state: JobState, search: JobSearch): string {
   if (isFinished(state)) return newestInHistory(state, search);
@@ -159,7 +159,7 @@ function newestInHistory(state: FinishedState, search: JobSearch): string {
       where ${all(search.ofHistory())}`;
 }
 
-/** Returns SQL queries for the newest jobs of a state, one per table that has jobs in this state. */
+/** Returns SQL queries for the newest jobs of an unfinished state, one per table that has jobs in this state. */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
   const { bind, holding, conditions, order } = search;
   const queues = `${bind(holding(state).ids)}::integer[]`;
@@ -178,7 +178,7 @@ function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): st
   return [newestIn('job', ['server_id is null']), newestIn('job_blocked')];
 }
 
-/** Returns SQL for whether some state has more jobs than are searched. */
+/** Returns an SQL condition: at least one state has more jobs than are searched. */
 function isPartial(states: readonly JobState[], search: JobSearch): string {
   const live = states.filter((state) => !isFinished(state));
   const exceeds = live.some((state) => {

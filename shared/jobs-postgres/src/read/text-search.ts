@@ -63,7 +63,7 @@ export class TextSearch {
     return rows.map(({ text }) => text);
   }
 
-  /** Reads the jobs in the order of the page; a job that has been deleted since is left out. */
+  /** Reads the jobs that were found, in the order of the page. Jobs that have been deleted since are left out. */
   async #rowsOf(found: readonly FoundRow[], documents: 'small' | 'none'): Promise<(JobRow & PartialRow)[]> {
     const places = found.flatMap(({ id, queue_id }) =>
       id === null || queue_id === null ? [] : [{ id, queueId: queue_id }],

@@ -1,8 +1,8 @@
 import { prepared } from '../connection/statement.js';
 
 /**
- * $1 recurring job, $2 from, $3 until, $4 reason. Extends the previous row if this span continues it for the same
- * reason.
+ * $1 recurring job, $2 start and $3 end of the span, $4 reason. Records a span of missed runs. If a recorded span with
+ * the same reason ends where this one starts, extends it instead.
  */
 export const recordMissed = prepared(
   'longshore-record-missed-run',
@@ -18,7 +18,7 @@ export const recordMissed = prepared(
     set until_at = greatest(missed_run.until_at, excluded.until_at), reason = excluded.reason`,
 );
 
-/** $1 recurring jobs, $2 maximum number of rows for each. Newest first. */
+/** $1 recurring jobs, $2 maximum number of rows for each job. Newest first. */
 export const selectMissed = prepared(
   'longshore-select-missed-runs',
   `
@@ -29,7 +29,7 @@ export const selectMissed = prepared(
     order by missed.from_at desc, missed.recurring_job_id`,
 );
 
-/** $1 age in days. */
+/** $1 maximum age in days. */
 export const deleteOldMissed = prepared(
   'longshore-delete-old-missed-runs',
   `delete from longshore.missed_run where until_at < now() - $1 * interval '1 day'`,

@@ -31,8 +31,8 @@ const described =
   'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
 
 /**
- * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Returns no row if the
- * recurring job is unchanged or belongs to another owner.
+ * $1 id, $2 to $14 description, $15 application, $16 next due time, which is ignored if the job is paused or its
+ * schedule unchanged. Returns no row if the recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
@@ -51,7 +51,7 @@ export const upsertRecurringJob = prepared(
     returning *`,
 );
 
-/** Takes the parameters of {@link upsertRecurringJob}. Returns no row if the id exists. */
+/** Takes the parameters of {@link upsertRecurringJob}. Returns no row if the id is already in use. */
 export const insertRecurringJob = prepared(
   'longshore-insert-recurring-job',
   `
@@ -87,7 +87,7 @@ export function upsertValues(
   return [id, ...description, application, nextDueAt];
 }
 
-/** Returns the time of the database's clock. */
+/** Selects the database's current time. */
 export const selectNow = prepared('longshore-now', 'select now() as now');
 
 export const selectRecurringJobs = prepared(
@@ -111,7 +111,10 @@ export const lockRecurringJob = prepared(
   'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update',
 );
 
-/** $1 application, $2 ids. Returns the owners of the application's recurring jobs and of those with one of the ids. */
+/**
+ * $1 application, $2 ids. Locks the recurring jobs of the application and those with one of the ids. Returns the id and
+ * owner of each.
+ */
 export const lockOwned = prepared(
   'longshore-lock-owned-recurring-jobs',
   `
@@ -138,17 +141,14 @@ export const resumeRecurringJob = prepared(
   `update longshore.recurring_job set ${endPause}, next_due_at = $2 where id = $1 returning *`,
 );
 
-/** Condition on a recurring job: it is not set aside, or it has been changed since it was set aside. */
+/** SQL condition: the recurring job is not set aside, is due for a retry, or has changed since it was set aside. */
 const isNotSetAside = `not exists (
   select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )`;
 
-/**
- * Returns whether any recurring job is due, and the milliseconds until the next one becomes due: at most a day, null if
- * there is none.
- */
+/** Returns whether any recurring job is due, and the milliseconds until the next one becomes due, at most a day. */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `
@@ -157,7 +157,7 @@ export const nextDueRecurring = prepared(
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 );
 
-/** Condition on a recurring job: the job that it enqueued last is unfinished. */
+/** SQL condition: the job that the recurring job enqueued last is unfinished. */
 const lastJobUnfinished = `exists (
   select 1 from longshore.queue cross join lateral (
     ${inLiveTables((table) => `select 1 from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
@@ -165,8 +165,8 @@ const lastJobUnfinished = `exists (
 )`;
 
 /**
- * $1 limit. Locks recurring jobs that are due. Skips those locked by other servers and those that must wait until their
- * last job has ended.
+ * $1 limit. Locks recurring jobs that are due. Skips those that are locked by another server, are set aside, or must
+ * wait until their last job has ended.
  */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
@@ -178,15 +178,18 @@ export const lockDueRecurring = prepared(
 );
 
 /**
- * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run as a separate statement after they are
- * locked, so that it sees a job that another server has just enqueued.
+ * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run after the statement that locks them, so
+ * that it sees a job that another server has just enqueued.
  */
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',
   `select id from longshore.recurring_job where id = any($1::text[]) and ${lastJobUnfinished}`,
 );
 
-/** $1 id, $2 next due time, $3 last due time with a job, $4 that job. Null in $3 or $4 keeps the old value. */
+/**
+ * $1 id, $2 next due time, $3 latest due time for which a job was enqueued, $4 id of that job. Null in $3 or $4 keeps
+ * the old value.
+ */
 export const advanceRecurring = prepared(
   'longshore-move-on-recurring',
   `

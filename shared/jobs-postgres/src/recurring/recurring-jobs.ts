@@ -40,7 +40,10 @@ import { recordMissed, selectMissed } from './missed-runs.sql.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
-/** Interval, in milliseconds, at which due recurring jobs are tried again while their last job is unfinished. */
+/**
+ * Maximum delay, in milliseconds, before the next attempt to fire recurring jobs if one is still due, for example
+ * because it must wait for its last job to end.
+ */
 const waitMs = 1_000;
 
 /** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
@@ -54,7 +57,9 @@ interface RecurringJobsParts {
   readonly clock: Clock;
 }
 
-/** Stores and fires recurring jobs. Cron expressions are evaluated here, always with the database's time. */
+/**
+ * Stores and fires recurring jobs. Cron expressions are evaluated in this process, but always with the database's time.
+ */
 export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
   readonly #enqueuer: PostgresEnqueuer;
@@ -77,7 +82,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     this.#notifier.notify(null);
     if (changed !== undefined) return sql.toRecurringJob(changed);
     const existing = await this.find(job.id);
-    if (existing === null) return this.addOrUpdate(job); // it has just been removed
+    if (existing === null) return this.addOrUpdate(job); // the job was removed in between
     if (existing.application !== null) throw new RecurringJobOwnedError(job.id, existing.application);
     return existing;
   }
@@ -170,7 +175,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const { transaction } = options;
     if (transaction !== undefined) return this.#trigger(transaction, id, options);
     const found = await this.find(id);
-    if (found !== null) await this.#enqueuer.ensureQueue(found.queue); // caches the queue before a connection is in use
+    // Caches the queue's id, so that the transaction needs no second connection.
+    if (found !== null) await this.#enqueuer.ensureQueue(found.queue);
     const afterwards: (() => void)[] = [];
     const triggered = await this.#database.transaction((client) => {
       afterwards.length = 0;
@@ -311,8 +317,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
 }
 
 /**
- * Returns the recurring job, locked until the transaction ends and checked under the lock; `undefined` if it does not
- * exist.
+ * Locks a recurring job until the transaction ends, and calls `check` with it. Returns its row; `undefined` if it does
+ * not exist.
  */
 async function lockChecked(
   run: Run,

@@ -6,8 +6,8 @@ import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
 /**
- * Replaces the recurring jobs of an application with those that its code defines. Locks the rows in the order of ids,
- * to avoid deadlocks with other servers that start at the same time.
+ * Replaces the recurring jobs of an application with the ones that its code defines. Ids that belong to another owner
+ * are refused. Locks the rows in order of id, to avoid deadlocks with other servers that start at the same time.
  */
 export async function synchronize(
   client: Connection,
@@ -48,7 +48,7 @@ export async function query<Result extends pg.QueryResultRow>(
   return (await client.query<Result>(statement, values)).rows;
 }
 
-/** Returns when a schedule is next due after `now`; `null` if never. */
+/** Returns the first time after `now` at which a schedule is due; `null` if there is none. */
 export function nextDueAt({ cron, timeZone }: { cron: string; timeZone: string }, now: Date): Date | null {
   return new Schedule(cron, timeZone).next(now);
 }

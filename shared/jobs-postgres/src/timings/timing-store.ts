@@ -17,10 +17,10 @@ import {
   selectReadyPages,
 } from './timings.sql.js';
 
-/** The queue id of timings of all queues together. */
+/** The value stored as queue id in timings of all queues together. */
 export const allQueues = 0;
 
-/** The job name of timings of all jobs together. */
+/** The value stored as job name in timings of all jobs together. */
 export const allNames = '';
 
 const namesCheckedEveryMs = 3_600_000;
@@ -39,7 +39,7 @@ interface Row {
 
 /**
  * Adds recorded timings to the ones in the database, and measures the backlog once a minute. If the connection breaks,
- * the batch is sent again unchanged; it is not added twice, because the database stores the number of the last batch
+ * the batch is sent again unchanged. It is not added twice, because the database stores the number of the last batch
  * that was added.
  */
 export class TimingStore {
@@ -48,12 +48,15 @@ export class TimingStore {
   readonly #id = randomUUID();
   #batches = 0;
   /**
-   * The parameters of the batch that was sent last, while it is unknown whether the batch was added; otherwise `null`.
+   * Parameters of the batch that was sent last, until it is known to have been added; `null` if there is no such batch.
    */
   #sent: unknown[] | null = null;
-  /** Settles when the last call has ended: batches are added one after another, in the order of their numbers. */
+  /**
+   * Settles when the previous call has ended. Each call waits for it, so that batches are added in the order of their
+   * numbers.
+   */
   #idle: Promise<unknown> = Promise.resolve();
-  /** Whether the timings of a job name are stored under that name, and not under `otherNames`. */
+  /** Maps a job name to whether its timings are stored under this name (`true`) or under `otherNames` (`false`). */
   readonly #timedNames = new Map<string, boolean>();
   #admittedUntil = 0;
   #measuredMinute = 0;
@@ -64,8 +67,8 @@ export class TimingStore {
   }
 
   /**
-   * Takes timings from the buffer and adds them. Resolves to whether there were any. If it rejects, the timings are
-   * either back in the buffer or will be sent again by the next call.
+   * Adds the timings in the buffer to those in the database. Returns whether there were any. If it rejects, the timings
+   * are either back in the buffer or will be sent again by the next call.
    */
   addFrom(buffer: TimingBuffer): Promise<boolean> {
     const added = this.#idle.then(() => this.#addFrom(buffer));
@@ -93,7 +96,7 @@ export class TimingStore {
     this.#sent = null;
   }
 
-  /** Returns the parameters of {@link addTimings}. */
+  /** Returns the parameters of {@link addTimings} for a new batch. */
   async #batchOf(cells: readonly TimingCell[]): Promise<unknown[]> {
     await this.#admit(new Set(cells.map(({ name }) => name)));
     const rows = new Map<string, Row>();
@@ -113,17 +116,13 @@ export class TimingStore {
     return [this.#id, ++this.#batches, ...columnsOf([...rows.values()].toSorted(byKey))];
   }
 
-  /**
-   * Measures the backlog, once a minute across all servers.
-   *
-   * @param nowMs the database's time
-   */
+  /** Measures the backlog, unless a server has already measured it in this minute. */
   async measureBacklog(nowMs: number): Promise<void> {
     const minute = Math.floor(nowMs / minuteMs);
     if (minute === this.#measuredMinute) return;
     this.#measuredMinute = minute;
     const [first] = await this.#database.query(measureBacklog);
-    if (first === undefined) return; // another server has measured this minute
+    if (first === undefined) return; // another server has already measured the backlog in this minute
     const [size] = await this.#database.query<{ pages: number }>(selectReadyPages);
     const share = Math.min(100, (100 * samplePages) / Math.max(1, size?.pages ?? 0));
     await this.#database.query(measureNames, [share]);

@@ -33,8 +33,8 @@ export const addTimings = prepared(
 );
 
 /**
- * $1 names, $2 maximum number of names. Returns the names whose timings are stored separately, adding new names until
- * the maximum is reached.
+ * $1 names, $2 maximum number of names. Returns those of the names whose timings are stored separately. Adds new names
+ * to these until the maximum is reached.
  */
 export const registerTimedNames = prepared(
   'longshore-admit-names',
@@ -60,7 +60,7 @@ export interface TimingRow {
   done: number;
   failed: number;
   retried: number;
-  /** An array literal: the number of the first bucket, then the counts. */
+  /** Histogram of waiting times as an array literal: the index of the first bucket, then the counts. */
   waiting: string;
   running: string;
   waited_ms: number;
@@ -142,7 +142,7 @@ export const measureBacklog = prepared(
 );
 
 /**
- * $1 share of the table's pages to read, in percent. Stores the number of ready jobs per name, extrapolated from that
+ * $1 share of the tables' pages to read, in percent. Stores the number of ready jobs per name, extrapolated from that
  * share, for names whose timings are stored separately.
  */
 export const measureNames = prepared(
@@ -177,7 +177,7 @@ export const selectReadyPages = prepared(
 );
 
 /**
- * $1 retention of timings by the minute, $2 of timings by the hour, in milliseconds. Also deletes names that are no
+ * $1 retention of timings per minute, $2 retention of timings per hour, in milliseconds. Also deletes names that are no
  * longer in use, and records of processes that have stored nothing for a day.
  */
 export const deleteOldTimings = prepared(

@@ -50,8 +50,8 @@ export class PostgresTimings implements Timings {
   }
 
   /**
-   * Stores recorded timings and measures the backlog once a minute, unless timings were stored too recently. Called by
-   * housekeeping. Resolves to whether anything had been recorded; `true` if it was too early to store.
+   * Stores the recorded timings and, once a minute, measures the backlog. Does nothing if the last write was too
+   * recent. Called by housekeeping. Returns whether anything had been recorded; `true` if nothing was done.
    */
   async maintain(): Promise<boolean> {
     const startedAt = performance.now();
@@ -65,7 +65,7 @@ export class PostgresTimings implements Timings {
     return true;
   }
 
-  /** Stores recorded timings. Resolves to whether there were any. */
+  /** Stores the recorded timings. Returns whether there were any. */
   store(): Promise<boolean> {
     return this.#store.addFrom(this.#buffer);
   }

@@ -8,7 +8,7 @@ const server = '01890000-0000-7000-8000-0000000000aa';
 
 type Value = string | number | null | readonly (string | number | null)[];
 
-/** Parameters of the statements of the hot path; the first parameter is the id of the queue. */
+/** Parameters of each statement on the hot path. The first parameter is always the queue's id. */
 const hot: Readonly<Record<string, readonly Value[]>> = {
   'insert-alike': [1, [id], '[{}]', 'work', 0, 10],
   'insert-ready': [1, [id], '[{}]', ['work'], [0], [10], [null]],

@@ -7,7 +7,10 @@ import { PostgresStorage } from '../../src/index.js';
 const work = defineJob({ name: 'work', queue: 'work' });
 const lease = { queue: 'work', limit: 10, leaseMs: 60_000 };
 
-/** Citus sends notices to the client about the commands, such as `COMMIT`, that it issues to other nodes. */
+/**
+ * Records the commands, such as `COMMIT`, that Citus sends to other nodes. Citus reports these commands to the client
+ * in notices.
+ */
 describe('On Citus,', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;

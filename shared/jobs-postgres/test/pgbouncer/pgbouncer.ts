@@ -14,7 +14,7 @@ export interface PgBouncer {
 }
 
 /**
- * Starts a pgbouncer in transaction mode in front of the Postgres server at `postgresUrl`. Its database `away` points
+ * Starts a pgbouncer in front of the Postgres server at `postgresUrl`, in transaction mode. Its database `away` points
  * to a port on which nothing listens.
  *
  * @param settings additional lines of the pgbouncer configuration

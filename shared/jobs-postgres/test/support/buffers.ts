@@ -5,7 +5,10 @@ interface Explained {
   'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[];
 }
 
-/** Returns the number of pages that a statement reads: its cost, independent of the load of the machine. */
+/**
+ * Executes a statement and returns the number of pages that it reads, a measure of cost that does not depend on the
+ * machine's load.
+ */
 export async function buffersOf(
   database: TestDatabase,
   { text }: Statement,

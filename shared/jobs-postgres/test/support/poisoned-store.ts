@@ -6,7 +6,7 @@ import { createStoreDatabase } from './store-database.js';
 
 export const done: Outcome = { kind: 'done', result: 'null' };
 
-/** Arguments of a job that cannot be written to the tables passed to `refuse`. */
+/** Arguments of a job that cannot be written to the tables passed to `rejectPoison`. */
 export const poison = { poison: true };
 
 export const work = defineJob({ name: 'work', queue: 'work' });
@@ -63,7 +63,7 @@ export class PoisonedStore {
     return jobs.map((job) => job.claim);
   };
 
-  /** Makes everything that was set aside due again. */
+  /** Retries everything that was set aside. */
   readonly tryAgain = async (): Promise<void> => {
     for (const { id } of await this.storage.setAside.list({ limit: 100 }))
       await this.storage.setAside.retry(id);

@@ -2,7 +2,7 @@ import type { StorageUnderTest } from '@longshore/jobs-storage-tests';
 import type { TestDatabase } from '@longshore/test-support';
 import { type PostgresOptions, PostgresStorage } from '../../src/index.js';
 
-/** Opens a storage on `database` for the suite; closing it drops the database. */
+/** Opens a storage on `database` for the conformance suite. Its `close` also drops the database. */
 export async function postgresUnderTest(
   database: TestDatabase,
   options: Partial<PostgresOptions> = {},

@@ -15,10 +15,10 @@ export interface AfterOption {
 }
 
 /**
- * Resolves the parents of a job to their ids.
+ * Checks the dependencies of a job, replaces indexes with ids, and removes duplicate parents.
  *
  * @param earlier the jobs that precede this one in the call
- * @throws {RangeError} if the parents or the condition are invalid
+ * @throws {RangeError} if a parent, the number of parents or the condition is invalid
  */
 export function checkAfter({ parents, when = 'onDone' }: AfterOption, earlier: readonly NewJob[]): After {
   if (parents.length < bounds.parents.min || parents.length > bounds.parents.max) {

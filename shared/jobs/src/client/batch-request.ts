@@ -27,7 +27,7 @@ export interface EnqueuedBatch<
 > {
   /** UUIDv7. */
   readonly id: string;
-  /** In the order of the request. */
+  /** The results for the jobs, in the order of the request. */
   readonly jobs: EnqueuedJobs<Definitions>;
   readonly callback: EnqueuedJobOf<Callback> | null;
 }

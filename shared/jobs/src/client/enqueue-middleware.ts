@@ -5,7 +5,7 @@ import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
  * The jobs of one call, as middleware sees them. Middleware can replace `requests` and `callback`. Jobs refer to each
- * other by their index in `requests` (`after.parents`), so requests may only be added at the end.
+ * other by their index in `requests` (`after.parents`), so new requests must be added at the end.
  */
 export interface EnqueueContext {
   requests: readonly EnqueueRequest[];

@@ -13,7 +13,10 @@ export interface EnqueueOptions {
   maxAttempts?: number;
   /** Overrides the definition's time limit per attempt, in milliseconds. */
   timeoutMs?: number;
-  /** The trace that the job belongs to (W3C Trace Context); the handler reads it from `job.traceparent`. */
+  /**
+   * The trace that the job belongs to, as a W3C Trace Context `traceparent`. The handler reads it from
+   * `job.traceparent`.
+   */
   traceparent?: string;
   /** Labels to search by: at most 20, each 1 to 100 characters. */
   tags?: readonly string[];
@@ -28,16 +31,16 @@ export interface EnqueueOptions {
    */
   unique?: Uniqueness | null;
   /**
-   * Makes the call safe to repeat: within 24 hours by default, the same key returns the same job, whatever its state.
-   * The same key with another name or other arguments throws an {@link IdempotencyConflictError}. 1 to 200 characters,
-   * unique per request: a UUID, for example.
+   * Makes the call safe to repeat: for 24 hours, unless the client sets another period, a call with the same key
+   * returns the same job, whatever its state. A call with the same key but another job name or other arguments throws
+   * an {@link IdempotencyConflictError}. Use a different key for each request, such as a UUID; 1 to 200 characters.
    */
   idempotencyKey?: string;
-  /** The jobs or batches that must finish first. */
+  /** The jobs and batches that must end before this job can run. */
   after?: AfterOption;
   /**
-   * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. If given, parents in
-   * other queues are treated as unknown, and so are batches that already exist.
+   * The queues that the caller on whose behalf the job is enqueued can see; all queues by default. If set, parents in
+   * other queues and all existing batches are treated as unknown.
    */
   visibleQueues?: readonly string[];
   /**
@@ -46,11 +49,11 @@ export interface EnqueueOptions {
    */
   showHolder?: boolean;
   /**
-   * Delays the job by this many milliseconds, counted from the end of its last parent if it has parents: 0 to
-   * 315 360 000 000 (ten years). Cannot be combined with `runAt`.
+   * Delays the job by this many milliseconds: 0 to 315 360 000 000 (ten years). If the job has parents, the delay
+   * starts when the last of them has ended. Cannot be combined with `runAt`.
    */
   delayMs?: number;
-  /** The earliest start, from 1970 to 9999; a past time counts as the time of the call. */
+  /** The earliest start, from 1970 to 9999. With a past time, the job is ready immediately. */
   runAt?: Date;
   /**
    * A `pg` client with an open transaction. When the transaction commits, the job becomes visible and servers are
@@ -60,14 +63,14 @@ export interface EnqueueOptions {
 }
 
 /**
- * The result of enqueueing a job. Carries the types of the job's definition, so that a later read of the job is typed
+ * The result of enqueueing a job. Carries the types of the job's definition, so that reading the job later is typed
  * too.
  */
 export interface EnqueuedJob<Args = unknown, Result = unknown> {
-  /** UUIDv7; the key holder's id if no job was created. */
+  /** UUIDv7. If no job was created, the id of the job that holds the key. */
   readonly id: string;
   readonly queue: string;
-  /** `false` if no job was created because another one holds the key; `id` is then the id of that job. */
+  /** `false` if no job was created, because another job holds one of its keys. */
   readonly created: boolean;
   /** Never set; exists only to carry the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result };
@@ -78,7 +81,7 @@ export type EnqueuedJobs<Definitions extends readonly JobDefinition[]> = {
   -readonly [Index in keyof Definitions]: EnqueuedJobOf<Definitions[Index]>;
 };
 
-/** The result of enqueueing a job of this definition. */
+/** The type of {@link EnqueuedJob} for a job of this definition. */
 export type EnqueuedJobOf<Definition extends JobDefinition> = EnqueuedJob<
   NonNullable<Definition['types']>['args'],
   NonNullable<Definition['types']>['result']

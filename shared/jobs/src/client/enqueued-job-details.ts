@@ -4,7 +4,7 @@ import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** An enqueued job with all data needed to show it, so that it does not have to be read from the storage. */
+/** The result of enqueueing a job, with all the data needed to show the job without reading it from the storage. */
 export class EnqueuedJobDetails implements EnqueuedJob {
   static {
     brand(this, 'EnqueuedJobDetails');
@@ -28,8 +28,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 
   /**
-   * Returns the job as it was stored at creation or, if `showsHolder` was set, the job that holds its key; `null` if
-   * neither is known.
+   * Returns the job as it was stored at creation. If it was not created, returns the job that holds its key, provided
+   * that `showsHolder` was set. Returns `null` if neither is known.
    */
   asStored(): Job | null {
     if (!this.created) return this.#holder;
@@ -62,8 +62,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
 }
 
 /**
- * Returns the job's `runAt`. `null` for a job that is not scheduled, and for a delayed dependent, whose delay does
- * not start until its last parent ends.
+ * Returns the job's `runAt`; `null` if the job is not scheduled, or if it is a dependent with a delay, which starts
+ * only when its last parent has ended.
  */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;

@@ -22,7 +22,7 @@ import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
 export interface JobClientOptions {
-  /** Middleware around every call that enqueues; the first is the outermost. None by default. */
+  /** Middleware around every call that enqueues jobs; the first is the outermost. None by default. */
   middleware?: readonly EnqueueMiddleware[];
 
   /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67 108 864; 1 048 576 by default. */
@@ -35,8 +35,8 @@ export interface JobClientOptions {
 }
 
 /**
- * Maximum number of jobs that are prepared at a time. A longer call is split into slices of this length, and each slice
- * is prepared while the storage writes the previous ones.
+ * Maximum number of jobs that are prepared at a time. A call with more jobs is split into slices of this length, and
+ * each slice is prepared while the storage writes the previous ones.
  */
 const sliceLength = 2_000;
 
@@ -64,13 +64,14 @@ export class JobClient {
   }
 
   /**
-   * Enqueues one job. Resolves once it is durable.
+   * Enqueues one job. Resolves once the job is durable or, if a transaction is passed, written in that transaction.
    *
    * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
    * @throws {RangeError} if an option is out of bounds
-   * @throws {DuplicateJobError} if another job holds its key and `onConflict` is `reject`
-   * @throws {IdempotencyConflictError} if its idempotency key was used for a different request
-   * @throws {UnknownParentError} if it depends on a job or batch that does not exist
+   * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
+   * @throws {IdempotencyConflictError} if the idempotency key was used for a different request
+   * @throws {KeyHolderHiddenError} if `showHolder` is set, but the job that holds a key cannot be shown
+   * @throws {UnknownParentError} if the job depends on a job or batch that does not exist or is not visible
    * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not exist
    */
   async enqueue<Args, Result, Input>(
@@ -87,7 +88,7 @@ export class JobClient {
   }
 
   /**
-   * Enqueues several jobs: all of them or none. Throws as {@link enqueue} does.
+   * Enqueues several jobs, either all or none. Throws as {@link enqueue} does.
    *
    * @param transaction see {@link EnqueueOptions}
    */
@@ -109,8 +110,8 @@ export class JobClient {
   }
 
   /**
-   * Enqueues a batch, with an optional callback job: all or nothing. A job that is not created because another one
-   * holds its key is not part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch and its callback job, if it has one, either completely or not at all. A job that is not created
+   * because another job holds its key is not part of the batch. Throws as {@link enqueue} does.
    *
    * @param transaction see {@link EnqueueOptions}
    */
@@ -139,7 +140,7 @@ export class JobClient {
     return batch;
   }
 
-  /** Reads a job, typed by its definition. Returns `null` if no job of this definition has the id. */
+  /** Reads a job, typed by its definition. Returns `null` if there is no job with this id and the definition's name. */
   async find<Args, Result, Input>(
     { name }: JobDefinition<Args, Result, Input>,
     id: string,
@@ -148,7 +149,7 @@ export class JobClient {
     return job?.name === name ? (job as Job<Args, Result>) : null;
   }
 
-  /** Enqueues the jobs of one call. If they are a batch with a callback, the callback comes last in the result. */
+  /** Enqueues the jobs of one call. For a batch with a callback, the callback is the last element of the result. */
   async #enqueue(
     { requests, callback, transaction }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
@@ -190,8 +191,8 @@ export class JobClient {
 }
 
 /**
- * Returns the options without the transaction, which belongs to the call as a whole and which middleware cannot
- * change.
+ * Returns the options without the transaction. Middleware receives it separately, because it applies to the whole call
+ * and cannot be changed.
  */
 function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transaction'> {
   if (options.transaction === undefined) return options;

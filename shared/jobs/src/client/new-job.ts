@@ -14,7 +14,7 @@ import type { EnqueueOptions } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
- * Builds the job that is stored.
+ * Validates a request and builds the job to store.
  *
  * @param idempotencyMs how long the job's idempotency key stays valid, in milliseconds
  * @param ids generates the job's id

@@ -17,11 +17,12 @@ export class RecurringClient {
   }
 
   /**
-   * Adds a recurring job, or updates the existing one with this id. If the existing one is paused, it stays paused. It
-   * keeps its next due time unless its cron expression or time zone changes.
+   * Adds a recurring job, or updates the existing one with this id. A paused recurring job stays paused when it is
+   * updated. The next due time changes only if the cron expression or the time zone changes.
    *
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
    * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
+   * @throws {RangeError} if another option is out of bounds
    * @throws {RecurringJobOwnedError} if an application defines the recurring job with this id in code
    */
   async addOrUpdate<Definition extends JobDefinition>(
@@ -31,8 +32,8 @@ export class RecurringClient {
   }
 
   /**
-   * Removes a recurring job. Returns `false` if it does not exist. A recurring job that is defined in code is added
-   * again when its application starts, so pause it instead.
+   * Removes a recurring job. Returns `false` if it does not exist. Pause a recurring job that is defined in code
+   * instead, because it is added again when its application starts.
    */
   remove(id: string): Promise<boolean> {
     return this.#store.remove(id);
@@ -42,12 +43,15 @@ export class RecurringClient {
     return this.#store.find(id);
   }
 
-  /** Lists all recurring jobs by id. */
+  /** Lists all recurring jobs, sorted by id. */
   list(): Promise<RecurringJob[]> {
     return this.#store.list();
   }
 
-  /** Enqueues a job of this recurring job now, without changing the schedule. Returns `null` if it does not exist. */
+  /**
+   * Enqueues a job now, even if the recurring job is paused, without changing its schedule. Returns `null` if the
+   * recurring job does not exist.
+   */
   async trigger(id: string): Promise<EnqueuedJob | null> {
     const job = await this.#store.trigger(id);
     return job === null ? null : { id: job.id, queue: job.queue, created: true };
@@ -58,17 +62,18 @@ export class RecurringClient {
     return this.#store.pause(id);
   }
 
-  /** Resumes a recurring job at the first due time after now. Returns `null` if it does not exist. */
+  /** Ends the pause of a recurring job; due times during the pause are skipped. Returns `null` if it does not exist. */
   resume(id: string): Promise<RecurringJob | null> {
     return this.#store.resume(id);
   }
 
   /**
-   * Computes the next due times of any schedule, even one that no recurring job has.
+   * Returns the next due times of a schedule, without storing anything.
    *
    * @param count 1 to 1000
-   * @param after now by default
+   * @param after the time after which to start; now by default
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+   * @throws {RangeError} if `count` is out of bounds
    */
   preview(schedule: { cron: string; timeZone?: string }, count: number, after?: Date): Date[] {
     return nextOccurrences(schedule, count, after);

@@ -4,12 +4,12 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 const sliceMs = 10;
 
 /**
- * Number of elements after which the clock is read again. It is not read for every element, because that takes as long
- * as a short piece of work.
+ * Number of elements after which the clock is read again. Reading it for every element would take about as long as
+ * processing a simple element.
  */
 const elementsPerClockRead = 64;
 
-/** Maps elements in order, yielding to the event loop between time slices. */
+/** Maps elements in order. Yields to the event loop whenever about `sliceMs` have passed. */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,
@@ -26,8 +26,8 @@ export async function mapInSlices<Element, Result>(
 }
 
 /**
- * Maps elements in order, and yields the results in slices of `length`. Lets the event loop run before a slice if
- * `sliceMs` have passed since it last did.
+ * Maps elements in order, and yields the results in slices of `length`. Before each slice, lets the event loop run if
+ * that has not happened for `sliceMs`.
  */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],

@@ -1,11 +1,14 @@
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { type JobState, jobStates } from '../job/state.js';
 
-/** Selects the events that match every given member. A list matches if the event has any of its values. */
+/**
+ * Selects the events that match every given member. A list matches an event that has any of its values; an empty list
+ * matches every event.
+ */
 export interface EventFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
-  /** Only state events with one of these states; excludes events of other kinds. */
+  /** Matches only state events with one of these states, so events of other kinds are excluded. */
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];
@@ -28,7 +31,7 @@ export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   );
 }
 
-/** Returns the topics that events matching the filter can have. */
+/** Returns the topics that can contain events that match the filter. */
 export function topicsOf({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;

@@ -5,21 +5,26 @@ import type { JobFeed } from '../storage/job-feed.js';
 import type { ListenerSet } from './listener-set.js';
 import { RecentEvents } from './recent-events.js';
 
-/** Length of a step when the reader is far behind and catches up, in milliseconds. */
+/** Length of the time span that one read covers while the reader catches up, in milliseconds. */
 const spanMs = 10_000;
 
-/** How long polling continues after the last listener has left, in milliseconds. */
+/** How long the reader keeps polling after the last listener has left, in milliseconds. */
 const lingerMs = 10_000;
 
 /**
- * How long before the earliest resume position reading starts, in milliseconds. After a restart, many listeners
- * reconnect one after the other, and the positions of those still to come may be a heartbeat or two older.
+ * How far before the earliest resume position the reader starts, in milliseconds. After a restart, many listeners
+ * reconnect over a short time, and those that reconnect later may resume from positions that are one or two heartbeats
+ * older.
  */
 const resumeMarginMs = 30_000;
 
+/**
+ * Maximum time before the current position at which the reader starts for listeners that resume, in milliseconds. Older
+ * events are read separately for each listener.
+ */
 const maxReplayMs = 60_000;
 
-/** Reads the feed on behalf of all listeners of a process. Without listeners, reads nothing. */
+/** Reads the feed on behalf of all listeners in this process. Stops soon after the last listener has left. */
 export class FeedReader {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;
@@ -39,7 +44,8 @@ export class FeedReader {
   }
 
   /**
-   * The position from which a listener that has received all events so far can resume; `null` before the first read.
+   * The position from which a listener that has received all events so far can resume; `null` while the feed is not
+   * being read.
    */
   get position(): Date | null {
     return this.#position ?? null;
@@ -48,7 +54,7 @@ export class FeedReader {
   /**
    * Resolves once a listener that has just been added can no longer miss an event.
    *
-   * @param topics the topics the listener wants
+   * @param topics the topics that the listener wants
    * @param resumesAt the position from which the listener resumes; `null` if it starts now
    */
   async cover(topics: readonly EventTopic[], resumesAt: Date | null): Promise<void> {

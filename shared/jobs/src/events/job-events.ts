@@ -11,22 +11,22 @@ import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
 
 export interface JobEventsOptions {
-  /** The console by default. */
+  /** Receives warnings about failed reads of the feed. By default, they are written to the console. */
   readonly logger?: Logger;
   /** Milliseconds between polls while there are listeners; 1 or more, 200 by default. */
   readonly pollIntervalMs?: number;
 }
 
 /**
- * A stream of events, which can be iterated only once. Ends when the signal aborts, the process stops, or the consumer
- * falls too far behind.
+ * A stream of events, which can be iterated only once. Ends when the signal aborts, `JobEvents` is closed, or the
+ * consumer falls too far behind. A stream of one job's events also ends with the job.
  */
 export interface EventStream extends AsyncIterable<DeliveredEvent> {
-  /** `true` if no further events can come. */
+  /** `true` if the job ended before the time from which its events were requested, so that no events will follow. */
   readonly isOver: boolean;
   /**
-   * Returns the position from which a consumer that has read everything so far can resume; `null` if events are waiting
-   * to be read, and always for a stream of one job.
+   * Returns the position from which a consumer that has read everything so far can resume; `null` while unread events
+   * are waiting, and always `null` for a stream of one job's events.
    */
   position(): Date | null;
 }
@@ -38,16 +38,16 @@ export interface EventStream extends AsyncIterable<DeliveredEvent> {
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * Maximum time by which a position can be in the future, in milliseconds. Positions are times of the storage's clock,
- * which this process knows only as of its latest read.
+ * How far in the future a resume position can be, in milliseconds. Positions are times by the storage's clock, and
+ * a position from another process can be later than the latest one of this process.
  */
 const maxAheadMs = 60_000;
 
 type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
 /**
- * Delivers the events of jobs to any number of listeners in this process, which share one reader of the storage's
- * feed. Without listeners, nothing is read.
+ * Delivers job events to any number of listeners in this process, which share one reader of the storage's feed. While
+ * there are no listeners, the feed is not read.
  */
 export class JobEvents {
   readonly #storage: Source;
@@ -70,7 +70,7 @@ export class JobEvents {
     return this.#listeners.size;
   }
 
-  /** Ends all waits and event streams; those started later end immediately. */
+  /** Ends all waits and event streams. Those that are started later end immediately. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#listeners.end();
@@ -78,16 +78,17 @@ export class JobEvents {
   }
 
   /**
-   * Resolves to the job when it is done, failed or cancelled, or to its current state when the timeout elapses, the
-   * signal aborts or this process stops. Resolves to `null` if the job does not exist.
+   * Resolves to the job once it is done, failed or cancelled. Resolves to the job in its current state when the timeout
+   * elapses, the signal aborts or `close` is called, and to `null` if the job does not exist.
    *
-   * @param job an id, or the result of `enqueue`, which also types the arguments and the result of the job
+   * @param job the result of `enqueue`, which also types the job's arguments and result
    */
   waitForEnd<Args, Result>(
     job: EnqueuedJob<Args, Result>,
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<Job<Args, Result> | null>;
+  /** Waits in the same way for the job with this id. */
   waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null>;
   async waitForEnd(
     given: string | EnqueuedJob,
@@ -177,7 +178,7 @@ export class JobEvents {
         if (delivered.has(keyOf(event))) continue;
         delivered.add(keyOf(event));
         const isEnd = event.kind === 'state' && isFinished(event.state);
-        // The last log lines and progress may become visible only after the job's end.
+        // Reads the reports again, because the last log lines and progress may become visible only after the job's end.
         if (isEnd)
           yield* this.#undelivered(await this.#storage.feed.reportsOf(jobId, since), false, since, delivered);
         yield { event, resumeAt: positionAfter(event, isEnd) };
@@ -188,7 +189,7 @@ export class JobEvents {
     }
   }
 
-  /** Yields the events that have not been delivered yet, in chronological order. */
+  /** Yields the events at or after `since` that have not been delivered yet, in chronological order. */
   *#undelivered(
     events: readonly JobEvent[],
     hasEnded: boolean,
@@ -222,8 +223,8 @@ export class JobEvents {
   }
 
   /**
-   * Returns whether a listener can resume from `since`: by the storage's clock, that is at most a day ago and at most a
-   * minute in the future.
+   * Returns whether a listener can resume from `since`. It must be at most a day before and at most a minute after the
+   * reader's position.
    */
   #isRecent(since: Date): boolean {
     const agoMs = (this.#reader.position?.getTime() ?? 0) - since.getTime();
@@ -231,8 +232,8 @@ export class JobEvents {
   }
 
   /**
-   * Yields the events at or after `since` that this listener has missed: older ones from the storage, then recent
-   * ones from memory.
+   * Yields the events at or after `since` that this listener has missed: first older events from the storage, then
+   * recent ones from memory.
    */
   async *#missed(listener: JobListener, since: Date, delivered: Set<string>): AsyncGenerator<DeliveredEvent> {
     const { recent } = this.#reader;
@@ -260,8 +261,8 @@ export class JobEvents {
 }
 
 /**
- * Returns the position from which a listener that follows one job resumes after this event. The events of one job are
- * delivered in order, so the position is the time of the event; after the job's end, it is one millisecond later.
+ * Returns the position from which a listener that follows one job resumes after this event. Because the events of one
+ * job are delivered in order, the position is the time of the event, or one millisecond later if the event is the last.
  */
 function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;

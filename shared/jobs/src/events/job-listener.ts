@@ -1,7 +1,7 @@
 import type { JobEvent } from '../job/job-event.js';
 import type { EventFilter } from './event-filter.js';
 
-/** An event, with the position from which to resume after it. */
+/** An event, with a position from which a listener can resume. */
 export interface DeliveredEvent {
   readonly event: JobEvent;
   /** A listener that resumes from this position misses nothing that follows the event. */
@@ -14,7 +14,9 @@ const maxWaiting = 10_000;
 /** Buffers the events for one listener until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
-  /** Events before this time are not delivered. `null` means no limit; when the feed reader starts, it sets one. */
+  /**
+   * Events before this time are not delivered. `null` means no limit, until the feed reader sets one when it starts.
+   */
   from: Date | null = null;
   #waiting: DeliveredEvent[] = [];
   #ended = false;
@@ -47,8 +49,8 @@ export class JobListener {
   }
 
   /**
-   * Stops delivery. A listener that fell too far behind loses its waiting events and must resume from its last
-   * position.
+   * Stops delivery. If the listener has fallen too far behind, its waiting events are dropped, and the consumer must
+   * resume from its last position.
    */
   end(): void {
     if (this.#waiting.length > maxWaiting) this.#waiting = [];

@@ -2,8 +2,8 @@ import type { Job } from '../job/job.js';
 import type { JobReader } from '../storage/job-reader.js';
 
 /**
- * Maximum number of concurrent lookups. Limited so that thousands of waits that end at once do not use all connections
- * of the storage.
+ * Maximum number of concurrent lookups. Limited so that thousands of waits that end at once do not use up the storage's
+ * connections.
  */
 const maxConcurrent = 4;
 
@@ -15,7 +15,7 @@ interface Lookup {
 /** Looks up jobs, a few at a time. Calls for the same job that arrive before its lookup starts share the result. */
 export class JobLookups {
   readonly #jobs: Pick<JobReader, 'find'>;
-  /** Lookups that have not started, by job id; the oldest is started first. */
+  /** Lookups that have not started, by job id. The oldest starts first. */
   readonly #waiting = new Map<string, Lookup>();
   #running = 0;
 
@@ -23,7 +23,7 @@ export class JobLookups {
     this.#jobs = jobs;
   }
 
-  /** Returns the job as of now or slightly later; `null` if it does not exist. */
+  /** Returns the job in its state as of this call or slightly later; `null` if it does not exist. */
   async find(id: string): Promise<Job | null> {
     let lookup = this.#waiting.get(id);
     if (lookup === undefined) {

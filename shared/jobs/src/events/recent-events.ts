@@ -1,13 +1,13 @@
 import { type JobEvent, keyOf } from '../job/job-event.js';
 
-/** How long events are kept, in milliseconds. Those that the feed may still return are kept longer. */
+/** How long events are kept once the feed no longer returns them, in milliseconds. */
 const keptMs = 60_000;
 
 const maxKept = 20_000;
 
 /**
- * Keeps the events of the last minute in memory, in order to recognize events that the feed returns again, and to let
- * listeners resume without a query.
+ * Keeps the events of the last minute in memory, to recognize events that the feed returns again and to let listeners
+ * resume without a query.
  */
 export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
@@ -23,7 +23,7 @@ export class RecentEvents {
     this.#from = from;
   }
 
-  /** Adds events. Returns those that are new. */
+  /** Adds events. Returns those that were not in memory yet. */
   add(events: readonly JobEvent[]): JobEvent[] {
     return events.filter((event) => {
       const key = keyOf(event);
@@ -41,7 +41,7 @@ export class RecentEvents {
   }
 
   /**
-   * Removes events that are too old, or the oldest ones if there are too many. Keeps those that the feed may still
+   * Removes events that are too old and, if there are too many, the oldest ones. Keeps events that the feed may still
    * return.
    *
    * @param settledBefore the time before which the feed returns no further events
@@ -50,7 +50,7 @@ export class RecentEvents {
     const oldest = settledBefore.getTime() - keptMs;
     for (const [key, { at }] of this.#events) {
       const isExpired = at.getTime() < oldest || (this.#events.size > maxKept && at < settledBefore);
-      if (!isExpired) break; // events are only roughly in order of time, so a few stay a little longer
+      if (!isExpired) break; // events are only roughly in chronological order, so a few stay a little longer
       this.#events.delete(key);
       if (at >= this.#from) this.#from = new Date(at.getTime() + 1);
     }

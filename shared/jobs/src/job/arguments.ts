@@ -4,7 +4,7 @@ import type { JsonText } from './job.js';
 /** Maximum nesting depth of arrays and objects. */
 const maxDepth = 100;
 
-/** Maximum number of problems to list. */
+/** Maximum number of problems that an error lists. */
 const maxProblems = 20;
 
 /**
@@ -15,7 +15,7 @@ const maxProblems = 20;
  * it.
  *
  * @param root the name of the value in error messages: `args` or `result`
- * @throws {InvalidArgumentsError} naming the path of each part that cannot be stored, up to 20 of them
+ * @throws {InvalidArgumentsError} with the path of each part that cannot be stored, up to 20 paths
  */
 export function toJsonText(value: unknown, root: string): JsonText {
   if (!isStorable(value, 0)) {
@@ -37,15 +37,15 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
 }
 
 /**
- * Returns whether a value can be stored. Called for every job, so it is fast: it only decides whether there is a
- * problem, and {@link inspect} then finds out what is wrong and where. Circular references are rejected because they
- * exceed the maximum depth.
+ * Returns whether a value can be stored. Called for every job, so it must be fast: it only detects whether there is a
+ * problem, and leaves it to {@link inspect} to find out what is wrong and where. Circular references are rejected
+ * because they exceed the maximum depth.
  */
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return scalarProblem(value) === null;
   if (depth >= maxDepth) return false;
   if (Array.isArray(value)) {
-    // Not value.every(), which skips holes.
+    // A loop instead of `value.every()`, which skips holes.
     for (let index = 0; index < value.length; index++) if (!isStorable(value[index], depth + 1)) return false;
     return true;
   }
@@ -57,8 +57,8 @@ function isStorable(value: unknown, depth: number): boolean {
 }
 
 /**
- * Adds everything that cannot be stored to `problems`, each part with its path. Slow, so it is called only after
- * {@link isStorable} has rejected a value.
+ * Adds each part that cannot be stored to `problems`, with its path, up to `maxProblems`. Slow, so it is called only
+ * after {@link isStorable} has rejected a value.
  */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
   const problem = problemOf(value, ancestors);

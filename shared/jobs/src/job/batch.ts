@@ -9,19 +9,18 @@ export interface Batch {
   name: string | null;
   /** Number of jobs in the batch. */
   total: number;
-  /**
-   * Number of jobs that ended as `done`; `failed` and `cancelled` count the other final states. A job that is being
-   * retried is not counted until it ends again.
-   */
+  /** Number of jobs that ended as `done`. */
   done: number;
+  /** Number of jobs that ended as `failed`. A job that is being retried is not counted until it ends again. */
   failed: number;
+  /** Number of jobs that ended as `cancelled`. A job that is being retried is not counted until it ends again. */
   cancelled: number;
-  /** Percentage of finished jobs, rounded down, so it is 100 only when all have finished. */
+  /** Percentage of jobs that have finished, rounded down so that it reaches 100 only when all have finished. */
   percent: number;
   /** Id of the batch callback; `null` if there is none. */
   callbackId: string | null;
   createdAt: Date;
-  /** `null` while any of its jobs is unfinished. */
+  /** When the last of its jobs finished; `null` while any is unfinished. */
   finishedAt: Date | null;
 }
 

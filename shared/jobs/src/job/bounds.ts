@@ -15,25 +15,25 @@ export const bounds = {
   maxAttempts: { min: 1, max: 1_000 },
   /** Time limit per attempt, in milliseconds: up to a day. */
   timeoutMs: { min: 1, max: 86_400_000 },
-  /** Delay of a job, set by its enqueuer or its handler, in milliseconds: up to ten years of 365 days. */
+  /** Delay before a job runs, set by its enqueuer or its handler, in milliseconds: up to ten years of 365 days. */
   delayMs: { min: 0, max: 315_360_000_000 },
   /** How long after its creation a job can hold a unique key or an idempotency key, in milliseconds: up to a year. */
   periodMs: { min: 1, max: 31_536_000_000 },
-  /** Maximum number of jobs of one concurrency key that run at once. */
+  /** Limit on how many jobs with the same concurrency key run at once. */
   concurrencyLimit: { min: 1, max: 10_000 },
   /** Size of the arguments or the result as JSON, in bytes. */
   documentBytes: { min: 1, max: 67_108_864 },
   /** Length of a unique key, an idempotency key, a concurrency key or a batch name, in characters. */
   keyLength: { min: 1, max: 200 },
   tagLength: { min: 1, max: 100 },
-  /** Length of the reason that a person gives for an action, in characters. */
+  /** Length of the reason for an operator's action, in characters. */
   reasonLength: { min: 1, max: 500 },
   tags: { min: 0, max: 20 },
   /** Length of an error's name, in characters; a longer name is truncated. */
   errorName: { min: 1, max: 200 },
   /** Length of an error's message, in characters; a longer message is truncated. */
   errorMessage: { min: 0, max: 4_000 },
-  /** Length of the message of a progress report, in characters; a longer message is truncated. */
+  /** Length of a progress message, in characters; a longer message is truncated. */
   progressMessage: { min: 0, max: 500 },
   parents: { min: 1, max: 1_000 },
 } as const satisfies Record<string, Bounds>;
@@ -41,7 +41,7 @@ export const bounds = {
 /** Times from 1970 to 9999, in milliseconds since 1970. RFC 3339, JavaScript and Postgres can all represent them. */
 export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
 
-/** Upper limit of a job's attempt counter. Without it, the counter would grow with every retry by an operator. */
+/** Upper limit of a job's attempt counter, which retries by operators could otherwise increase without end. */
 export const maxCountedAttempts = 10_000;
 
 /**
@@ -67,7 +67,7 @@ export function checkDelay(what: string, ms: number): number {
   );
 }
 
-/** Returns whether a value is a valid delay, in milliseconds. */
+/** Returns whether a value is a number of milliseconds from 0 to ten years. */
 export function isDelay(ms: unknown): ms is number {
   return typeof ms === 'number' && ms >= bounds.delayMs.min && ms <= bounds.delayMs.max;
 }
@@ -104,7 +104,7 @@ export function checkText(what: string, text: string, { min, max }: Bounds): str
   throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL`);
 }
 
-/** Clamps a value to the bounds. */
+/** Returns the value, or the nearer bound if the value is out of bounds. `NaN` stays `NaN`. */
 export function clamp(value: number, { min, max }: Bounds): number {
   return Math.min(Math.max(value, min), max);
 }

@@ -18,7 +18,7 @@ export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
 }
 
 /**
- * Returns the job metadata in which the key and the limit are stored.
+ * Returns the key and the limit in the form in which a job's metadata stores them.
  *
  * @throws {RangeError} as {@link checkConcurrency} does
  */

@@ -25,7 +25,7 @@ const acceptedEnds: Record<ContinuationCondition, readonly ParentEnd[]> = {
   onAny: ['done', 'failed', 'cancelled', 'gone'],
 };
 
-/** Returns whether a parent's end meets the condition. */
+/** Returns whether a dependent with this condition can run after a parent has ended this way. */
 export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean {
   return acceptedEnds[condition].includes(end);
 }
@@ -37,10 +37,10 @@ const endings: Record<ParentEnd, string> = {
   gone: 'was deleted, so it is unknown how it ended',
 };
 
-/** The name of the error on a job that is cancelled because a parent did not meet its condition. */
+/** Error name of a job that was cancelled because a parent did not end as required. */
 export const skippedErrorName = 'ContinuationCancelled';
 
-/** Returns the error of a job that is cancelled because a parent did not meet its condition. */
+/** Returns the error to store with a job that is cancelled because a parent did not end as required. */
 export function unmetConditionError(
   parentId: string,
   condition: ContinuationCondition,

@@ -16,10 +16,10 @@ import {
 import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
-/** The schema of the arguments if a definition does not specify one: accepts any JSON object. */
+/** The argument schema of a definition that does not specify one. Accepts any JSON object. */
 export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
 
-/** The schema of the result if a definition does not specify one: accepts any JSON value. */
+/** The result schema of a definition that does not specify one. Accepts any JSON value. */
 export type AnyResult = TUnsafe;
 
 export interface JobDefinitionOptions<
@@ -38,15 +38,15 @@ export interface JobDefinitionOptions<
    */
   args?: Schema;
   /**
-   * The schema of the handler's return value, of the same kinds as `args`. An attempt whose result does not match
+   * The schema of the handler's return value, of any kind that `args` accepts. If a result does not match, its attempt
    * fails. Any JSON value by default.
    */
   result?: Result;
-  /** The queue of the jobs; `default` by default. The rules for names apply. */
+  /** The queue for the jobs; `default` by default. Its name follows the same rules as `name`. */
   queue?: string;
   /** −100 to 100; jobs with lower values run first. 0 by default. */
   priority?: number;
-  /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies while it runs. */
+  /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies while running it. */
   maxAttempts?: number;
   /**
    * Delay before the next attempt in milliseconds, 0 to 315 360 000 000 (ten years): a function, whose result is
@@ -62,7 +62,7 @@ export interface JobDefinitionOptions<
   concurrency?: ConcurrencyRule<NoInfer<OutputOf<Schema>>>;
   /**
    * Prevents duplicates: at most one job of this name in the same queue holds a given key at a time. The key is a
-   * string or is computed from the arguments; with `true`, or without a key, all arguments form the key.
+   * string or is computed from the arguments; with `true`, or without a key, it is derived from all arguments.
    */
   unique?: true | UniquenessRule<NoInfer<OutputOf<Schema>>>;
 }
@@ -98,7 +98,7 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   /**
    * Validates arguments and serializes them for storage.
    *
-   * @throws {InvalidArgumentsError} naming the path of every problem
+   * @throws {InvalidArgumentsError} listing the problems found, each with its path
    */
   check(args: Input): Checked<Args>;
   /** Validates and serializes a result. Throws as {@link check} does. */
@@ -108,7 +108,7 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
 }
 
 /**
- * Defines a kind of job.
+ * Validates the options of a job definition, fills in defaults and returns the frozen definition.
  *
  * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of bounds
  * @throws {TypeError} if `args` or `result` is not a schema, or `retryOn` or `giveUpOn` contains something other than
@@ -163,9 +163,9 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
 }
 
 /**
- * Checks a name.
- *
- * @throws {RangeError} if `name` is not a valid name for a job, queue or recurring job
+ * @param kind what the name is for, for the error message
+ * @throws {RangeError} unless `name` consists of 1 to 100 letters, digits, `.`, `_`, `-` and `:`, and begins with a
+ *   letter or digit
  */
 export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string): void {
   if (!/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {

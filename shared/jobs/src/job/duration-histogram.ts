@@ -1,7 +1,10 @@
-/** Number of buckets per doubling. Neighbouring bounds are 19 % apart, which limits the error of a percentile. */
+/**
+ * Number of buckets per doubling of the duration. Each bound is 19 % above the previous one, which limits the error of
+ * a percentile.
+ */
 const perDoubling = 4;
 
-/** Number of buckets. The last one counts all durations from 2^31.5 ms (35 days) on. */
+/** Number of buckets. The last one counts all durations of 2^31.5 ms (35 days) or more. */
 export const durationBuckets = 128;
 
 /**
@@ -23,11 +26,7 @@ export class DurationHistogram {
     return this.#sumMs;
   }
 
-  /**
-   * Counts a duration.
-   *
-   * @param ms in milliseconds; a negative value, which a changed clock can cause, counts as 0
-   */
+  /** @param ms the duration to count; a negative value, which a changed clock can cause, counts as 0 */
   add(ms: number): void {
     const bucket = bucketOf(ms);
     for (let next = this.#counts.length; next <= bucket; next++) this.#counts.push(0);
@@ -56,13 +55,13 @@ export class DurationHistogram {
     this.addCounts(0, other.#counts, other.#sumMs);
   }
 
-  /** Returns the index of the first bucket that is not empty, and the counts of the buckets from there on. */
+  /** Returns the index of the first non-empty bucket, and the counts of that bucket and all later ones. */
   counts(): { first: number; counts: number[] } {
     const first = this.#counts.findIndex((count) => count > 0);
     return first === -1 ? { first: 0, counts: [] } : { first, counts: this.#counts.slice(first) };
   }
 
-  /** Returns how many durations are at most `ms` long. Exact if `ms` is a bound of a bucket, interpolated otherwise. */
+  /** Returns how many durations are at most `ms` long. Exact if `ms` is a bucket bound, otherwise interpolated. */
   atMost(ms: number): number {
     const bucket = bucketOf(ms);
     const below = this.#counts.slice(0, bucket).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 import type { JobError } from './job.js';
 
-/** Maximum number of characters of an error's message that go into its fingerprint. */
+/** Maximum number of characters of an error message that its fingerprint is based on. */
 export const fingerprintLength = 200;
 
 /**
@@ -19,7 +19,7 @@ export const variableParts: readonly (readonly [pattern: string, placeholder: st
 const parts = variableParts.map(([pattern, placeholder]) => [new RegExp(pattern, 'g'), placeholder] as const);
 
 /**
- * Returns a text that is the same for all errors of one kind: the class name and the first line of the message. The
+ * Returns a text that is the same for all errors of one kind: the error's name and the first line of its message. The
  * line is truncated to 200 characters, and placeholders replace quoted text, ids and digits.
  *
  * Example: `TypeError: No ship <n> for <text>`.

@@ -1,7 +1,7 @@
 import { brand } from './brand.js';
 import { checkDelay } from './bounds.js';
 
-/** The storage could not be reached, or gave up under load; a later attempt may succeed. */
+/** Thrown if the storage cannot be reached or gives up under load. A later call may succeed. */
 export class StorageUnavailableError extends Error {
   static {
     brand(this, 'StorageUnavailableError');
@@ -11,8 +11,8 @@ export class StorageUnavailableError extends Error {
 }
 
 /**
- * A read got no connection in time or exceeded the time limit for reads. Writes use separate connections and are not
- * affected. A smaller or later read may succeed.
+ * Thrown if a read gets no connection in time or exceeds the time limit for reads. Writes use separate connections and
+ * are not affected. A smaller or later read may succeed.
  */
 export class ReadTimeoutError extends StorageUnavailableError {
   static {
@@ -20,7 +20,7 @@ export class ReadTimeoutError extends StorageUnavailableError {
   }
 }
 
-/** A call would have created a queue, but the maximum number of queues already exists. */
+/** Thrown if a call would create a queue, but the maximum number of queues already exists. */
 export class TooManyQueuesError extends RangeError {
   static {
     brand(this, 'TooManyQueuesError');
@@ -35,7 +35,10 @@ export class TooManyQueuesError extends RangeError {
   }
 }
 
-/** This server was declared dead and lost its leases. It must register again before it can claim jobs. */
+/**
+ * Thrown if the server was declared dead and has therefore lost its leases. It must register again before it can claim
+ * jobs.
+ */
 export class ServerLostError extends Error {
   static {
     brand(this, 'ServerLostError');
@@ -62,7 +65,7 @@ export interface ArgumentProblem {
   readonly kind?: 'missing' | 'unknown';
 }
 
-/** The arguments or the result cannot be stored, or do not match the schema of the job definition. */
+/** Thrown if arguments or a result cannot be stored, or do not match the schema of the job definition. */
 export class InvalidArgumentsError extends TypeError {
   static {
     brand(this, 'InvalidArgumentsError');
@@ -78,7 +81,8 @@ export class InvalidArgumentsError extends TypeError {
 }
 
 /**
- * A parent of the job does not exist: no job or batch has this id, or the caller cannot see it. Nothing was enqueued.
+ * Thrown if a parent of the job does not exist: no job or batch has this id, or the caller cannot see it. Nothing was
+ * enqueued.
  */
 export class UnknownParentError extends Error {
   static {
@@ -94,7 +98,7 @@ export class UnknownParentError extends Error {
   }
 }
 
-/** Another job holds the unique key of a job with `onConflict: 'reject'`. Nothing was enqueued. */
+/** Thrown if another job holds the unique key of a job with `onConflict: 'reject'`. Nothing was enqueued. */
 export class DuplicateJobError extends Error {
   static {
     brand(this, 'DuplicateJobError');
@@ -114,7 +118,7 @@ export class DuplicateJobError extends Error {
   }
 }
 
-/** An idempotency key was reused with another job name or other arguments. Nothing was enqueued. */
+/** Thrown if an idempotency key is reused with another job name or other arguments. Nothing was enqueued. */
 export class IdempotencyConflictError extends Error {
   static {
     brand(this, 'IdempotencyConflictError');
@@ -136,7 +140,7 @@ export class IdempotencyConflictError extends Error {
 }
 
 /**
- * The job that holds a key cannot be shown to the caller, because it was deleted or is in a queue that the caller
+ * Thrown if the caller asked to see the job that holds a key, but that job was deleted or is in a queue that the caller
  * cannot see. Nothing was enqueued.
  */
 export class KeyHolderHiddenError extends Error {
@@ -160,7 +164,7 @@ export class KeyHolderHiddenError extends Error {
   }
 }
 
-/** The claim on a job is no longer valid: its lease was lost, and another server may be running the job. */
+/** Thrown if the lease on a job was lost. Another server may already be running the job. */
 export class ClaimLostError extends Error {
   static {
     brand(this, 'ClaimLostError');
@@ -187,8 +191,8 @@ export class JobCancelledError extends Error {
 }
 
 /**
- * An attempt exceeded its time limit. Used as the abort reason of the handler's signal and as the stored error of the
- * attempt.
+ * Indicates that an attempt exceeded its time limit. It is the abort reason of the handler's signal and is stored as
+ * the attempt's error.
  */
 export class JobTimeoutError extends Error {
   static {
@@ -205,7 +209,7 @@ export class JobTimeoutError extends Error {
   }
 }
 
-/** A handler's result exceeds the server's size limit. */
+/** Thrown if a handler's result exceeds the server's size limit, which fails the attempt. */
 export class ResultTooLargeError extends Error {
   static {
     brand(this, 'ResultTooLargeError');

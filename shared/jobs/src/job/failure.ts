@@ -3,13 +3,13 @@ import { isA } from './is-a.js';
 import type { JobError } from './job.js';
 import { printed, storable } from './storable.js';
 
-// Errors are stored with every attempt, so their size is limited.
+// Limits in characters. Every failed attempt stores its error, so errors must stay small.
 const maxName = bounds.errorName.max;
 const maxMessage = bounds.errorMessage.max;
 const maxStack = 16_000;
 
 /**
- * Maximum number of errors in a stored chain of causes, including the thrown error. Limited because causes can form a
+ * Maximum number of errors in a stored cause chain, including the thrown error. Limited because causes can form a
  * cycle.
  */
 const maxCauses = 5;
@@ -28,7 +28,7 @@ export function toJobError(thrown: unknown): JobError {
   };
 }
 
-/** Reads a member of the thrown value. Returns a note if reading it throws, as it can with a getter or a proxy. */
+/** Reads a member of the thrown error. Returns a note if the read throws, as a getter or a proxy can. */
 function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
     return (error as Record<string, unknown>)[member];

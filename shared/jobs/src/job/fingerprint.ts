@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonText, JsonValue } from './job.js';
 
 /**
- * Returns the SHA-256 of the arguments in base64url (43 characters). The order of object members makes no difference.
+ * Returns the SHA-256 hash of the arguments in base64url (43 characters). The order of object members does not matter.
  *
  * @param name a job's name, hashed together with the arguments; empty by default
  */

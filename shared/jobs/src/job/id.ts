@@ -2,18 +2,18 @@ import { randomFillSync } from 'node:crypto';
 import { type Clock, systemClock } from '../storage/clock.js';
 import { isTime } from './bounds.js';
 
-/** The values of the 12-bit counter as hex. */
+/** All values of the 12-bit counter as three hexadecimal digits, computed once for speed. */
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
 
 /**
- * In each millisecond, the counter starts at a random number below this one, so that two processes rarely generate the
+ * In each millisecond, the counter starts at a random number below `firstNumbers`, so that two processes rarely use the
  * same counter values.
  */
 const firstNumbers = 1_024;
 
 /**
- * If the clock is set back by more than this, in milliseconds, new ids follow the clock. After a smaller step back,
- * they continue from the latest id and so stay in order.
+ * If the clock is set back by more than this many milliseconds, new ids follow the clock. After a smaller step back,
+ * they continue from the latest id, so they stay in order.
  */
 const maxStepBackMs = 1_000;
 
@@ -24,7 +24,7 @@ const randomBytes = Buffer.alloc(4_096);
 let randomDigits = '';
 let digitsUsed = 0;
 
-/** Generates ids that sort by the time of their creation. */
+/** Generates ids that sort by creation time. */
 export class IdSource {
   readonly #clock: Clock;
   #latestMs = -1;
@@ -37,7 +37,7 @@ export class IdSource {
 
   /**
    * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1), 62 random
-   * bits. The ids of one source sort in the order of their creation, so Postgres appends to its indexes.
+   * bits. The ids of one source sort in the order of their creation, so Postgres appends them to its indexes.
    *
    * Written by hand because an id is generated for every enqueued job, and packages that support version 7 take 5 to 20
    * times as long (docs/adr/002).
@@ -59,8 +59,8 @@ export class IdSource {
 const localIds = new IdSource(systemClock);
 
 /**
- * Generates an id from this machine's clock. Jobs and batches get ids from the storage's clock instead, see
- * {@link IdSource}, because lists sort and filter them by the time in their ids.
+ * Generates an id, by default from this machine's clock. Jobs and batches use the storage's clock instead (see
+ * {@link IdSource}), because lists sort and filter them by the time in their ids.
  *
  * @param atMs the time to encode, in milliseconds since 1970; now by default. Ids generated with the same `atMs` are in
  *   random order
@@ -90,8 +90,8 @@ function idOf(beginning: string, count: number): string {
 const maxMs = 2 ** 48 - 1;
 
 /**
- * Returns the lower bound of all ids generated at this time or later. A time outside the range of UUIDv7 is clamped to
- * it.
+ * Returns the lower bound of all ids generated at this time or later. A time that UUIDv7 cannot represent is clamped to
+ * the nearest one that it can.
  *
  * @throws {RangeError} if the date is invalid
  */
@@ -106,12 +106,12 @@ export function firstIdOf(date: Date): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Returns whether a string has the form of a UUID, as the id of every job does. */
+/** Returns whether a string has the form of a UUID, as every job id does. */
 export function isId(text: string): boolean {
   return uuid.test(text);
 }
 
-/** Returns the creation time in a UUIDv7; `undefined` for any other string, or if the time is after 9999. */
+/** Returns the creation time encoded in a UUIDv7; `undefined` for other strings, or if the year is after 9999. */
 export function timeOfId(id: string): Date | undefined {
   if (!isId(id) || id[14] !== '7') return undefined;
   const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -1,5 +1,5 @@
-/** An error class. Its instances are those that `instanceof` accepts, including instances of subclasses. */
-// The type also accepts abstract classes, and constructors with any parameters.
+/** An error class, matched with `instanceof`, so that it also stands for its subclasses. */
+// Abstract classes are allowed too, and constructors with any parameters.
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**

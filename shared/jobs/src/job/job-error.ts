@@ -1,6 +1,6 @@
-/** The stored reason why an attempt did not succeed. */
+/** Why an attempt failed, or why a job was cancelled, in the form in which it is stored. */
 export interface JobError {
-  /** The error's class name, such as `TypeError`. */
+  /** The error's `name`, such as `TypeError`. */
   name: string;
   message: string;
   stack: string | null;

@@ -2,7 +2,7 @@ import type { Attempt, Job } from './job.js';
 import type { LogLine, Progress } from './job-log.js';
 import { isFinished, type JobState, jobStates } from './state.js';
 
-/** The members of every event: when it happened, and to which job. */
+/** The members that all events have: when the event happened, and to which job. */
 export interface EventSubject {
   /** By the storage's clock. */
   readonly at: Date;
@@ -36,7 +36,7 @@ export interface LogEvent extends EventSubject, Pick<LogLine, 'level' | 'message
 
 export type JobEvent = StateEvent | ProgressEvent | LogEvent;
 
-/** The topics that listeners can select. */
+/** The topics that listeners can select: the new state for state events, the kind for other events. */
 export const eventTopics = [...jobStates, 'progress', 'log'] as const;
 
 export type EventTopic = (typeof eventTopics)[number];
@@ -45,7 +45,7 @@ export function topicOf(event: JobEvent): EventTopic {
   return event.kind === 'state' ? event.state : event.kind;
 }
 
-/** Returns a key that is the same each time an event is read, so that duplicates can be recognized. */
+/** Returns a key that stays the same however often an event is read, so that duplicates can be recognized. */
 export function keyOf(event: JobEvent): string {
   const which = event.kind === 'log' ? event.line : event.at.getTime();
   return `${event.jobId} ${topicOf(event)} ${which}`;
@@ -71,7 +71,7 @@ export type JobTimeline = Pick<
 /**
  * Derives the states that a job has been in, oldest first, from what is stored: its creation, the start and end of each
  * attempt, and its end. Three changes are missing, because neither the job nor its attempts record them: a scheduled or
- * awaiting job becoming ready, a snooze, and a retry by an operator. The start of the attempt that follows is included.
+ * awaiting job becoming ready, a snooze, and a retry by an operator. The next attempt after such a change is included.
  */
 export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;

@@ -8,7 +8,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** An attempt's progress, as last reported by its handler. */
 export interface Progress {
-  /** 0 to 100, to two decimal places. */
+  /** 0 to 100, rounded to two decimal places. */
   readonly percent: number;
   readonly message: string | null;
 }
@@ -16,11 +16,11 @@ export interface Progress {
 /** A log line to be stored. */
 export interface NewLogLine {
   /**
-   * The line's number, counted from 1 in each run of an attempt. Identifies the line, so that a line that is written
-   * twice is stored only once.
+   * The line's number, which starts at 1 whenever an attempt starts. Identifies the line, so that a line that is
+   * written twice is stored only once.
    */
   readonly line: number;
-  /** By the clock of the process that runs the job. */
+  /** By the storage's clock, as estimated by the process that runs the job. */
   readonly at: Date;
   readonly level: LogLevel;
   readonly message: string;
@@ -45,7 +45,10 @@ export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object
 /** Maximum length of the note that replaces fields that cannot be serialized, in characters. */
 const maxOmission = 500;
 
-/** Normalizes a progress report. Never throws, because a bad report must not fail the job. */
+/**
+ * Clamps the percentage to 0–100 and rounds it to two decimal places; anything that is not a number becomes 0.
+ * Truncates a long message. Never throws, because an invalid report must not fail the job.
+ */
 export function toProgress(percent: number, message: string | null): Progress {
   const bounded = typeof percent === 'number' ? Math.min(Math.max(percent, 0), 100) : Number.NaN;
   return {
@@ -55,8 +58,8 @@ export function toProgress(percent: number, message: string | null): Progress {
 }
 
 /**
- * Limits a line to `maxBytes` of UTF-8. Truncates a longer message; if the fields do not fit in addition to the
- * message, a note replaces them. Never throws.
+ * Limits a log line to `maxBytes` of UTF-8. Truncates a message that is longer by itself; if message and fields
+ * together exceed the limit, a note replaces the fields. Never throws.
  */
 export function toLogText(
   message: string,
@@ -73,7 +76,7 @@ export function toLogText(
 function fieldsText(fields: object): JsonText {
   try {
     const text = JSON.stringify(fields instanceof Error ? { err: fields } : { ...fields }, withErrors);
-    // Replaces the JSON escapes that Postgres cannot store: NUL and unpaired surrogates.
+    // Replaces escaped NUL characters and unpaired surrogates, which Postgres cannot store.
     return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
   } catch (error) {
     return JSON.stringify({ omitted: storable(error, maxOmission) });
@@ -81,8 +84,8 @@ function fieldsText(fields: object): JsonText {
 }
 
 /**
- * A replacer for `JSON.stringify`. Converts errors, whose members are not enumerable, to plain objects, and BigInts
- * to strings.
+ * A replacer for `JSON.stringify`. Converts errors to plain objects, because their members are not enumerable, and
+ * BigInts to strings.
  */
 function withErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);

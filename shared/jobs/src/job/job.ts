@@ -31,7 +31,10 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   args: Args;
   /** The handler's return value; `null` until the job is done. */
   result: Result | null;
-  /** Why the latest attempt failed; `null` if none has, or a later one succeeded. */
+  /**
+   * Why the latest attempt failed or was cancelled, or why the job was skipped; `null` if none of this happened, or a
+   * later attempt succeeded.
+   */
   error: JobError | null;
   /** The number of the current or latest attempt; 0 before the first. */
   attempt: number;
@@ -40,7 +43,7 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   createdAt: Date;
   /** When a scheduled job becomes ready; `null` for a job that was never scheduled. */
   runAt: Date | null;
-  /** When an enqueued job became ready; `null` in every other state, and while it is blocked. */
+  /** When an enqueued job became ready; `null` in every other state, and while its concurrency key blocks the job. */
   readyAt: Date | null;
   /** When the current or final attempt started; `null` while the job waits to run. */
   startedAt: Date | null;
@@ -52,8 +55,8 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   /** The id of the server that runs the job or ran its final attempt; `null` while the job waits to run. */
   serverId: string | null;
   /**
-   * Members whose stored value is invalid, such as a time after 9999, and is shown as the nearest valid value or left
-   * empty. Absent if there are none.
+   * Names of the members whose stored value is invalid, such as a time after the year 9999. These members contain the
+   * nearest valid value or are empty. Absent if there are none.
    */
   unreadable?: string[];
 }
@@ -87,13 +90,13 @@ export interface NewJob {
    */
   keys?: readonly JobKey[] | null;
   /**
-   * The queues that the caller can see; all if absent. Parents in other queues are treated as unknown, and so are all
-   * batches. Neither applies to parents that are enqueued by the same call. Not stored.
+   * The queues that the caller can see; all queues if absent or `null`. If set, parents in other queues and all batches
+   * are treated as unknown, except those that are enqueued by the same call. Not stored.
    */
   visibleQueues?: readonly string[] | null;
   /**
    * Whether the result includes the job that already holds one of the keys, if there is one. The whole call is rejected
-   * if that job was deleted or is not visible to the caller. Not stored.
+   * if that job was deleted or is not visible to the caller. Not stored. `false` by default.
    */
   showsHolder?: boolean;
 }
@@ -179,14 +182,14 @@ export interface Completion {
 
 /** A registered server, which claims jobs and runs their handlers. */
 export interface Server {
-  /** UUIDv7, new at every start. */
+  /** UUIDv7, new with every registration. */
   id: string;
   host: string;
   pid: number;
   queues: string[];
   /** The weights of `queues`, in the same order; `null` if the server polls its queues in strict order. */
   queueWeights: number[] | null;
-  /** The names of the jobs that it has handlers for; `null` if it did not register them. */
+  /** Names of the jobs for which it has handlers; `null` if it did not register any names. */
   jobNames: string[] | null;
   /** The version of its application; `null` if it did not report one. */
   version: string | null;
@@ -203,8 +206,8 @@ export interface Server {
   /** Milliseconds without a heartbeat after which it is declared dead. */
   timeoutMs: number;
   /**
-   * By how many milliseconds its clock is ahead of the storage's, negative if behind; `null` until heartbeats have
-   * measured it.
+   * Milliseconds by which its clock is ahead of the storage's clock, negative if it is behind; `null` until heartbeats
+   * have measured this.
    */
   clockAheadMs: number | null;
 }

@@ -1,9 +1,9 @@
 import { bounds, checkText } from './bounds.js';
 import { isTraceparent } from './traceparent.js';
 
-/** Optional properties of a job. A job without any stores `null`, which costs nothing. */
+/** Optional properties of a job. If a job has none of them, `null` is stored instead. */
 export interface JobMeta {
-  /** Labels to search by. */
+  /** Labels by which the job can be found. */
   readonly tags?: readonly string[];
   readonly batchId?: string;
   /** Ids of the jobs or batches that this job depends on. */
@@ -17,14 +17,14 @@ export interface JobMeta {
   readonly traceparent?: string;
   /** Time limit per attempt, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Set if other jobs depend on this one. */
+  /** `true` if other jobs depend on this one; absent otherwise. */
   readonly followed?: true;
 }
 
 /**
  * Returns the tags without duplicates.
  *
- * @throws {RangeError} if there are more than 20, or if one is not a string of 1 to 100 characters
+ * @throws {RangeError} if `tags` is not a list of at most 20 strings, each of 1 to 100 characters
  */
 export function checkTags(tags: readonly string[]): string[] {
   if (!Array.isArray(tags) || tags.length > bounds.tags.max)
@@ -34,23 +34,26 @@ export function checkTags(tags: readonly string[]): string[] {
 
 /** The members of `Job` that are read from its stored metadata. */
 export interface JobMetaFields {
-  /** Labels to search by. */
+  /** Labels by which the job can be found. */
   tags: string[];
   /** Id of the first parent; `null` if the job depends on nothing. */
   parentId: string | null;
-  /** Ids of all parents. */
+  /** Ids of all jobs and batches that the job depends on. */
   parentIds: string[];
   batchId: string | null;
   /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
-  /** The trace that the job belongs to (W3C Trace Context): 32 hexadecimal digits; `null` if none is known. */
+  /** The trace id in the job's `traceparent`: 32 hexadecimal digits; `null` if it has no valid `traceparent`. */
   traceId: string | null;
-  /** Jobs of a queue that have the same key share a concurrency limit; `null` if the job has no key. */
+  /** Jobs in the same queue with the same key share a concurrency limit; `null` if the job has no key. */
   concurrencyKey: string | null;
 }
 
-/** Reads the displayed members of a job's metadata. Never throws: a malformed member counts as absent. */
+/**
+ * Converts a job's stored metadata to members of `Job`. Never throws: a malformed member counts as absent, and a
+ * malformed list entry is left out.
+ */
 export function readMeta(meta: JobMeta | null): JobMetaFields {
   const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey, traceparent } =
     asObject(meta);
@@ -66,7 +69,10 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
   };
 }
 
-/** Returns the names of members that are present but malformed, which {@link readMeta} treats as absent. */
+/**
+ * Returns the names of the `Job` members that {@link readMeta} leaves out, in whole or in part, because their stored
+ * value is malformed. Does not check `traceId`.
+ */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
   if (asObject(meta) !== meta)
@@ -84,7 +90,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   ];
 }
 
-/** Returns stored metadata as an object; `{}` if it is anything else, which the storage does not rule out. */
+/** Returns stored metadata if it is an object, which the storage does not guarantee; otherwise `{}`. */
 function asObject(meta: unknown): Record<string, unknown> {
   return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
     ? (meta as Record<string, unknown>)

@@ -1,6 +1,6 @@
 /**
- * A function wrapped around an operation. It can read or change the context, and calls `next`, at most once, to run the
- * rest of the operation. To reject the operation, it throws.
+ * A function wrapped around an operation. It can read or change the context, and calls `next` at most once to run the
+ * rest of the operation. It can reject the operation by throwing.
  */
 export type Middleware<Context, Result> = (context: Context, next: () => Promise<Result>) => Promise<Result>;
 

@@ -13,8 +13,8 @@ export interface PauseState {
 }
 
 /**
- * Options of an action that pauses something. If it is already paused, a pause with another reason or end replaces the
- * current one.
+ * Options for pausing a queue, a job type or a recurring job. If it is already paused, a pause with a different reason
+ * or end replaces the current one.
  */
 export interface PauseOptions {
   /** Who pauses it; truncated to 200 characters. `null` by default. */
@@ -28,7 +28,7 @@ export interface PauseOptions {
   readonly until?: Date | null | undefined;
 }
 
-/** The options of a pause, checked and complete. */
+/** Pause options after validation, with defaults filled in. */
 export interface NewPause {
   readonly by: string | null;
   readonly reason: string | null;
@@ -41,7 +41,7 @@ const maxBy = 200;
 export const maxPauseMs = bounds.periodMs.max;
 
 /**
- * Checks the options of a pause.
+ * Checks pause options and fills in defaults.
  *
  * @param nowMs the current time by the storage's clock, in milliseconds since 1970
  * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
@@ -75,26 +75,26 @@ export const notPaused: PauseState = {
   pausedUntil: null,
 };
 
-/** Returns the state of something that has been paused since this time. */
+/** Returns the state of a queue, job type or recurring job after it was paused at this time. */
 export function pauseSince(pausedAt: Date, { by, reason, until }: NewPause): PauseState & { pausedAt: Date } {
   return { pausedAt, pausedBy: by, pauseReason: reason, pausedUntil: until };
 }
 
-/** Returns whether something is paused at a time by the storage's clock, in milliseconds since 1970. */
+/** Returns whether a pause is in effect at `nowMs`, which is by the storage's clock, in milliseconds since 1970. */
 export function isPausedAt({ pausedAt, pausedUntil }: PauseState, nowMs: number): boolean {
   return pausedAt !== null && (pausedUntil === null || pausedUntil.getTime() > nowMs);
 }
 
 /**
- * Returns the time from which the next due time of a recurring job is computed when the job is resumed at `now`. That
- * is `now`, unless the pause has already reached its end: then it is just before that end, so that due times from the
- * end on are not skipped.
+ * Returns the time after which the next due time of a recurring job is computed when the recurring job is resumed at
+ * `now`. If the pause has already reached its end, this is one millisecond before that end, so that no due time at or
+ * after the end is skipped; otherwise it is `now`.
  */
 export function dueTimesCountAfter({ pausedUntil }: PauseState, now: Date): Date {
   return pausedUntil !== null && pausedUntil <= now ? new Date(pausedUntil.getTime() - 1) : now;
 }
 
-/** Returns whether a pause would change nothing, because something is already paused with the same reason and end. */
+/** Returns whether a new pause would change nothing, because the current pause has the same reason and end. */
 export function isSamePause(state: PauseState, { reason, until }: NewPause): boolean {
   return (
     state.pausedAt !== null &&

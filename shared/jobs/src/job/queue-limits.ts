@@ -5,13 +5,13 @@ import { checkInteger } from './bounds.js';
  * `burst` accumulate.
  */
 export interface RateLimit {
-  /** Number of jobs that may start per period: 1 to 1 000 000. */
+  /** Number of jobs that can start per period: 1 to 1 000 000. */
   readonly jobs: number;
   /** Length of the period in milliseconds: 1 to 86 400 000 (a day). */
   readonly periodMs: number;
   /**
-   * Number of jobs that may start at once after an idle period: 1 to 1 000 000; equal to `jobs` by default. With 1,
-   * starts are evenly spaced.
+   * Number of jobs that can start at once after an idle period: 1 to 1 000 000; equal to `jobs` by default. With 1,
+   * jobs start at evenly spaced times.
    */
   readonly burst?: number;
 }
@@ -23,18 +23,18 @@ export interface QueueLimits {
   readonly rateLimit?: RateLimit | null;
 }
 
-/** Limits with all defaults filled in. */
+/** Queue limits after validation, with defaults filled in. */
 export interface CheckedLimits extends QueueLimits {
   readonly rateLimit?: Required<RateLimit> | null;
 }
 
-/** Upper bound of `concurrencyLimit`, `jobs` and `burst`, and so of the tokens in a bucket. */
+/** Upper bound of `concurrencyLimit`, `jobs` and `burst`, and therefore of the number of tokens in a bucket. */
 export const maxTokens = 1_000_000;
 
 const dayMs = 86_400_000;
 
 /**
- * Checks limits and fills in defaults.
+ * Checks queue limits and fills in defaults.
  *
  * @throws {RangeError} if a number is out of bounds
  */

@@ -2,27 +2,27 @@ import { bounds, clamp, isDelay } from './bounds.js';
 import { type ErrorClass, isA } from './is-a.js';
 
 /**
- * Returns the milliseconds to wait before the next attempt.
+ * A function that returns the delay before the next attempt, in milliseconds.
  *
  * @param attempt the number of the attempt that failed, 1 for the first
  */
 export type RetryDelay = (attempt: number, error: unknown) => number;
 
-/** Rules for which errors are retried. */
+/** Rules that decide which errors are retried. Each class also stands for its subclasses. */
 export interface RetryRules {
-  /** Retry only these errors; all by default. */
+  /** Retry only these errors; all errors by default. */
   readonly retryOn?: readonly ErrorClass[];
   /** Never retry these errors, even if `retryOn` includes them. */
   readonly giveUpOn?: readonly ErrorClass[];
 }
 
-/** Maximum number of attempts unless the definition or the enqueuer sets another. */
+/** Maximum number of attempts, unless the definition or the enqueuer sets a different one. */
 export const defaultMaxAttempts = 10;
 
 /**
  * The default delay: `attempt⁴` seconds ± 10 % at random, which is about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min, 40
- * min, 68 min, 109 min. Ten attempts span four hours, long enough for most outages; the jitter spreads jobs that failed
- * together.
+ * min, 68 min, 109 min. Ten attempts span about four hours, which outlasts most outages. The jitter spreads out the
+ * retries of jobs that failed together.
  */
 export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));
@@ -31,7 +31,7 @@ export const defaultRetryDelay: RetryDelay = (attempt) =>
  * Converts the `retryDelay` option to a function.
  *
  * @param delay a function, or a list of milliseconds whose last entry repeats
- * @throws {RangeError} if a list is empty or contains anything but milliseconds from 0 to 315 360 000 000 (ten years)
+ * @throws {RangeError} if the list is empty, or an entry is not a number from 0 to 315 360 000 000 (ten years)
  */
 export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
   if (typeof delay === 'function') return delay;
@@ -45,7 +45,7 @@ export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay 
   return (attempt) => list[attempt - 1] ?? last;
 }
 
-/** @throws {TypeError} if a list contains anything but classes */
+/** @throws {TypeError} if an entry of a list is not a class */
 export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): void {
   for (const [rule, classes] of Object.entries({ retryOn, giveUpOn })) {
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');
@@ -57,8 +57,8 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
 }
 
 /**
- * Returns the milliseconds to wait before the next attempt, clamped to the bounds of a delay. Uses the default delay
- * if `delay` throws or does not return a number. Never throws.
+ * Returns the delay before the next attempt in milliseconds, clamped to 0 to ten years. Uses the default delay if
+ * `delay` throws or does not return a number. Never throws.
  */
 export function delayBefore(attempt: number, error: unknown, delay: RetryDelay = defaultRetryDelay): number {
   try {
@@ -70,7 +70,7 @@ export function delayBefore(attempt: number, error: unknown, delay: RetryDelay =
   return clamp(defaultRetryDelay(attempt, error), bounds.delayMs);
 }
 
-/** Returns whether an error is retried. Never throws: an entry that is not a class matches no error. */
+/** Returns whether the rules allow a retry after this error. Never throws: an entry that is not a class is ignored. */
 export function isRetryable(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
   const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => isA(error, type));
   return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));

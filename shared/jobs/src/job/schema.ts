@@ -34,7 +34,12 @@ export type OutputOf<Schema> =
 export interface ValueSchema {
   /** A JSON Schema for documentation; `{}` if the library cannot describe its schema as one. */
   readonly json: TSchema;
-  /** @throws {InvalidArgumentsError} naming the path of every problem */
+  /**
+   * Validates a value and serializes it for storage.
+   *
+   * @throws {InvalidArgumentsError} listing the problems found, each with its path
+   * @throws {TypeError} if the schema validates asynchronously
+   */
   check(value: unknown): Checked<unknown>;
 }
 
@@ -42,8 +47,8 @@ export interface ValueSchema {
  * Compiles a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema.
  *
  * @param root the name of the value in messages: `args` or `result`
- * @param job the name of the job
- * @throws {TypeError} if the schema is none of these, or is an invalid JSON Schema
+ * @param job the name of the job, for messages
+ * @throws {TypeError} if the schema is of another kind, or is an invalid JSON Schema
  */
 export function compileSchema(schema: object, root: 'args' | 'result', job: string): ValueSchema {
   if (isStandard(schema)) return standardSchema(schema, root, job);
@@ -75,8 +80,8 @@ const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
 const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 
 /**
- * Maximum length of a value's JSON, in characters, up to which all problems are reported. For a longer value, only the
- * first is reported, because each of its many elements could have one.
+ * Length of a value's JSON, in characters, up to which all problems are reported. For a longer value, only the first
+ * problem is reported, because each of its many elements could have one.
  */
 const maxThoroughLength = 20_000;
 
@@ -133,7 +138,7 @@ function isStandard(schema: object): schema is StandardSchemaV1 {
   return typeof standard === 'object' && standard !== null && 'validate' in standard;
 }
 
-/** @see https://standardschema.dev */
+/** Wraps a schema that implements Standard Schema (https://standardschema.dev). */
 function standardSchema(schema: StandardSchemaV1, root: string, job: string): ValueSchema {
   return {
     json: describedBy(schema),
@@ -160,7 +165,7 @@ function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>, root: string)
   return root + keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
 }
 
-/** Returns the JSON Schema if the library also implements Standard JSON Schema; otherwise `{}`. */
+/** Returns the schema as JSON Schema if its library implements Standard JSON Schema and can convert it; else `{}`. */
 function describedBy(schema: StandardSchemaV1): TSchema {
   const { jsonSchema: converter } = schema['~standard'] as {
     jsonSchema?: { input(options: { target: string }): Record<string, unknown> };

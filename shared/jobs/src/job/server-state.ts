@@ -2,8 +2,11 @@
 export type ServerRequest = 'quiet' | 'stop';
 
 /**
- * `quiet`: claims no new jobs and finishes those it has. `stopping`: exits when its jobs have finished or the
- * shutdown grace is over.
+ * All server states:
+ *
+ * - `running`: claims and runs jobs
+ * - `quiet`: claims no new jobs, but finishes those it is running
+ * - `stopping`: shuts down as soon as its jobs have finished or `stopTimeoutMs` has passed
  */
 export const serverStates = ['running', 'quiet', 'stopping'] as const;
 

@@ -10,6 +10,8 @@ export const jobStates = [
 ] as const;
 
 /**
+ * The state of a job:
+ *
  * - `scheduled`: waits for its time (a delay, or the pause before a retry)
  * - `awaiting`: waits for other jobs or batches
  * - `enqueued`: ready for the next free server, unless its concurrency key blocks it
@@ -18,7 +20,7 @@ export const jobStates = [
  */
 export type JobState = (typeof jobStates)[number];
 
-/** The final states. */
+/** The states of jobs that have ended. */
 export const finishedStates = ['done', 'failed', 'cancelled'] as const satisfies readonly JobState[];
 
 export type FinishedState = (typeof finishedStates)[number];

@@ -1,14 +1,14 @@
 /**
- * Converts a value to text that Postgres can store: truncated to `maxLength`, with NUL and unpaired surrogates
- * replaced. Never throws.
+ * Converts a value to text that Postgres can store: truncates it to `maxLength` characters, and replaces NUL and
+ * unpaired surrogates. Never throws.
  */
 export function storable(text: unknown, maxLength: number): string {
   return printed(text).slice(0, maxLength).replaceAll('\0', '\u2400').toWellFormed();
 }
 
 /**
- * Converts a value to text. Never throws, although some values cannot be converted, such as an object without a
- * prototype.
+ * Converts a value to text. Never throws: a note replaces a value that cannot be converted, such as an object without
+ * a prototype.
  */
 export function printed(value: unknown): string {
   try {

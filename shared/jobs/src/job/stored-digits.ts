@@ -7,12 +7,12 @@ type Document = Map<string, Document> | Document[] | string;
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
- * Returns the new document with the stored digits of every number that has not been changed. JavaScript reads
- * 12345678901234567890 as 12345678901234567000, so a program that reads a document, changes one member and writes it
- * back would otherwise also change large numbers in other members.
+ * Returns the new document, in which every number that was not changed keeps its stored digits. Numbers are compared
+ * with those under the same key or index. JavaScript reads 12345678901234567890 as 12345678901234567000, so a program
+ * that reads a document, changes one member and writes it back would otherwise also change large numbers in other
+ * members.
  *
- * If JavaScript would write a number of the new document differently, the number did not pass through JavaScript and is
- * kept as given.
+ * A number that is not written the way JavaScript writes it has not passed through JavaScript, so it is kept as given.
  *
  * @param stored the current document
  * @param next the new document
@@ -69,7 +69,7 @@ function readElements(rest: Iterator<RegExpMatchArray>): Document {
   return elements;
 }
 
-/** @throws {SyntaxError} if the text ends too early */
+/** @throws {SyntaxError} if the document is incomplete */
 function nextToken(rest: Iterator<RegExpMatchArray>): string {
   const match = rest.next();
   if (match.done === true) throw new SyntaxError('The text is not a JSON document');

@@ -5,15 +5,15 @@ import type { JobState } from './state.js';
  * Why a job entered a state:
  *
  * - `created`: it was enqueued
- * - `due`: its scheduled time came
- * - `parents-ended`: its dependencies have finished
+ * - `due`: its scheduled time was reached
+ * - `parents-ended`: the last of its parents ended
  * - `claimed`: a server claimed it
  * - `done`, `failed`, `cancelled`: an attempt ended this way, or an operator cancelled the job. After `failed`, the job
  *   is `scheduled` if attempts remain
  * - `lost`: its server died or stopped renewing its lease
  * - `released`: its server returned it to the queue; the attempt does not count
  * - `snoozed`: its handler postponed it
- * - `retried`, `run`, `rescheduled`: an operator retried it, ran it now, or changed its time
+ * - `retried`, `run`, `rescheduled`: an operator retried it, made it ready early, or changed its time
  */
 export type TransitionReason =
   | 'created'
@@ -36,7 +36,7 @@ export interface Transition {
   readonly state: JobState;
   readonly reason: TransitionReason;
   readonly at: Date;
-  /** The attempt that started or ended with this step; `null` if none did. */
+  /** Number of the attempt that started or ended with this step; `null` if none did. */
   readonly attempt: number | null;
   /** The server that ran that attempt. */
   readonly serverId: string | null;

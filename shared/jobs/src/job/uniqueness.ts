@@ -6,13 +6,13 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 
 export interface UniquenessOptions {
   /**
-   * How long a job holds its key at most, counted from its creation, in milliseconds: 1 to 31 536 000 000 (a year). By
-   * default, there is no limit: the job holds its key while it is in one of `states`.
+   * Maximum time for which a job holds its key after its creation, in milliseconds: 1 to 31 536 000 000 (a year).
+   * Unlimited by default: the job then holds its key whenever it is in one of `states`.
    */
   readonly periodMs?: number;
   /**
-   * The states in which a job holds its key; all unfinished ones by default. Finished states require `periodMs`, and
-   * the key is released when the job is deleted.
+   * The states in which a job holds its key; all unfinished states by default. A list that includes finished states
+   * requires `periodMs`. Deleting the job releases the key.
    */
   readonly states?: readonly JobState[];
   /** What happens when a job is enqueued with a key that another job holds; `keep` by default. */
@@ -28,8 +28,8 @@ export interface Uniqueness extends UniquenessOptions {
 /** How a definition derives the unique key of its jobs. */
 export interface UniquenessRule<Args> extends UniquenessOptions {
   /**
-   * The key, or a function that computes it from the arguments and returns `null` for a job that is allowed to have
-   * duplicates. By default, all arguments form the key.
+   * The key, or a function that computes it from the arguments and returns `null` if the job may have duplicates. By
+   * default, the key is derived from all arguments.
    */
   readonly key?: string | ((args: Args) => string | null);
 }

@@ -4,7 +4,7 @@ import type { BatchListQuery } from '../storage/batches.js';
 
 /** Keeps the batches in memory and counts how their jobs ended. */
 export class BatchRecords {
-  /** In order of creation. */
+  /** Batches by id, in order of creation. */
   readonly #batches = new Map<string, Batch>();
 
   add({ id, name, jobs, callback }: NewBatch, now: Date): void {
@@ -38,7 +38,10 @@ export class BatchRecords {
       .map((batch) => ({ ...batch }));
   }
 
-  /** Counts a job that has finished. Returns how the batch ended if this was its last job, otherwise `null`. */
+  /**
+   * Counts a finished job of the batch. Returns the final state of the batch if this was its last unfinished job;
+   * otherwise `null`.
+   */
   count(id: string, state: FinishedState, now: Date): FinishedState | null {
     return this.#add(id, state, 1, now);
   }
@@ -46,16 +49,13 @@ export class BatchRecords {
   /**
    * Undoes {@link count} for a finished job that is being retried.
    *
-   * @param state the final state with which the job was counted
+   * @param state the final state under which the job was counted
    */
   uncount(id: string, state: FinishedState): void {
     this.#add(id, state, -1, null);
   }
 
-  /**
-   * Deletes the oldest finished batches, so that at most `max` finished ones remain. Returns the ids of the deleted
-   * batches.
-   */
+  /** Deletes the oldest finished batches until at most `max` of them remain. Returns the ids of the deleted batches. */
   trim(max: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
     const gone = finished.slice(0, Math.max(0, finished.length - max)).map(({ id }) => id);

@@ -9,10 +9,11 @@ export interface KnownIds {
 }
 
 /**
- * Checks that new jobs have unused ids and that their parents exist, either in the storage or among the new jobs.
+ * Checks that the ids of new jobs are unused and unique, and that their parents exist in the storage or among the new
+ * jobs.
  *
  * @param batchId the id of the batch that is enqueued in the same call, if any
- * @throws {Error} if an id is already in use
+ * @throws {Error} if an id is already in use or occurs twice
  * @throws {UnknownParentError} if a parent does not exist or is not visible to the caller
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {

@@ -2,27 +2,27 @@ import type { JobRecord } from './job-record.js';
 import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
-  /** The ready and running jobs of the key. Each occupies one of the key's slots. */
+  /** The ready and running jobs with this key. Each occupies one of the key's slots. */
   readonly occupants: Set<JobRecord>;
   readonly blocked: ReadyQueue;
 }
 
 /**
- * The concurrency semaphores of one queue. Tracks, for each key, which jobs are ready or running and which are blocked.
+ * The concurrency semaphores of one queue. For each key, tracks which jobs are ready or running and which are blocked.
  */
 export class ConcurrencyKeys {
   readonly #keys = new Map<string, KeyRecord>();
 
   /**
-   * Adds a job that should become ready. Returns the jobs of the same key that become ready now. If the added job is
-   * not among them, it is blocked.
+   * Requests a slot for a job that should become ready. Returns the jobs that become ready now; if the requesting job
+   * is not among them, it is blocked. A job without a concurrency key needs no slot.
    */
   acquire(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     if (name === undefined) return [job];
     let key = this.#keys.get(name);
     if (key === undefined) this.#keys.set(name, (key = { occupants: new Set(), blocked: new ReadyQueue() }));
-    if (key.occupants.has(job)) return [job]; // a released job keeps its slot
+    if (key.occupants.has(job)) return [job]; // for example, a released job, which keeps its slot
     key.blocked.add(job);
     job.blocked = true;
     return admit(key);
@@ -54,9 +54,7 @@ export class ConcurrencyKeys {
   }
 }
 
-/**
- * Unblocks jobs in run order, as long as free slots remain under the limit of the next job. Returns the unblocked jobs.
- */
+/** Unblocks jobs in run order until the occupied slots reach the limit of the next job. Returns the unblocked jobs. */
 function admit({ occupants, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {

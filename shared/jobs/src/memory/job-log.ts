@@ -3,7 +3,7 @@ import type { LogLine } from '../job/job-log.js';
 import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { hasLease, type JobRecord } from './job-record.js';
 
-/** Stores a report if its claim still has the lease on the job; otherwise returns `false`. */
+/** Stores a report and returns `true`; if its claim has lost the lease on the job, returns `false` instead. */
 export function storeReport(
   record: JobRecord | undefined,
   { claim, progress, lines }: JobReport,

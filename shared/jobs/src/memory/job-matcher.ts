@@ -9,7 +9,7 @@ import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
-/** Returns a predicate for the jobs that match the filter. */
+/** Returns a function that checks whether a job matches the filter. */
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
@@ -76,8 +76,8 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /**
- * Parses JSON for comparisons. Replaces each number that JavaScript would round with a random object, so that it equals
- * no other value.
+ * Parses JSON so that its values can be compared. A number that JavaScript would round becomes a unique object, which
+ * equals no other value.
  */
 function parseComparably(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>
@@ -110,14 +110,14 @@ function messageOf({ name, message }: JobError): string {
   return `${name}: ${message}`;
 }
 
-/** Returns the text of a job that is searched for the words of a query, in lower case. */
+/** Returns the lower-case text of a job in which search words are looked up. */
 export function searchedText(record: JobRecord): string {
   const { meta, error, args } = record;
   const message = error === null ? '' : messageOf(error);
   return [...namesIn(record), meta?.idempotencyKey ?? '', message, args].join('\n').toLowerCase();
 }
 
-/** Returns the texts of a job whose words can correct a misspelled search word. */
+/** Returns the texts of a job that supply replacements for misspelled search words. */
 export function searchedTexts(record: JobRecord): string[] {
   const { error } = record;
   return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];

@@ -5,33 +5,38 @@ import type { Transition } from '../job/transition.js';
 import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
-/** A job as the memory storage keeps it. Arguments and result are JSON text, so that callers cannot modify them. */
+/**
+ * A job as stored in memory. Its arguments and result are JSON text, so that callers cannot modify the stored values.
+ */
 export interface JobRecord extends Omit<
   Job,
   'args' | 'result' | 'progress' | 'readyAt' | keyof JobMetaFields
 > {
   args: JsonText;
   result: JsonText;
-  /** A number that increases with each arrival. Jobs of equal priority run in this order. */
+  /**
+   * Sequence number in order of arrival, by which jobs of equal priority run. A job that has been unblocked gets a new
+   * one.
+   */
   seq: number;
   /** When the lease expires, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
-  /** Whether the job is not ready because the limit of its concurrency key is reached. */
+  /** Whether the job is waiting for a slot, because its concurrency key has reached its limit. */
   blocked: boolean;
-  /** Delay after the job's last parent has ended, in milliseconds; `null` if it has no such delay. */
+  /** Delay, in milliseconds, that begins when the job's last parent ends; `null` if there is none. */
   delayMs: number | null;
-  /** Whether an operator has cancelled the job while it was running. */
+  /** Whether cancellation was requested while the job was running. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
-  /** The progress that the current or latest attempt reported last. */
+  /** The latest progress reported by the current or most recent attempt. */
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
-  /** When each line of `log` was stored, by the storage's clock, in the same order. */
+  /** The times at which the lines of `log` were stored, in the same order and by the storage's clock. */
   readonly logWrittenAt: Date[];
-  /** Number of times that the job has been claimed, including attempts that did not count. */
+  /** Number of times the job has been claimed, including attempts that do not count, such as released ones. */
   runs: number;
 }
 
@@ -148,7 +153,7 @@ export function hasLease(record: JobRecord | undefined, claim: Claim): record is
   );
 }
 
-/** Undoes the start of the current attempt, so that this attempt does not count. */
+/** Undoes the start of the current attempt, so that the attempt does not count. */
 export function undoStart(record: JobRecord): void {
   record.attempt--;
   record.serverId = null;
@@ -164,7 +169,7 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
-/** Records the end of an attempt that did not finish the job. Clears the job's server and start time. */
+/** Records the end of an attempt that did not finish the job, and clears the job's server and start time. */
 export function endAttempt(
   record: JobRecord,
   outcome: 'failed' | 'lost',

@@ -5,7 +5,7 @@ import type { JobRecord } from './job-record.js';
 /**
  * Changes a job's state and records the transition.
  *
- * @param reason `null` if only the job's content changes, in which case no transition is recorded
+ * @param reason why the state changes; `null` if only the job's content changes, which is not recorded as a transition
  */
 export function enter(
   record: JobRecord,

@@ -16,7 +16,7 @@ import type { Clock } from '../storage/clock.js';
 export class MemoryAlerts implements Alerts {
   readonly #clock: Clock;
   readonly #alerts = new Map<string, Alert>();
-  /** Oldest first. */
+  /** Undelivered messages, oldest first. */
   readonly #messages = new Map<string, AlertMessage>();
   #turnTakenAt = -Infinity;
 

@@ -9,7 +9,7 @@ import {
 } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 
-/** Maximum number of entries; older ones are deleted. */
+/** Maximum number of entries. When it is exceeded, the oldest entries are deleted. */
 const maxEntries = 10_000;
 
 /** Keeps the audit log in memory. */
@@ -28,7 +28,8 @@ export class MemoryAuditLog implements AuditLog {
   }
 
   /**
-   * Stores an entry. Must be called before the change that the entry describes, so that nothing changes if this throws.
+   * Stores an entry. Must be called before the change that the entry describes, so that the change is not made if the
+   * entry cannot be stored.
    */
   add(entry: NewAuditEntry): void {
     const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
@@ -37,7 +38,10 @@ export class MemoryAuditLog implements AuditLog {
     this.#entries = this.#entries.slice(0, maxEntries);
   }
 
-  /** Stores the audit entry of an action with this result, if the caller passed `audit`. */
+  /**
+   * Stores the entry that the caller's `audit` function builds from the action's result; does nothing if there is no
+   * such function.
+   */
   addOf<Result>({ audit }: ActionOptions<Result>, result: Result): void {
     if (audit !== undefined) this.add(audit(result));
   }

@@ -27,7 +27,7 @@ interface RunningOperation {
   readonly operation: BulkOperation;
   /** Ids of the jobs that have not been processed yet. */
   readonly rest: string[];
-  /** Ids of the jobs that have been changed. */
+  /** Ids of the jobs that the operation has changed so far. */
   readonly changed: string[];
   readonly request: BulkRequest;
 }
@@ -45,9 +45,7 @@ const verbs: Record<
   delete: (control, id) => control.delete(id),
 };
 
-/**
- * Keeps bulk operations in memory and runs them. Each operation processes the jobs that matched when it was created.
- */
+/** Keeps bulk operations in memory and runs them. The jobs of an operation are selected when it is created. */
 export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;
@@ -172,8 +170,9 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   /**
-   * Returns the jobs that a request would change. For a confirmed request, these exclude jobs that were created or
-   * finished after the preview, and are no more than the preview counted, if its count is exact.
+   * Returns the jobs that a request would change. If the request was confirmed after a preview, leaves out jobs that
+   * were created or finished after the preview and, if the preview's count is exact, returns no more jobs than it
+   * counted.
    */
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);

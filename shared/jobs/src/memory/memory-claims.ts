@@ -50,7 +50,10 @@ export class MemoryClaims implements Claims {
     });
   }
 
-  /** Returns a predicate for the names of the jobs that a server may claim; `null` if it may claim any. */
+  /**
+   * Returns a function that checks by a job's name whether the server can claim the job; `null` if it can claim all
+   * jobs.
+   */
   #claimable(serverId: string): ((name: string) => boolean) | null {
     const names = this.#servers.jobNamesOf(serverId);
     const paused = this.#jobTypes.paused();
@@ -87,7 +90,7 @@ export class MemoryClaims implements Claims {
 
   /**
    * Returns how many jobs can be claimed now: `requested`, or fewer if the queue has fewer ready jobs or its limits
-   * allow fewer.
+   * allow fewer. If the rate limit allows fewer, also schedules a notification for when it next allows a job.
    */
   #room(name: string, requested: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
@@ -98,7 +101,9 @@ export class MemoryClaims implements Claims {
     return Math.min(room, tokens);
   }
 
-  /** Applies a change to each job whose claim still has its lease. Returns the claims that have lost theirs. */
+  /**
+   * Applies a change to each job on which the claim still has the lease. Returns the claims that have lost their lease.
+   */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

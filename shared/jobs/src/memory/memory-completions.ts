@@ -8,10 +8,7 @@ import { endAttempt, hasLease, type JobRecord, undoStart } from './job-record.js
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
-/**
- * Runs work in a database transaction: commits the transaction if the work succeeds, and rolls it back if the work
- * throws.
- */
+/** Runs work in a database transaction, which is committed if the work succeeds and rolled back if the work throws. */
 export type BeginTransaction = <Result>(
   work: (client: TransactionClient) => Promise<Result>,
 ) => Promise<Result>;
@@ -42,8 +39,8 @@ export class MemoryCompletions implements Completions {
   }
 
   /**
-   * Runs the work in a transaction and records the outcome right after the commit. A crash between the two does no harm
-   * if the database is also kept in this process, because it is then lost together with the jobs.
+   * Runs the work in a transaction and records the outcome right after the commit. A crash between these two steps is
+   * harmless if the database also lives in this process, because its data is then lost together with the jobs.
    */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     if (this.#begin === undefined)

@@ -76,7 +76,7 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  /** Returns the unmet dependencies of these jobs, without jobs that have none. */
+  /** Returns the unmet dependencies of each of these jobs; leaves out jobs that have none. */
   #unmetOf(records: readonly JobRecord[]): Map<JobRecord, After> {
     return new Map(
       records.flatMap((record) => {
@@ -129,8 +129,8 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Changes the content of a job. If the job is ready, it first leaves its queue and frees its concurrency slot. A job
-   * that stays ready in the same queue keeps the time at which it became ready.
+   * Changes the content of a job. A ready job first leaves its queue and frees its concurrency slot. If it stays ready
+   * in the same queue, it keeps the time at which it became ready.
    */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
@@ -154,10 +154,10 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Carries out an action on one job and records it in the audit log.
+   * Carries out an action on one job and, if the caller passed `audit`, records it in the audit log.
    *
-   * @param plan returns a function that makes the change; `unchanged` if the job needs none, `illegal` if its state
-   *   does not allow the action
+   * @param plan returns a function that makes the change; `unchanged` if the job already is as requested; `illegal` if
+   *   its state does not allow the action
    */
   #control(
     id: string,
@@ -182,7 +182,7 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/** Returns a text that differs if any property on which a decision about edits can depend has changed. */
+/** Returns a string that changes whenever a property changes that a decision about edits can depend on. */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

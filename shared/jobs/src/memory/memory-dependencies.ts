@@ -1,15 +1,15 @@
 import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
-/** The callbacks that change the state of a dependent once it is known whether its condition is met. */
+/** Callbacks that release or cancel a dependent once it is known whether its condition is met. */
 export interface DependencyEffects {
-  /** Called when every parent has met the condition. */
+  /** Called when all parents have met the condition. */
   release(dependentId: string): void;
   /** Called when a parent has ended without meeting the condition. */
   cancel(dependentId: string, error: JobError): void;
 }
 
-/** The parents of a dependent that have not met its condition. */
+/** The condition of a dependent and the parents that have not met it yet. */
 interface Unmet {
   readonly when: After['when'];
   readonly parents: Set<string>;
@@ -18,13 +18,13 @@ interface Unmet {
 
 /** Tracks which jobs depend on which jobs and batches. */
 export class MemoryDependencies {
-  /** Contains every dependent until it is deleted. */
+  /** Maps each dependent to its unmet condition. Entries stay until the dependent is deleted. */
   readonly #unmet = new Map<string, Unmet>();
-  /** Maps each parent to its dependents, including those that are no longer waiting. */
+  /** Maps the id of each parent to those of its dependents, including dependents that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
   /**
-   * Ended parents whose dependents have not been updated yet. A queue, because recursion could exceed the stack in long
-   * chains of jobs.
+   * Ended parents whose dependents have not been updated yet. They are queued rather than handled recursively, because
+   * a long chain of jobs could overflow the stack.
    */
   readonly #ends: [parentId: string, end: ParentEnd][] = [];
   #resolving = false;
@@ -42,7 +42,7 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Makes a dependent stop waiting, so that its parents no longer affect it. */
+  /** Makes a dependent stop waiting, so that its parents no longer affect it. Its unmet parents are remembered. */
   drop(dependentId: string): void {
     const unmet = this.#unmet.get(dependentId);
     if (unmet !== undefined) unmet.isWaiting = false;
@@ -58,7 +58,7 @@ export class MemoryDependencies {
     return { when: unmet.when, parents: [...unmet.parents] };
   }
 
-  /** Removes a deleted job or batch from the records. */
+  /** Removes everything recorded about a deleted job or batch. */
   forget(id: string): void {
     this.#dependents.delete(id);
     this.#unmet.delete(id);

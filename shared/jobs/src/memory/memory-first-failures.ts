@@ -7,9 +7,9 @@ interface Occurrence {
   readonly lastMs: number;
 }
 
-/** Keeps the time at which jobs of each name first failed with each kind of error. */
+/** Remembers when jobs of each name first failed with each kind of error. */
 export class MemoryFirstFailures {
-  /** The kinds of errors, by job name and fingerprint. The one that occurred least recently comes first. */
+  /** Kinds of errors by job name and fingerprint, least recently seen first. */
   readonly #kinds = new Map<string, Occurrence>();
 
   note(name: string, error: JobError, at: Date): void {

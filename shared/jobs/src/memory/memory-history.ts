@@ -15,7 +15,7 @@ export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
   add(record: JobRecord): void {
-    this.#records.delete(record.id); // so that a job that was retried moves to the end
+    this.#records.delete(record.id); // moves a retried job to the end
     this.#records.set(record.id, record);
   }
 
@@ -23,7 +23,7 @@ export class MemoryHistory {
     this.#records.delete(record.id);
   }
 
-  /** Returns the jobs to delete: those whose retention has expired, and the oldest ones beyond `maxFinished`. */
+  /** Returns the jobs to delete: those whose retention has expired, and the oldest ones in excess of `maxFinished`. */
   old({ maxFinished, days }: MemoryRetention, nowMs: number): JobRecord[] {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);
     const excess = this.#records.size - maxFinished;

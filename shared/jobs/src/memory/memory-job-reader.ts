@@ -181,8 +181,9 @@ export class MemoryJobReader implements JobReader {
 }
 
 /**
- * Returns the first jobs, as many as fit: their arguments and results together may not exceed `maxBytes`, but at least
- * one job is returned. Without `documents`, returns all jobs without their arguments and results.
+ * Returns as many of the first jobs as fit: their arguments and results can take up to `maxBytes` in total, but the
+ * first job is always included. If `documents` is `false`, returns all jobs, with `null` as their arguments and
+ * results.
  */
 function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
   if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
@@ -196,7 +197,7 @@ function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
 
 type Failure = Pick<JobRecord, 'id' | 'finishedAt'>;
 
-/** Compares two failed jobs, for sorting the latest failure first. Returns a negative number if `one` failed later. */
+/** Compares two failed jobs, to sort the latest failures first. Returns a negative number if `one` failed later. */
 function byFailure(one: Failure, other: Failure): number {
   const failedAt = ({ finishedAt }: Failure): number => finishedAt?.getTime() ?? 0;
   return failedAt(other) - failedAt(one) || compare(other.id, one.id);

@@ -10,7 +10,7 @@ export class MemoryJobTypes implements JobTypes {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
   readonly #jobs: MemoryJobs;
-  /** The pauses by job name, including those that have reached their end and have not been removed yet. */
+  /** Pauses by job name, including expired ones that have not been removed yet. */
   readonly #pauses = new Map<string, PausedType>();
 
   constructor(clock: Clock, audit: MemoryAuditLog, jobs: MemoryJobs) {
@@ -23,7 +23,7 @@ export class MemoryJobTypes implements JobTypes {
     return [...this.#pauses.values()];
   }
 
-  /** Returns the names of the job types that are paused, whose jobs no server may claim. */
+  /** Returns the names of the paused job types, whose jobs cannot be claimed. */
   paused(): ReadonlySet<string> {
     if (this.#pauses.size === 0) return none;
     const now = this.#clock.now();
@@ -53,7 +53,7 @@ export class MemoryJobTypes implements JobTypes {
     return before;
   }
 
-  /** Ends a pause without an audit entry. */
+  /** Ends a pause without recording an audit entry. */
   unpause(name: string): void {
     this.#pauses.delete(name);
     for (const queue of this.#jobs.queues.keys()) this.#jobs.notify(queue);

@@ -24,10 +24,10 @@ import { MemoryDependencies } from './memory-dependencies.js';
 import { MemoryThroughput } from './memory-throughput.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
-/** Maximum number of queues unless the caller sets another. */
+/** Default maximum number of queues. */
 const defaultMaxQueues = 10_000;
 
-/** Keeps all jobs and queues in memory, and carries out the state changes that several components need. */
+/** Keeps all jobs and queues in memory, and makes the state changes that several components have in common. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();
@@ -63,9 +63,10 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds all of the jobs or none.
+   * Adds jobs, or none if one of them is rejected. A job whose key is held by another job is not created; the result
+   * names the other job.
    *
-   * @param batch the new batch that the jobs belong to, if any
+   * @param batch the batch to create together with its jobs, if any
    */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
@@ -89,7 +90,7 @@ export class MemoryJobs {
   }
 
   /**
-   * Checks jobs now and adds them once a transaction of another database has committed.
+   * Checks jobs now, and adds them once the transaction, which belongs to the application's database, has committed.
    *
    * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key, because the key cannot be
    *   reserved until the commit
@@ -151,7 +152,11 @@ export class MemoryJobs {
     return this.add(batch.callback === null ? batch.jobs : [...batch.jobs, batch.callback], batch);
   }
 
-  /** Returns a queue, creating it if it does not exist. */
+  /**
+   * Returns a queue, creating it if it does not exist.
+   *
+   * @throws {TooManyQueuesError} if a new queue would exceed the limit
+   */
   queue(name: string): QueueRecord {
     return this.#queues.get(name);
   }
@@ -179,7 +184,10 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
-  /** Makes a job ready. If the job was cancelled while it was running, finishes it as cancelled instead. */
+  /**
+   * Makes a job ready, or blocks it if its concurrency key has no free slot. If cancellation was requested while the
+   * job was running, finishes it as cancelled instead.
+   */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -201,8 +209,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Schedules a job. A time in the past counts as now. If the job was cancelled while it was running, finishes it as
-   * cancelled instead.
+   * Schedules a job. A time in the past counts as now. If cancellation was requested while the job was running,
+   * finishes it as cancelled instead.
    */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
@@ -245,7 +253,10 @@ export class MemoryJobs {
     this.dependencies.forget(record.id);
   }
 
-  /** Deletes finished jobs and batches that exceed their retention, and keys that are no longer needed. */
+  /**
+   * Deletes finished jobs and batches that are past their retention or in excess of its maximum, and keys that are no
+   * longer needed.
+   */
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
     for (const id of this.batches.trim(retention.maxFinished)) this.dependencies.forget(id);
@@ -262,8 +273,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds ready jobs to their queue. Jobs that have just been unblocked run after all ready jobs of the same priority,
-   * so that other keys are not delayed; only the arriving job keeps its place.
+   * Adds jobs to the ready jobs of their queue. Jobs that were blocked until now run after all ready jobs of equal
+   * priority, so that they do not delay jobs with other keys. The `arriving` job, which is being made ready, keeps its
+   * place.
    */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
@@ -278,8 +290,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Stops counting a running job towards the concurrency limit of its queue. Must be called before the job's state
-   * changes.
+   * Stops counting a job towards the concurrency limit of its queue, if it is running. Must be called before the job's
+   * state changes.
    */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
@@ -289,8 +301,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Makes cancelled jobs wait for their parents again. Parents that have already ended take effect immediately. All jobs
-   * start waiting before the first parent is checked, because some can be parents of others.
+   * Makes cancelled jobs wait for their parents again. Parents that have already ended take effect immediately. All
+   * jobs start waiting before the first parent is checked, because some of the jobs can be parents of others.
    */
   awaitAgain(cancelled: ReadonlyMap<JobRecord, After>): void {
     for (const record of cancelled.keys()) {

@@ -11,7 +11,7 @@ interface KeyRecord {
 /** Returns a job's state; `undefined` if the job no longer exists. */
 type StateOf = (jobId: string) => JobState | undefined;
 
-/** Tracks which jobs hold which keys. */
+/** Tracks which job holds each unique key or idempotency key. */
 export class MemoryKeys {
   readonly #records = new Map<string, KeyRecord>();
 
@@ -30,8 +30,8 @@ export class MemoryKeys {
   }
 
   /**
-   * Deletes the records of keys that their jobs no longer hold and can never hold again. The key of a failed or
-   * cancelled job is kept, because the job may be retried.
+   * Deletes the records of keys that their jobs can no longer hold. The key of a failed or cancelled job is kept,
+   * because the job may be retried.
    */
   trim(stateOf: StateOf, now: number): void {
     for (const [name, { key, jobId, until }] of this.#records) {

@@ -6,7 +6,8 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /**
- * Reads the leases on running jobs. A lease is never locked, because no database transaction can lock a job in memory.
+ * Reads the leases on running jobs. Reports no lease as locked, because no database transaction can lock a job in
+ * memory.
  */
 export class MemoryLeases implements Leases {
   readonly #jobs: MemoryJobs;

@@ -19,11 +19,11 @@ interface MaintenanceParts {
   readonly retention: MemoryRetention;
   readonly timings: MemoryTimings;
   readonly resumptions: MemoryResumptions;
-  /** Returns the queues of all recurring jobs. These queues are not deleted even if they are empty. */
+  /** Returns the queues of all recurring jobs, which are not deleted even if they are unused. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
-/** Does the background work on the jobs in memory. */
+/** Runs the background work on jobs in memory, such as promoting due jobs, rescuing lost ones and deleting old ones. */
 export class MemoryMaintenance implements Maintenance {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -72,7 +72,7 @@ export class MemoryMaintenance implements Maintenance {
   }
 
   async resolveDependencies(): Promise<number> {
-    return 0; // dependents are updated as soon as a job ends
+    return 0; // nothing to do, because dependents are updated as soon as a job ends
   }
 
   async rescue(): Promise<RescueReport> {
@@ -113,8 +113,8 @@ export class MemoryMaintenance implements Maintenance {
 }
 
 /**
- * Sorts lost jobs in the order in which they were claimed, and marks those that may have been running. A server starts
- * jobs in this order, so only the first ones, up to its concurrency, can have been running.
+ * Sorts lost jobs in the order in which they were claimed, and marks those that may have been started. A server starts
+ * jobs in this order, so only the first ones, up to the server's concurrency, can have been running.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

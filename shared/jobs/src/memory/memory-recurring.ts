@@ -36,25 +36,27 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
-/** A recurring job as the memory storage keeps it. The arguments are JSON text, so that callers cannot modify them. */
+/**
+ * A recurring job as stored in memory. Its arguments are JSON text, so that callers cannot modify the stored values.
+ */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
 
 /**
- * Retry delay in milliseconds for recurring jobs that are due but must wait until the last job that they enqueued has
- * finished.
+ * Delay, in milliseconds, before a due recurring job that could not be fired is tried again, for example because the
+ * job that it enqueued last has not finished.
  */
 const unfinishedRetryMs = 1_000;
 
-/** Keeps recurring jobs in memory and enqueues their jobs. */
+/** Keeps recurring jobs in memory and enqueues their runs. */
 export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #setAside: MemorySetAside;
   readonly #audit: MemoryAuditLog;
   readonly #records = new Map<string, RecurringRecord>();
-  /** Oldest first. */
+  /** Missed runs of all recurring jobs, oldest first. */
   #missed: MissedRuns[] = [];
 
   constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, audit: MemoryAuditLog) {
@@ -177,9 +179,9 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   /**
-   * Ends the pauses that have reached their end.
+   * Resumes the recurring jobs whose pause has expired.
    *
-   * @param attempt called for each of them; must call `resume`, which ends the pause
+   * @param attempt called with the id of each of them and a function that resumes it
    */
   resumeDue(now: number, attempt: (id: string, resume: () => void) => void): void {
     for (const record of this.#records.values()) {

@@ -23,7 +23,7 @@ interface ResumptionParts {
   readonly clock: Clock;
 }
 
-/** Ends the pauses of queues, job types and recurring jobs in memory when they reach their end. */
+/** Resumes queues, job types and recurring jobs in memory when their pauses expire. */
 export class MemoryResumptions {
   readonly #parts: ResumptionParts;
 
@@ -74,7 +74,7 @@ export class MemoryResumptions {
       ...jobTypes.all,
       ...(await recurring.list()),
     ];
-    // Ends that have passed belong to pauses that were set aside.
+    // Ignores ends in the past: they belong to pauses that could not be ended and were set aside.
     const ends = pauses.flatMap(({ pausedUntil }) => pausedUntil?.getTime() ?? []).filter((end) => end > now);
     return ends.length === 0 ? null : ends.reduce((least, end) => Math.min(least, end)) - now;
   }

@@ -40,10 +40,11 @@ export class MemoryServers implements Servers {
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** The versions of the running servers that reported one, by server id. */
+  /** Versions by server id, for the running servers that reported one. */
   readonly #versions = new Map<string, string>();
   /**
-   * The concurrency of each server, by server id. That of a lost server is kept for as long as the server is listed.
+   * Concurrency by server id. The entry of a lost server is kept until the server drops out of the list of lost
+   * servers.
    */
   readonly #concurrency = new Map<string, number>();
 
@@ -60,14 +61,14 @@ export class MemoryServers implements Servers {
     return this.#entries.has(id);
   }
 
-  /**
-   * Returns the maximum number of jobs that a server runs, or ran before it was lost, at once; `Infinity` if unknown.
-   */
+  /** Returns how many jobs a server can run at once, or could before it was lost; `Infinity` if unknown. */
   concurrencyOf(id: string | null): number {
     return this.#concurrency.get(id ?? '') ?? Infinity;
   }
 
-  /** Returns the names of the jobs that a server has handlers for; `null` if it did not register them. */
+  /**
+   * Returns the names of the jobs that a server has handlers for; `null` if it registered no names or is not running.
+   */
   jobNamesOf(id: string): readonly string[] | null {
     return this.#entries.get(id)?.server.jobNames ?? null;
   }
@@ -171,7 +172,7 @@ export class MemoryServers implements Servers {
     return { outcome: 'ok', server: copyOf(server), changed };
   }
 
-  /** Declares servers dead if their heartbeats have stopped. Returns the ids of these servers. */
+  /** Declares servers dead if their last heartbeat is older than their timeout. Returns the ids of these servers. */
   declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(
@@ -187,7 +188,7 @@ export class MemoryServers implements Servers {
     return silent.map(({ server }) => server.id);
   }
 
-  /** Counts a job that was reclaimed from a server, if that server was declared dead. */
+  /** Adds a reclaimed job to the count shown for a lost server; does nothing if the server was not declared dead. */
   countReclaimed(id: string | null): void {
     const server = this.#lost.find((each) => each.id === id);
     if (server !== undefined) server.processing += 1;

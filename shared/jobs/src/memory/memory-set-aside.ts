@@ -17,15 +17,13 @@ import type { Clock } from '../storage/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Something that background work processes, such as a job or a recurring job. */
+/** An item that background work processes, such as a job or a recurring job. */
 interface Subject {
   readonly role: SetAsideRole;
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /**
-   * When an operator last changed the item. An item that was set aside before this change is tried again immediately.
-   */
+  /** When the item was last changed. If it was set aside before this time, it is retried immediately. */
   readonly changedAt?: Date;
 }
 
@@ -51,6 +49,8 @@ export class MemorySetAside implements SetAside {
   /**
    * Processes an item unless it is set aside. If processing fails, sets the item aside. Returns the result of `work`,
    * or `undefined` if the item was skipped or failed.
+   *
+   * @throws the original error if too many items of this role are already set aside
    */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
     if (this.isSetAside(subject)) return undefined;
@@ -90,7 +90,10 @@ export class MemorySetAside implements SetAside {
     if (before === undefined) for (const listener of this.#listeners) listener(item);
   }
 
-  /** Returns whether background work must skip the item: it was discarded, or is set aside and not due for a retry. */
+  /**
+   * Returns whether background work must skip the item, because it was discarded or its next retry is not due yet. An
+   * item that has changed since its last failure is not skipped.
+   */
   isSetAside({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
     if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
@@ -171,7 +174,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** Returns the item for a job that background work of this role processes. */
+/** Returns the item that stands for a job in background work of this role. */
 export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

@@ -17,8 +17,8 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /**
- * Computes statistics. Error groups are computed from all jobs, of which memory contains few; throughput is counted
- * when jobs end.
+ * Computes error groups from all jobs in memory, of which there are few, and returns the throughput counted as jobs
+ * ended.
  */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;

@@ -29,16 +29,13 @@ import { MemoryTimings } from './memory-timings.js';
 export interface MemoryStorageOptions {
   clock?: Clock;
   /**
-   * Maximum number of finished jobs to keep. Beyond it, the oldest are deleted regardless of `retentionDays`. 10 000 by
-   * default.
+   * Maximum number of finished jobs, and of finished batches, to keep; 10 000 by default. When it is exceeded, the
+   * oldest are deleted, even before `retentionDays` have passed.
    */
   maxFinished?: number;
   /** Maximum number of queues; 10 000 by default. */
   maxQueues?: number;
-  /**
-   * Runs work in a transaction of the database that contains the application's data. Required for the `transaction`
-   * function of handlers, which uses it.
-   */
+  /** Runs work in a transaction of the application's database. Required if handlers call `transaction`. */
   transaction?: BeginTransaction;
   /**
    * Number of days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for

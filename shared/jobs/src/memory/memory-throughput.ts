@@ -8,12 +8,12 @@ import {
   type ThroughputQuery,
 } from '../storage/job-statistics.js';
 
-/** Key of the counts for all queues together. */
+/** Key of the totals for all queues. */
 const all = null;
 
 /**
- * Counts the jobs that end as done or failed, in time buckets. Deletes buckets older than the period for which
- * throughput is kept.
+ * Counts jobs that end as done or failed, in time buckets. Deletes buckets older than the period for which throughput
+ * is kept.
  */
 export class MemoryThroughput {
   readonly #counts = new Map<string | null, Map<number, ThroughputBucket>>();
@@ -61,7 +61,7 @@ export class MemoryThroughput {
     let bucket = buckets.get(at);
     if (bucket === undefined) {
       buckets.set(at, (bucket = { at: new Date(at), done: 0, failed: 0 }));
-      // Buckets are added in order of time, so the oldest come first.
+      // Stops at the first bucket to keep, because buckets are added in order of time.
       for (const old of buckets.keys()) {
         if (old >= nowMs - forMs - bucketMs) break;
         buckets.delete(old);

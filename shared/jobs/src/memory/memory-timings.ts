@@ -17,7 +17,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 
 type Resolution = 'minute' | 'hour';
 
-/** Key of the timings of all queues, or of all names. */
+/** Key for the timings of all queues or of all job names. */
 const all = '';
 
 interface Cell {
@@ -25,7 +25,7 @@ interface Cell {
   backlog: number | null;
 }
 
-/** The timings of one queue, one job name, one name in one queue, or all jobs. */
+/** Timings of all jobs, of one queue, of one job name, or of one job name in one queue. */
 class TimingSeries {
   readonly minute = new Map<number, Cell>();
   readonly hour = new Map<number, Cell>();
@@ -50,7 +50,7 @@ export class MemoryTimings implements Timings {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
-  /** The timings by queue and then by name; `all` is also a key at both levels. */
+  /** Timings by queue, then by job name. At both levels, the key `all` holds the totals. */
   readonly #places = new Map<string, Map<string, TimingSeries>>();
   #measuredMinute = 0;
 
@@ -98,7 +98,7 @@ export class MemoryTimings implements Timings {
     return found.toSorted(byAttempts).slice(0, query.limit);
   }
 
-  /** Stores the recorded timings, and measures the backlog once a minute. */
+  /** Stores the recorded timings. Once a minute, also measures the backlog and deletes old timings. */
   store(): void {
     for (const { queue, name, minute, timing } of this.#buffer.take())
       for (const place of this.#placesOf(queue, name))

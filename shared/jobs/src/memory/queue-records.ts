@@ -53,7 +53,11 @@ export class QueueRecords {
       throw new TooManyQueuesError(first, this.#max);
   }
 
-  /** Returns a queue, creating it if it does not exist. */
+  /**
+   * Returns a queue, creating it if it does not exist.
+   *
+   * @throws {TooManyQueuesError} if a new queue would exceed the limit
+   */
   get(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
@@ -75,7 +79,7 @@ export class QueueRecords {
     return queue;
   }
 
-  /** Deletes a queue, which must hold no unfinished jobs. */
+  /** Deletes a queue, which must not contain unfinished jobs. */
   retire(name: string): void {
     this.#queues.delete(name);
   }

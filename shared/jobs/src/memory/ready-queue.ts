@@ -1,6 +1,9 @@
 import type { JobRecord } from './job-record.js';
 
-/** The ready jobs of one queue in run order: by priority, then in order of arrival. */
+/**
+ * Jobs in run order, that is, by priority and then in order of arrival: the ready jobs of a queue, or the jobs that are
+ * blocked by a concurrency key.
+ */
 export class ReadyQueue {
   #jobs: JobRecord[] = [];
   #head = 0;
@@ -48,7 +51,7 @@ export class ReadyQueue {
     return low;
   }
 
-  /** Returns whether the queue contains a job. With `isWanted`, only jobs whose names it accepts are considered. */
+  /** Returns whether the queue contains a job or, with `isWanted`, a job whose name it accepts. */
   has(isWanted: ((name: string) => boolean) | null): boolean {
     if (isWanted === null) return this.length > 0;
     for (let at = this.#head; at < this.#jobs.length; at++)
@@ -56,9 +59,7 @@ export class ReadyQueue {
     return false;
   }
 
-  /**
-   * Removes and returns up to `limit` jobs from the front. With `isWanted`, only jobs whose names it accepts are taken.
-   */
+  /** Removes and returns up to `limit` jobs from the front. With `isWanted`, takes only jobs whose names it accepts. */
   take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
     if (isWanted !== null) return this.#takeNamed(limit, isWanted);
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
@@ -76,7 +77,7 @@ export class ReadyQueue {
       if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Closes the gaps that the taken jobs leave: moves the skipped jobs next to the first job that was not examined.
+    // Closes the gaps left by the taken jobs: moves the skipped jobs up to the first job that was not examined.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();

@@ -2,14 +2,16 @@ import { skippedErrorName } from '../job/continuation.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Returns the ids that dependents of a job can have as a parent: that of the job itself, and that of its batch. */
+/**
+ * Returns the ids under which other jobs can depend on this job: its own and, if it belongs to a batch, the batch's.
+ */
 export function parentIdsOf({ id, meta }: JobRecord): string[] {
   return meta?.batchId === undefined ? [id] : [id, meta.batchId];
 }
 
 /**
- * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs.
- * Searches breadth first, so each job follows the parent through which it was found.
+ * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs. The
+ * search is breadth-first, so each job comes after the parent through which it was found.
  */
 export function skippedBecauseOf(
   parents: readonly string[],

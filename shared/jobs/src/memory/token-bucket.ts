@@ -12,7 +12,7 @@ export class TokenBucket {
   /** Refills the bucket and returns the number of whole tokens in it. */
   available(limit: RateLimit, nowMs: number): number {
     this.#refill(limit, nowMs);
-    // Adding fractions causes rounding errors, which can leave the count just below a whole token.
+    // Tolerates rounding errors from adding fractions, which can leave the count just below a whole token.
     return Math.floor(this.#tokens + 1e-6);
   }
 

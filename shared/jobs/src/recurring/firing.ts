@@ -4,31 +4,31 @@ import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 
-/** Maximum delay in milliseconds; a due time that is handled later counts as missed. */
+/** How late a due time can be handled, in milliseconds, before it counts as missed. */
 const misfireThresholdMs = 60_000;
 
 /** A span of due times for which no job is enqueued, from `from` (inclusive) to `until` (exclusive). */
 export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
-  /** `misfire`: no server handled the due times in time. `overlap`: the previous job was unfinished. */
+  /** `misfire`: no server handled the due times in time. `overlap`: the previous job had not finished. */
   readonly reason: 'misfire' | 'overlap';
 }
 
-/** The plan for a due recurring job: which due times get a job, and when it is due next. */
+/** The plan for a due recurring job: for which due times to enqueue a job, and when it is due next. */
 export interface Firing {
-  /** The due times for which a job is enqueued, one job for each. */
+  /** The due times for which to enqueue a job, one job for each. */
   readonly dueTimes: readonly Date[];
   readonly nextDueAt: Date | null;
   readonly skipped: SkippedDueTimes | null;
 }
 
 /**
- * Decides how to handle a due recurring job. Of several due times, only the latest can be on time, if it is at most a
- * minute ago; all earlier ones were missed.
+ * Decides how to handle a due recurring job. If several due times have passed, all but the latest were missed. The
+ * latest was missed too if it was more than a minute ago.
  *
  * @param now by the storage's clock, not before `nextDueAt`
- * @param isBusy whether the previous job is unfinished
+ * @param isBusy whether the previous job has not finished yet
  * @returns `null` if the recurring job stays due until the previous job has finished
  */
 export function planFiring(
@@ -48,10 +48,10 @@ export function planFiring(
   });
   if (isBusy && overlap === 'skip') return skipAll('overlap');
 
-  // With overlap `skip`, all jobs after the first would be skipped, because the first is unfinished.
+  // Plans only one job with overlap `skip`, because the unfinished first job would cause all others to be skipped.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
   const latest = schedule.latest(limit, nextDueAt, now);
-  const due = latest.length > 0 ? latest : [nextDueAt]; // none are left if the time zone's rules have changed
+  const due = latest.length > 0 ? latest : [nextDueAt]; // `latest` can be empty if the time zone's rules have changed
   const [first = nextDueAt, second] = due;
   const last = due.at(-1) ?? first;
   if (misfire === 'skip' && now.getTime() - last.getTime() > misfireThresholdMs) return skipAll('misfire');
@@ -62,7 +62,11 @@ export function planFiring(
   };
 }
 
-/** Builds a job for a recurring job to enqueue. The new job is ready immediately. */
+/**
+ * Builds the job that a recurring job enqueues. The job is ready immediately.
+ *
+ * @param now the time to encode in the job's id, by the storage's clock
+ */
 export function buildRecurringRun(
   { id, name, queue, priority, maxAttempts, tags, concurrency }: Omit<NewRecurringJob, 'args'>,
   args: JsonText,

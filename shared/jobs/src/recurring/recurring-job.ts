@@ -8,14 +8,14 @@ import type { PauseState } from '../job/pause.js';
 import { checkSchedule } from './schedule.js';
 
 /**
- * How missed due times are handled: no job is enqueued (`skip`), one job for all of them (`once`), or one job for each
- * of them (`all`).
+ * How missed due times are handled: by enqueueing no job (`skip`), one job for all of them (`once`), or one job for
+ * each (`all`).
  */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 
 /**
- * How a due time is handled while the previous job is unfinished: the next job is enqueued anyway (`allow`), not at all
- * (`skip`), or as soon as the previous one has finished (`wait`).
+ * How a due time is handled while the previous job is unfinished: the next job is enqueued anyway (`allow`), is not
+ * enqueued (`skip`), or is enqueued as soon as the previous job has finished (`wait`).
  */
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
@@ -33,21 +33,21 @@ export interface RecurringJob extends PauseState {
   timeZone: string;
   misfire: MisfirePolicy;
   /**
-   * With misfire `all`: maximum number of missed due times that get a job. If there are more, only the latest ones do.
+   * With misfire `all`: maximum number of due times to catch up on. If more have passed, the earliest ones are skipped.
    */
   misfireLimit: number;
   overlap: OverlapPolicy;
-  /** The tags of its jobs. */
+  /** The tags of the jobs that it enqueues. */
   tags: readonly string[];
-  /** The concurrency key and limit of its jobs; `null` if they have none. */
+  /** The concurrency key and limit of the jobs that it enqueues; `null` if they have none. */
   concurrency: Concurrency | null;
   /** The application that defines it in code; `null` if an operator added it. */
   application: string | null;
   /** The next due time; `null` while the recurring job is paused, or if its cron expression matches no further time. */
   nextDueAt: Date | null;
-  /** The latest due time that got a job. */
+  /** The latest due time for which a job was enqueued; `null` if there is none. */
   lastDueAt: Date | null;
-  /** Id of the job that was enqueued for `lastDueAt`. */
+  /** Id of the job that was enqueued for `lastDueAt`; `null` if there is none. */
   lastJobId: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -87,7 +87,10 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   timeZone?: string;
   /** `once` by default. */
   misfire?: MisfirePolicy;
-  /** With misfire `all`: maximum number of missed due times that get a job; 1 to 1000, 100 by default. */
+  /**
+   * With misfire `all`: maximum number of due times to catch up on; the earliest ones beyond that are skipped. 1 to
+   * 1000, 100 by default.
+   */
   misfireLimit?: number;
   /** `allow` by default. */
   overlap?: OverlapPolicy;
@@ -99,13 +102,13 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   maxAttempts?: number;
   /** Tags of the jobs: at most 20, each of 1 to 100 characters; none by default. */
   tags?: readonly string[];
-  /** Overrides the definition's concurrency rule; `null` means none. */
+  /** Overrides the definition's concurrency rule; `null` removes it. */
   concurrency?: Concurrency | null;
 }
 
 /**
- * Thrown if a recurring job is defined in an application's code or was added by an operator, so that the caller cannot
- * change it. Nothing was changed.
+ * Thrown if the caller cannot change a recurring job, because an application defines it in code or an operator added
+ * it. Nothing was changed.
  */
 export class RecurringJobOwnedError extends Error {
   static {
@@ -125,8 +128,8 @@ export class RecurringJobOwnedError extends Error {
 }
 
 /**
- * Defines a recurring job in code. Pass the result to a `JobServer` in the option `recurring`; it is stored when that
- * server starts.
+ * Defines a recurring job in code. Pass the result to a `JobServer` in its `recurring` option; the server stores it
+ * when it starts.
  *
  * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema

@@ -11,7 +11,7 @@ export class InvalidScheduleError extends RangeError {
 }
 
 /**
- * The times that match a cron expression in a time zone. All are whole seconds and do not depend on any clock.
+ * The times that match a cron expression in a time zone. All of them are whole seconds.
  *
  * When daylight saving time starts or ends, an expression whose seconds, minutes and hours are plain numbers, lists or
  * ranges keeps its times of day: a skipped time moves to the end of the gap, and a repeated time counts only once, at
@@ -53,7 +53,7 @@ export class Schedule {
     return this.#cron.nextRuns(count, after);
   }
 
-  /** Returns the last `count` matching times from `from` to `until`, both inclusive, in ascending order. */
+  /** Returns the last `count` matching times between `from` and `until`, both inclusive, in ascending order. */
   latest(count: number, from: Date, until: Date): Date[] {
     const end = new Date(Math.floor(until.getTime() / 1_000) * 1_000 + 1_000); // croner excludes the end
     return this.#cron
@@ -64,7 +64,7 @@ export class Schedule {
 }
 
 /**
- * Returns the next times of a schedule, for previews. Needs no storage.
+ * Returns the next due times of a schedule, such as for a preview. Needs no storage.
  *
  * @param count 1 to 1000
  * @param after the time after which to start; now by default

@@ -3,13 +3,13 @@ import { type JobLog, type LogLevel, type NewLogLine, toLogText, toProgress } fr
 import type { Clock } from '../storage/clock.js';
 import type { JobReport } from '../storage/job-reports.js';
 
-/** Limits on what one attempt may log. */
+/** Limits on the log of one attempt. */
 export interface LogBounds {
   readonly maxLines: number;
   readonly maxLineBytes: number;
 }
 
-/** Minimum interval between writes of the same attempt's progress, in milliseconds. */
+/** Minimum interval between two writes of an attempt's progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
 /** Buffers an attempt's progress and log lines until they are stored. */
@@ -48,7 +48,7 @@ export class AttemptReport {
     error: (message, fields) => this.#log('error', message, fields),
   };
 
-  /** Whether any progress or log lines are still waiting to be stored. */
+  /** Whether any progress or log lines are not stored yet. */
   get isPending(): boolean {
     return this.#lines.length > 0 || this.#progress !== null;
   }
@@ -74,7 +74,8 @@ export class AttemptReport {
    * Returns the progress and log lines that are due to be written, or `null` if there are none. They stay pending until
    * `written` is called.
    *
-   * @param isLast include progress even if less than a second has passed since progress was last written
+   * @param isLast whether to include progress even if less than a second has passed since progress was last written; by
+   *   default, whether the report has ended
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;
@@ -85,8 +86,8 @@ export class AttemptReport {
   }
 
   /**
-   * Removes the contents of a report that has been stored from the pending data. Progress and lines that the handler
-   * has reported since the report was taken stay pending.
+   * Marks what `take` returned as stored, so that it is no longer pending. Progress and lines that the handler has
+   * reported since then stay pending.
    */
   written({ progress, lines }: JobReport): void {
     const last = lines.at(-1)?.line ?? 0;

@@ -9,8 +9,8 @@ const idlePollMs = { min: 8_000, max: 12_000 };
 
 /**
  * Returns the time until the next poll for background work, in milliseconds. A poll finds work whose notification was
- * lost, and work that a server left undone when it died. While notifications arrive, polls can be rare: they are only
- * needed for work whose notification was never sent.
+ * lost or never sent, such as work that a server left undone when it died. While notifications arrive, such work is
+ * rare, so polls are too.
  *
  * @param nextDueMs milliseconds until the next known work; `null` if none is known
  */

@@ -10,7 +10,7 @@ export interface CancellerOptions {
   readonly cancel: (claims: readonly Claim[]) => void;
 }
 
-/** Reads from the storage which of the running jobs have been cancelled, and aborts them. */
+/** Asks the storage which of this server's running jobs have been cancelled, and aborts those jobs. */
 export class Canceller {
   readonly #options: CancellerOptions;
 

@@ -12,9 +12,9 @@ const maxBatch = 1_000;
 const maxWrites = 2;
 
 /**
- * Writes outcomes in batches; the storage rejects an outcome whose lease was lost. The next batch fills up while
- * earlier ones are being written, so an idle server writes immediately and a busy one writes large batches. Outcomes
- * stay in memory until they have been written.
+ * Writes outcomes in batches; the storage rejects the outcome of an attempt that has lost its lease. The next batch
+ * fills up while earlier ones are being written, so an idle server writes immediately and a busy one writes large
+ * batches. Outcomes stay in memory until they have been written.
  */
 export class Completer {
   readonly #completions: Completions;
@@ -27,14 +27,14 @@ export class Completer {
   #retryTimer: NodeJS.Timeout | undefined;
   #waiters: (() => void)[] = [];
 
-  /** @param onDependenciesChanged called after writing outcomes of jobs that may have dependents */
+  /** @param onDependenciesChanged called after a write that may affect dependents, batches or blocked jobs */
   constructor(completions: Completions, logger: Logger, onDependenciesChanged: () => void) {
     this.#completions = completions;
     this.#logger = logger;
     this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** The claims whose outcome is not written yet. Their leases must still be renewed. */
+  /** The claims on jobs whose outcomes are not written yet. Their leases must still be renewed. */
   get claims(): Claim[] {
     return [...this.#pending].map(({ claim }) => claim);
   }
@@ -51,7 +51,10 @@ export class Completer {
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Drops unwritten outcomes, because the server is stopping or was declared dead. The rescuer reclaims their jobs. */
+  /**
+   * Drops all unwritten outcomes. Called when the server is stopping or was declared dead; the rescuer then reclaims
+   * the jobs.
+   */
   abandon(): void {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;

@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 500;
 
 /**
- * Delay in milliseconds after a round that resolved something. There may be more to resolve then, because such a round
- * can finish further jobs: cancelling a dependent also cancels its own dependents.
+ * Delay in milliseconds after a round that resolved something. Such a round can leave more to resolve: for example, a
+ * dependent that it cancelled may have dependents that must be cancelled too.
  */
 const againMs = 10;
 

@@ -6,23 +6,23 @@ import type { QueueOrder } from './queue-order.js';
 const maxBatch = 1_000;
 
 /**
- * How far ahead jobs are fetched: enough for this many milliseconds at the rate at which handlers recently finished
- * jobs.
+ * How far ahead jobs are fetched, in milliseconds: as many jobs as handlers would finish in this time at their recent
+ * rate.
  */
 const aheadMs = 50;
 
 /**
- * Jobs that were fetched ahead and have not started after this many milliseconds are released: the jobs before them are
- * taking longer than recent ones did, and other servers may be idle.
+ * Maximum time, in milliseconds, that a job that was fetched ahead waits to start. It is then released, because the
+ * jobs before it are taking longer than recent jobs did, and other servers may be idle.
  */
 const maxAheadMs = 500;
 
-/** Interval between checks for jobs that were fetched ahead and have not started, in milliseconds. */
+/** Interval between checks for jobs that have exceeded `maxAheadMs`, in milliseconds. */
 const checkAheadMs = 250;
 
 /**
- * Short polling interval in milliseconds: while notifications do not arrive reliably, and after a notification or a
- * poll that found jobs.
+ * Short polling interval in milliseconds. Used while notifications do not arrive reliably, and after every round except
+ * a poll that found nothing.
  */
 const alertPollMs = 200;
 
@@ -51,8 +51,7 @@ export interface FetcherOptions {
   /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
   /**
-   * Returns the claims of all jobs that are running or waiting on this server, and of those whose outcome is not
-   * written yet.
+   * Returns the claims on all jobs that are running or waiting on this server, or whose outcome is not written yet.
    */
   readonly claims: () => Iterable<Claim>;
 }
@@ -71,7 +70,7 @@ export class Fetcher {
   #pollAt = -Infinity;
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
-  /** Queues where a claim or a release failed. The request may have been committed although its response was lost. */
+  /** Queues where a claim or a release failed. The storage may have carried it out even if the response was lost. */
   readonly #uncertain = new Set<string>();
 
   constructor(options: FetcherOptions) {
@@ -79,8 +78,8 @@ export class Fetcher {
   }
 
   /**
-   * Counts a finished job. Returns `true` if it is time to fetch again: more jobs are ready, and few are left on this
-   * server.
+   * Counts a finished job. Returns `true` if it is time to fetch again, because more jobs may be ready and few are left
+   * on this server.
    */
   jobFinished(): boolean {
     this.#finished++;
@@ -94,8 +93,8 @@ export class Fetcher {
   }
 
   /**
-   * Claims until there is no room or work left, or a poll is due. Handlers run the jobs of one claim while the storage
-   * processes the next claim. Resolves to the milliseconds until the next round.
+   * Claims jobs until the server is full, no queue has any left, or the next poll is due. Handlers run the jobs of one
+   * claim while the storage processes the next claim. Resolves to the milliseconds until the next round.
    */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, claimedCount, take } = this.#options;
@@ -124,7 +123,7 @@ export class Fetcher {
         this.#ready.delete(queue); // a notification during the claim adds it again
         const claiming = this.#claim(id, queue, limit);
         if (deferred.length > 0) {
-          claiming.catch(() => undefined); // the `await` below throws the error
+          claiming.catch(() => undefined); // the `await` below rethrows the error
           await requestSent();
           if (serverId() === id) take(deferred);
           deferred = [];
@@ -146,7 +145,7 @@ export class Fetcher {
     return Math.max(0, this.#pollAt - performance.now());
   }
 
-  /** Ends the current round after the claim in progress. */
+  /** Ends the current round early, after the current pass over the queues. */
   stop(): void {
     this.#stopped = true;
   }
@@ -168,7 +167,7 @@ export class Fetcher {
 
   async #poll(serverId: string): Promise<void> {
     const { store, queues } = this.#options;
-    this.#pollAt = Infinity; // a notification during the poll can set it to poll again
+    this.#pollAt = Infinity; // a notification during the poll resets this, so that another poll follows
     try {
       for (const queue of await store.findReady(serverId, queues.names)) this.#ready.add(queue);
     } catch (error) {
@@ -178,8 +177,9 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. If notifications arrive, the interval is long after a
-   * poll that found nothing. It is short after any other round, because the claims of that round may have missed jobs.
+   * Schedules the next poll, unless an earlier one is planned. If no `queuePollIntervalMs` is set, the interval is long
+   * after a poll that found nothing, provided that notifications arrive. Otherwise it is short, because the claims of
+   * the round may have missed jobs.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
@@ -206,8 +206,8 @@ export class Fetcher {
   }
 
   /**
-   * Releases claims that are stored under this server's id but unknown to this process. Otherwise their jobs would not
-   * run until the leases expire.
+   * Releases claims that are stored under this server's id but unknown to this process. Their jobs would otherwise not
+   * run until the leases expired.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
@@ -223,8 +223,8 @@ export class Fetcher {
   }
 
   /**
-   * Returns how many jobs to claim next, up to the free capacity. Claims are limited to half of the capacity, so that
-   * two can overlap, or to `concurrency` if that is more.
+   * Returns how many jobs to claim next, up to the free capacity; not positive if there is none. A claim takes at most
+   * half of the capacity, so that two can overlap, or `concurrency` if that is more.
    */
   #limit(deferred: number): number {
     const capacity = this.#capacity();

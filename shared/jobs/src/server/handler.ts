@@ -17,13 +17,17 @@ export interface RunningJob<Args = unknown> {
   readonly traceparent: string | null;
 }
 
+/**
+ * The context that a handler receives: the running job, an abort signal, and functions for logging, progress reports
+ * and transactions.
+ */
 export interface JobContext<Args> {
   readonly args: Args;
   readonly job: RunningJob<Args>;
   /**
-   * Aborts when this attempt should end: the job was cancelled, the attempt timed out, the server is stopping and its
-   * grace period is over, or the lease was lost, in which case the result will not be stored. Pass the signal to
-   * `fetch`, timers and queries.
+   * Aborts when this attempt should end, because the job was cancelled, the attempt timed out, `stopTimeoutMs` has
+   * passed since the server began to stop, or the lease was lost. In the last two cases, the result will not be stored.
+   * Pass the signal to `fetch`, timers and queries.
    */
   readonly signal: AbortSignal;
   /** Writes log lines that are shown with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
@@ -41,19 +45,20 @@ export interface JobContext<Args> {
    * the last thing that the handler does.
    *
    * @throws {ClaimLostError} if the lease was lost; everything that `work` did is rolled back
+   * @throws {TypeError} if the handler runs in a worker thread, or the storage has no transactions
    */
   readonly transaction: <Result>(work: (client: TransactionClient) => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Runs a job. The return value is stored as the result (it must be JSON; `undefined` becomes `null`); throwing an error
- * fails the attempt. A job may run more than once, so handlers should be idempotent.
+ * A function that runs a job. Its return value is stored as the result; it must be JSON, and `undefined` becomes
+ * `null`. Throwing an error fails the attempt. A job may run more than once, so handlers should be idempotent.
  */
 export type RunJob<Args, Result = unknown> = (context: JobContext<Args>) => Result | Promise<Result>;
 
 /**
- * Middleware around every handler of a server. It has access to the arguments, the job and the signal, and to whatever
- * `next` returns or throws.
+ * Middleware around every handler of a server. It can read the job context, and can change what `next` returns or
+ * throws.
  */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
@@ -77,7 +82,7 @@ export interface JobHandler<Args = unknown, Result = unknown, Input = Args> {
  * Pairs a definition with its handler: either a function, whose arguments are typed by the definition, or a module that
  * exports such a function as `run`, which is called in a worker thread.
  *
- * @throws {TypeError} if the module of a thread handler is not given as a URL
+ * @throws {TypeError} if the module of a thread handler is not a `URL`
  */
 export function handleJob<Args, Result, Input, Returned extends Result>(
   definition: JobDefinition<Args, Result, Input>,

@@ -21,10 +21,12 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * Time in milliseconds for `stop` to release jobs, write outcomes and end background tasks after it has waited for
- * running jobs. Unregistering gets at least `leaveMs`, even if this time is used up.
+ * Time in milliseconds that `stop` has, once it has waited for running jobs, to release jobs, write outcomes and end
+ * background tasks.
  */
 const shutdownGraceMs = 5_000;
+
+/** Minimum time for unregistering, in milliseconds, even if `shutdownGraceMs` is used up. */
 const leaveMs = 1_000;
 
 /**
@@ -141,7 +143,7 @@ export class JobServer {
     return this.#membership.serverId;
   }
 
-  /** Aborts once this server has stopped, whether by a call of `stop` or at an operator's request. */
+  /** Aborts once this server has stopped, whether `stop` was called or an operator requested it. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -156,14 +158,17 @@ export class JobServer {
   }
 
   /**
-   * Calls the listener whenever the event occurs in this process. Events about the end of an attempt are emitted as
+   * Calls the listener whenever the event occurs on this server. Events about the end of an attempt are emitted as
    * soon as its handler has settled; the outcome may not be stored yet. Returns a function that unsubscribes.
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     return this.#events.on(name, listener);
   }
 
-  /** Registers the server and starts claiming jobs. The storage must be open. */
+  /**
+   * Stores the `recurring` jobs, registers the server, and starts claiming jobs and doing background work. The storage
+   * must be open.
+   */
   async start(): Promise<void> {
     const { recurring } = this.#options;
     if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
@@ -199,7 +204,7 @@ export class JobServer {
    * Stops claiming jobs, releases those that have not started, and gives running ones `stopTimeoutMs` to finish. Then
    * it aborts the signals of the remaining jobs, ends their transactions and releases the jobs without counting the
    * attempt. Resolves within `stopTimeoutMs` plus six seconds, even if the storage does not respond. Does not close the
-   * storage. May be called more than once.
+   * storage. If it is called again, returns the same promise.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -267,7 +272,7 @@ export class JobServer {
   }
 
   #dropLost(claims: readonly Claim[]): void {
-    // Excludes jobs that finished during the renewal: their leases have ended, but were not lost.
+    // Excludes jobs that finished during the renewal, because their leases ended normally.
     const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
     const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
@@ -284,8 +289,7 @@ export class JobServer {
   }
 
   /**
-   * Returns the claims of all jobs that are running or waiting on this server, and of those whose outcome is not
-   * written yet.
+   * Returns the claims on all jobs that are running or waiting on this server, or whose outcome is not written yet.
    */
   #claims(): Claim[] {
     return [...this.#runner.claims(), ...this.#completer.claims];

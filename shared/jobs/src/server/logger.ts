@@ -28,8 +28,8 @@ const ignore = (): void => undefined;
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Writes warnings and errors to standard error, as `message { fields }`, and ignores everything else. The default
- * logger of servers.
+ * The default logger of servers. Writes warnings and errors to standard error, as `message { fields }`, and ignores
+ * everything else.
  */
 export const consoleLogger: Logger = {
   debug: ignore,

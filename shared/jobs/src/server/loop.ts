@@ -3,7 +3,7 @@ import type { Logger } from './logger.js';
 export interface LoopOptions {
   /** Describes the task in log lines, for example `fetching jobs`. */
   readonly task: string;
-  /** Runs one round. Resolves to the milliseconds until the next round, which starts earlier if the loop is woken. */
+  /** Runs one round. Resolves to the milliseconds until the next round, unless the loop is woken earlier. */
   readonly runOnce: () => Promise<number>;
   readonly logger: Logger;
 }
@@ -30,11 +30,7 @@ export class Loop {
     this.#options = options;
   }
 
-  /**
-   * Starts the loop.
-   *
-   * @param afterMs milliseconds until the first round
-   */
+  /** @param afterMs milliseconds until the first round, which starts immediately by default */
   start(afterMs = 0): void {
     this.#running = true;
     if (afterMs === 0) this.wake();

@@ -15,7 +15,7 @@ export interface MembershipOptions {
   readonly logger: Logger;
   /** Called when the storage has declared this server dead; all leases are lost. */
   readonly onLost: () => void;
-  /** Called when an operator asks this server to stop or to claim no more jobs. */
+  /** Called when an operator requests that this server stop, or claim no more jobs. */
   readonly onRequest: (request: ServerRequest) => void;
 }
 
@@ -52,7 +52,7 @@ export class Membership {
     this.#registration?.report(processing);
   }
 
-  /** Sets the state to send with the next heartbeat. Further registrations start with the same state. */
+  /** Sets the state to send with the next heartbeat. If this server registers again, it starts in this state. */
   enter(state: ServerState): void {
     this.#state = state;
     this.#registration?.enter(state);

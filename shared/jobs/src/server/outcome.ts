@@ -10,7 +10,7 @@ import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
 
 /**
- * Serializes a handler's return value.
+ * Serializes a handler's return value; `undefined` becomes `null`.
  *
  * @throws {InvalidArgumentsError} if the value is not JSON, or does not match the definition's result schema
  * @throws {ResultTooLargeError} if its JSON exceeds `maxBytes`
@@ -23,9 +23,9 @@ export function toResult(value: unknown, maxBytes: number, definition?: JobDefin
 }
 
 /**
- * Returns the outcome of an attempt that threw. A cancellation takes precedence over a timeout, a timeout over
- * `CancelJob` and `SnoozeJob`, and these over the retry rules. Never throws: an error whose members cannot be read
- * counts as a failure.
+ * Returns the outcome of an attempt whose handler threw. A cancellation takes precedence over a timeout, a timeout over
+ * `CancelJob` and `SnoozeJob`, and these over the retry rules. Never throws, even if the members of the thrown error
+ * cannot be read.
  */
 export function failure(
   { claim, maxAttempts }: ClaimedJob,

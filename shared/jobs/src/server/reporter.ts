@@ -8,14 +8,14 @@ import type { Logger } from './logger.js';
 /** How long reports are collected before they are written, in milliseconds. */
 const gatherMs = 250;
 
-/** Number of unwritten log lines of one attempt that triggers a write without waiting for `gatherMs`. */
+/** An attempt with this many unwritten log lines triggers a write immediately, without waiting for `gatherMs`. */
 const manyLines = 500;
 
 const maxRetryMs = 5_000;
 
 /**
- * Writes the progress and log lines of running attempts. Collects them for a short time and writes them together. Does
- * nothing while handlers report nothing.
+ * Writes the progress and log lines of running attempts. Collects them for a short time and writes them together. Is
+ * idle while handlers report nothing.
  */
 export class Reporter {
   readonly #store: Pick<JobStorage, 'reports' | 'clock'>;
@@ -94,12 +94,12 @@ export class Reporter {
   }
 
   /**
-   * Handles a failed write. Keeps the reports if the storage was unavailable. Otherwise writes them one by one and
-   * drops those that fail again, so that the outcomes of their jobs are not delayed.
+   * Handles a failed write. If the storage was unavailable, keeps the reports for another try. Otherwise writes them
+   * one by one and drops those that fail again, so that the outcomes of their jobs are not delayed.
    */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      // Written one by one, so that an invalid report of one attempt does not affect the others.
+      // Writes the reports one by one, so that an invalid report of one attempt does not affect the others.
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
         this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');

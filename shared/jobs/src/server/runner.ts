@@ -83,7 +83,7 @@ export class Runner {
     return this.#running.size + this.#waiting.length;
   }
 
-  /** Yields the claims of all jobs that are running or waiting for a free slot. */
+  /** Yields the claims on all jobs that are running or waiting for a free slot. */
   *claims(): Iterable<Claim> {
     for (const { claim } of this.#running.values()) yield claim;
     for (const { job } of this.#waiting) yield job.claim;
@@ -91,8 +91,8 @@ export class Runner {
 
   /**
    * Runs jobs as soon as slots are free. If an earlier attempt of one of these jobs is still running or waiting here,
-   * it has lost its lease and is dropped. Comparing claims would not be enough: if a crash of the database undid the
-   * earlier claim, the new claim has the same attempt number.
+   * that attempt has lost its lease and is dropped. It is recognized by the job's id, because its claim may equal the
+   * new one: if a database crash undid the earlier claim, the new claim has the same attempt number.
    */
   take(jobs: readonly ClaimedJob[]): void {
     this.#dropEarlierAttempts(jobs);
@@ -101,7 +101,9 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Removes and returns the jobs that have waited at least `minWaitMs` for a free slot. */
+  /**
+   * Removes and returns the jobs that have waited at least `minWaitMs` for a free slot; by default, all waiting jobs.
+   */
   takeWaiting(minWaitMs = 0): ClaimedJob[] {
     const before = performance.now() - minWaitMs;
     const next = this.#waiting.findIndex(({ takenAt }) => takenAt > before);
@@ -139,7 +141,7 @@ export class Runner {
     }
   }
 
-  /** Aborts the signals of cancelled jobs. Each keeps running until its handler returns or throws. */
+  /** Aborts the signals of these jobs. Each job keeps running until its handler returns or throws. */
   cancel(claims: Iterable<Claim>): void {
     for (const claim of claims) {
       const attempt = this.#running.get(claim.jobId);
@@ -148,7 +150,7 @@ export class Runner {
     }
   }
 
-  /** Returns the claims of running jobs. */
+  /** Like {@link claims}, but without jobs that are waiting for a free slot. */
   runningClaims(): Claim[] {
     return [...this.#running.values()].map(({ claim }) => claim);
   }
@@ -228,7 +230,7 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Fails a job after an unexpected internal error. Other jobs are not affected. */
+  /** Logs an unexpected internal error and fails the job that it occurred in. Other jobs are not affected. */
   #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);

@@ -8,7 +8,7 @@ import type { AttemptReport } from './attempt-report.js';
 import type { JobContext, RunningJob } from './handler.js';
 import type { Reporter } from './reporter.js';
 
-/** Converts a claimed job to what handlers and listeners see. */
+/** Converts a claimed job to the form that handlers and listeners receive. */
 export function toRunningJob({
   claim,
   name,
@@ -28,19 +28,22 @@ export interface AttemptOptions {
   readonly toResult: (value: unknown) => JsonText;
 }
 
-/** One run of a handler, with the context that the handler sees. */
+/** One run of a handler. Also serves as the context that is passed to the handler. */
 export class RunningAttempt implements JobContext<JsonValue> {
   readonly claim: Claim;
   readonly args: JsonValue;
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
   readonly #options: AttemptOptions;
-  /** Created on first use, because creating it takes a tenth of the time of a job that does nothing. */
+  /** Created on first use, because creating it takes a tenth of the time that an empty job takes. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
   #recorded = false;
-  /** Resolves when the handler's transaction has ended, with or without success. */
+  /**
+   * Resolves when the handler's transaction has ended, whether it was committed or not. `undefined` if the handler has
+   * started no transaction.
+   */
   #transaction: Promise<void> | undefined;
   #abandonment: AbortController | undefined;
 
@@ -86,12 +89,12 @@ export class RunningAttempt implements JobContext<JsonValue> {
     if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
-  /** Whether `transaction` has already stored the outcome, together with the writes of the handler. */
+  /** Whether `transaction` has already stored the outcome, together with the handler's own writes. */
   get outcomeStored(): boolean {
     return this.#recorded;
   }
 
-  /** Whether the job was cancelled. */
+  /** Whether the signal was aborted because the job was cancelled. */
   get cancelled(): boolean {
     return this.#abort?.signal.reason instanceof JobCancelledError;
   }
@@ -121,15 +124,15 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Gives up on the handler and ends its transaction, if there is one and it is not already committing. Resolves when
-   * that transaction no longer locks the job.
+   * Gives up on the handler and ends its transaction, if it has one that is not already committing. Resolves when the
+   * transaction no longer locks the job.
    */
   async abandon(reason: Error): Promise<void> {
     this.#abandoned.abort(reason);
     await this.#transaction;
   }
 
-  // Must be an arrow function, because handlers destructure the context and so call `transaction` without `this`.
+  // An arrow function, because handlers destructure the context and therefore call `transaction` without `this`.
   readonly transaction = async <Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
@@ -139,7 +142,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
-      // Must be written within the transaction, because the lease ends when the transaction commits.
+      // Writes the pending report within the transaction, because the lease ends when the transaction commits.
       pendingReport = this.#report?.take(true) ?? null;
       if (pendingReport !== null) await store.reports.report([pendingReport], client);
       return text;
@@ -147,7 +150,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const { signal } = this.#abandoned;
     signal.throwIfAborted();
     const completed = store.completions.completeInTransaction(this.claim, complete, signal);
-    this.#transaction = completed.catch(() => undefined); // the `await` of `completed` below throws the error
+    this.#transaction = completed.catch(() => undefined); // `await completed` below rethrows the error
     await completed;
     if (pendingReport !== null) this.#report?.written(pendingReport);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');

@@ -23,7 +23,7 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
 /**
- * Calls the listeners of events. Events without listeners cost almost nothing. If a listener throws or its promise
+ * Calls the listeners of each event. Events without listeners cost almost nothing. If a listener throws or its promise
  * rejects, the error is logged.
  */
 export class ServerEvents {
@@ -80,7 +80,7 @@ export class ServerEvents {
       const failed = (error: unknown): void =>
         this.#logger.error({ err: error, event: name }, 'a listener failed');
       try {
-        // The listener may be async and reject.
+        // An async listener reports an error by rejecting its promise.
         const answer: unknown = listener(event);
         if (answer instanceof Promise) answer.catch(failed);
       } catch (error) {

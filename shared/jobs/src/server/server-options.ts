@@ -7,12 +7,12 @@ import type { JobHandler, RunMiddleware } from './handler.js';
 import { consoleLogger, guarded, type Logger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
-/** Timeouts and intervals that govern how a server works with its storage, in milliseconds. */
+/** Options for how long a server's leases and registration last and how often it polls, all in milliseconds. */
 export interface ServerTimes {
   /**
    * How long a lease lasts unless it is renewed; it is renewed five times in this period. 1 000 to 86 400 000, default
-   * 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner, but handlers must never block the
-   * event loop for as long as a lease lasts.
+   * 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner. A handler must never block the
+   * event loop for the length of a lease.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
@@ -21,8 +21,8 @@ export interface ServerTimes {
    */
   serverTimeoutMs?: number;
   /**
-   * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications and also
-   * polls in case one was lost: every 2 s while it is idle, or every 200 ms while notifications do not arrive.
+   * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications, and polls
+   * only in case one was lost: every 2 s while it is idle and notifications arrive, otherwise every 200 ms.
    */
   queuePollIntervalMs?: number;
 }
@@ -30,11 +30,11 @@ export interface ServerTimes {
 export interface JobServerOptions extends ServerTimes {
   storage: JobStorage;
   handlers: readonly JobHandler[];
-  /** The name of the application that owns the `recurring` jobs. */
+  /** The name of the application that owns the `recurring` jobs. Required if `recurring` is set. */
   application?: string;
   /**
-   * All recurring jobs of the application. When the server starts, the stored recurring jobs of the application are
-   * changed to match; those added by operators stay. If this option is absent, nothing is changed.
+   * All recurring jobs that the application defines in code. When the server starts, the application's stored recurring
+   * jobs are changed to match; those added by operators stay. If this option is absent, nothing is changed.
    */
   recurring?: readonly NewRecurringJob[];
   /**
@@ -56,8 +56,8 @@ export interface JobServerOptions extends ServerTimes {
    */
   maxResultBytes?: number;
   /**
-   * How long a handler can continue after its timeout before the server gives up on it and stores the outcome; 0 to
-   * 3 600 000 ms, default 5 000.
+   * How long a handler can continue after its time limit before the server gives up on it: the server then stores the
+   * outcome, and terminates the handler's thread if it has one. 0 to 3 600 000 ms, default 5 000.
    */
   timeoutGraceMs?: number;
   /**
@@ -74,9 +74,9 @@ export interface JobServerOptions extends ServerTimes {
   maxLogLineBytes?: number;
   /** Middleware that wraps every handler; the first is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
-  /** By default, warnings and errors are written to the console; `silentLogger` discards everything. */
+  /** Writes warnings and errors to the console by default; `silentLogger` discards everything. */
   logger?: Logger;
-  /** The host name shown in the list of servers; by default, that of this machine. */
+  /** The host name shown in the list of servers; by default, this machine's host name. */
   host?: string;
 }
 
@@ -123,8 +123,8 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
 }
 
 /**
- * Returns the queues of the handlers, with equal weights. A server without handlers gets the queue `default`: it runs
- * no jobs, but still does background work.
+ * Returns the queues of the handlers' definitions, with equal weights. Without handlers, returns the queue `default`:
+ * the server then runs no jobs, but still does background work.
  */
 function queuesOf(handlers: readonly JobHandler[]): ServerQueues {
   if (handlers.length === 0) return ['default'];

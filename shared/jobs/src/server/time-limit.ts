@@ -5,7 +5,7 @@ export interface TimeLimitOptions {
   readonly onGraceOver: () => void;
 }
 
-/** Calls `onTimeout` after the time limit, and `onGraceOver` when the grace period after it has passed as well. */
+/** Calls `onTimeout` after `timeoutMs`, and `onGraceOver` another `graceMs` later, unless it is cancelled first. */
 export class TimeLimit {
   #timer: NodeJS.Timeout;
 

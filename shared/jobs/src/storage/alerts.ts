@@ -1,48 +1,51 @@
 import { bounds } from '../job/bounds.js';
 import { storable } from '../job/storable.js';
 
-/** A current warning, as found by the dashboard. */
+/** A warning that the dashboard has found to apply at present. */
 export interface ObservedWarning {
-  /** Identifies the warning; stays the same while the warning lasts. */
+  /** Unique key of the warning, which does not change while the warning lasts. */
   readonly key: string;
   readonly text: string;
-  /** What to do about it. */
+  /** What an operator should do about the warning. */
   readonly advice: string;
-  /** A path inside the dashboard. */
+  /** Path of the dashboard page about the warning. */
   readonly link: string;
 }
 
-/** A warning that has been announced, either in a separate message or in one about several warnings. */
+/** A warning that has been announced, either in a separate message or in one that counts several warnings. */
 export interface Alert extends ObservedWarning {
   readonly since: Date;
   /** When the warning was last observed. */
   readonly seenAt: Date;
-  /** Whether the warning was announced in a separate message; if so, its end is announced, too. */
+  /** Whether the warning was announced in a separate message. If so, its end is announced, too. */
   readonly announced: boolean;
 }
 
-/** The content of a message: one warning that began or ended, or the number of further warnings that began at once. */
+/**
+ * The content of a message. It describes one warning that began or ended, or counts the warnings beyond
+ * {@link maxAnnounced} that began at the same time.
+ */
 export type AlertContent =
   | {
       readonly type: 'warning.began' | 'warning.ended';
       readonly warning: ObservedWarning;
       readonly since: string;
-      /** When the warning was found to have ended; `null` for `warning.began`. */
+      /** When the end of the warning was detected; `null` for `warning.began`. */
       readonly endedAt: string | null;
     }
   | { readonly type: 'warnings.began'; readonly count: number; readonly since: string };
 
-/** A message to one webhook. */
+/** A message to be delivered to one webhook. */
 export interface AlertMessage {
-  /** Identifies the message; the same for every webhook and every attempt to deliver it. */
+  /** Id of the message, shared by all webhooks that receive it and by all delivery attempts. */
   readonly id: string;
-  /** Identifies the webhook. */
+  /** The webhook, as named in the `targets` of {@link Alerts.observe}. */
   readonly target: string;
   readonly content: AlertContent;
   /** Number of failed attempts to deliver the message. */
   readonly attempts: number;
   readonly createdAt: Date;
-  /** When delivery is attempted next; `null` if the message has been given up. */
+  /** Time of the next delivery attempt; `null` if no further attempt will be made. */
   readonly nextAt: Date | null;
   /** The latest delivery error; `null` if no attempt has failed. */
   readonly error: string | null;
@@ -54,30 +57,30 @@ export interface AlertMessage {
  */
 export interface Alerts {
   /**
-   * Reserves the next check of the warnings for the caller. Returns `false` if a process has already reserved one in
-   * the last `everyMs` milliseconds.
+   * Reserves a check of the warnings for the caller. Returns `false` if any process has reserved one within the last
+   * `everyMs` milliseconds.
    */
   reserveCheck(everyMs: number): Promise<boolean>;
   /**
-   * Compares the current warnings with the active alerts and updates the alerts. Stores messages to each target: about
-   * the warnings that began, and about those that have ended because they were not observed for
-   * {@link alertEndsAfterMs}.
+   * Updates the active alerts to match the current warnings. For each target, stores messages about warnings that have
+   * begun and warnings that have ended. A warning has ended if it has not been observed for {@link alertEndsAfterMs}.
    *
    * @param warnings the current warnings, most urgent first
+   * @param targets the webhooks to notify
    */
   observe(warnings: readonly ObservedWarning[], targets: readonly string[]): Promise<void>;
   /** Lists the active alerts, oldest first. */
   list(): Promise<Alert[]>;
   /**
-   * Leases up to `limit` due messages to these targets, so that no other process sends them for `leaseMs` milliseconds.
-   * Messages with the fewest failed attempts come first.
+   * Leases and returns up to `limit` messages to these targets that are due. For `leaseMs` milliseconds, no other
+   * process receives them. Prefers messages with the fewest failed attempts.
    */
   take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]>;
   /** Removes a delivered message. */
   delivered(message: Pick<AlertMessage, 'id' | 'target'>): Promise<void>;
-  /** Records a failed attempt. Delivery is retried at growing intervals, and given up after a day. */
+  /** Records a failed delivery. It is retried at growing intervals until the message is a day old. */
   failed(message: Pick<AlertMessage, 'id' | 'target'>, error: string): Promise<void>;
-  /** Lists messages that have failed at least once and were not delivered, newest first. */
+  /** Lists undelivered messages with at least one failed attempt, newest first. */
   listFailures(limit: number): Promise<AlertMessage[]>;
 }
 
@@ -88,11 +91,12 @@ export interface Alerts {
 export const alertEndsAfterMs = 120_000;
 
 /**
- * Maximum number of warnings that begin at the same time and get a message each. One further message counts the rest.
+ * Maximum number of individual messages for warnings that begin at the same time. If there are more, one additional
+ * message counts the rest.
  */
 export const maxAnnounced = 20;
 
-/** How long undelivered messages are kept, in milliseconds from their creation. */
+/** How long undelivered messages are kept after their creation, in milliseconds. */
 export const failuresKeptMs = 7 * 86_400_000;
 
 const giveUpAfterMs = 86_400_000;
@@ -100,10 +104,10 @@ const firstRetryMs = 5_000;
 const longestRetryMs = 1_800_000;
 
 /**
- * Returns the delay until the next attempt, in milliseconds; `null` to give up.
+ * Returns the delay before the next delivery attempt, in milliseconds; `null` if the message is too old for another.
  *
  * @param attempts number of failed attempts, 1 or more
- * @param ageMs age of the message
+ * @param ageMs age of the message in milliseconds
  */
 export function alertRetryMs(attempts: number, ageMs: number): number | null {
   if (ageMs >= giveUpAfterMs) return null;
@@ -114,7 +118,8 @@ export function alertRetryMs(attempts: number, ageMs: number): number | null {
 const maxText = 2_000;
 
 /**
- * Converts the texts of a warning so that every storage implementation can store them; cuts those that are too long.
+ * Returns the warning with texts that every storage implementation can store: replaces characters that Postgres
+ * rejects, and truncates long texts.
  */
 export function storableWarning({ key, text, advice, link }: ObservedWarning): ObservedWarning {
   return {
@@ -127,22 +132,29 @@ export function storableWarning({ key, text, advice, link }: ObservedWarning): O
 
 const maxKey = 5 * bounds.keyLength.max;
 
-/** Converts the error of a webhook so that every storage implementation can store it; cuts it if it is too long. */
+/**
+ * Returns a delivery error as text that every storage implementation can store: replaces characters that Postgres
+ * rejects, and truncates long errors.
+ */
 export function storableFailure(error: string): string {
   return storable(error, maxText);
 }
 
-/** The changes that result from an observation of warnings. */
+/** The result of {@link diffAlerts}: how the active alerts change, and the messages to send. */
 export interface AlertChanges {
-  /** New alerts. */
+  /** Alerts for warnings that have just begun. */
   readonly begun: Alert[];
-  /** Alerts whose warnings were observed again, with their current texts. */
+  /** Existing alerts whose warnings are still present, updated to their current texts. */
   readonly seen: Alert[];
   readonly ended: Alert[];
   readonly messages: AlertContent[];
 }
 
-/** Compares the active alerts with the current warnings. */
+/**
+ * Compares the active alerts with the current warnings.
+ *
+ * @param now the current time by the storage's clock
+ */
 export function diffAlerts(
   alerts: readonly Alert[],
   warnings: readonly ObservedWarning[],

@@ -4,10 +4,10 @@ import type { JobCount } from './job-reader.js';
 import type { TransactionClient } from './transaction.js';
 
 export interface BatchListQuery {
-  /** By creation time; `newest` by default. */
+  /** Which batches come first, by creation time; `newest` by default. */
   readonly order?: 'newest' | 'oldest';
   readonly limit: number;
-  /** Rows to skip; 0 by default. */
+  /** Number of batches to skip; 0 by default. */
   readonly offset?: number;
   /** Only batches after the one with this id in the chosen order. */
   readonly after?: string;
@@ -15,7 +15,7 @@ export interface BatchListQuery {
 
 /** The result of cancelling a batch. */
 export type BatchControlResult =
-  /** `changed` is `false` if no job was left to cancel. */
+  /** The batch was not finished. `changed` is `false` if there was no job left to cancel. */
   | { readonly outcome: 'ok'; readonly batch: Batch; readonly changed: boolean }
   /** The batch has already finished; nothing changed. */
   | { readonly outcome: 'illegal'; readonly batch: Batch }
@@ -26,16 +26,16 @@ export interface Batches {
   /**
    * Returns a batch; `null` if it does not exist.
    *
-   * @param transaction the caller's open transaction; a batch that was created in it is found before the commit
+   * @param transaction the caller's transaction; finds a batch created in that transaction even before it commits
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
-  /** Counts batches, up to 10 000. */
+  /** Counts all batches. The count may stop at 10 000 and is then marked as inexact. */
   count(): Promise<JobCount>;
   /**
    * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in
-   * the background, as they are whenever a job ends. Unless the caller passes a transaction, a large batch is cancelled
-   * in several transactions; the first one that cancels jobs also stores the audit entry.
+   * the background, as always when jobs end. Unless the caller passes a transaction, a large batch is cancelled in
+   * several transactions; the first one that cancels jobs also stores the audit entry.
    */
   cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

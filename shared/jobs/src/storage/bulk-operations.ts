@@ -3,12 +3,12 @@ import type { ActionOptions } from './audit-log.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
 
-/** The actions that can be applied to many jobs; each corresponds to a method of `JobControl`. */
+/** The actions that can be applied to many jobs at once. Each is named after a method of `JobControl`. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
 
 export type BulkAction = (typeof bulkActions)[number];
 
-/** The job states to which each action applies. Matching jobs in other states are not affected. */
+/** The job states to which each action applies. Jobs in other states are not changed, even if they match the filter. */
 export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...JobState[]]>> = {
   cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
   retry: ['failed', 'cancelled'],
@@ -22,35 +22,35 @@ const maxIds = 1_000;
 export interface BulkRequest {
   readonly action: BulkAction;
   /**
-   * Selects the jobs; at most 1000 ids. An empty filter is rejected, because it may be a mistake; to select every
-   * job, list the states.
+   * Selects the jobs; may contain at most 1000 ids. An empty filter is rejected, because it may be a mistake. To select
+   * every job, list all states.
    */
   readonly filter: JobFilter;
   /** Who requested the operation, for display; at most 300 characters. */
   readonly requestedBy?: string | null;
   /**
-   * The preview that was confirmed; the operation is limited to the jobs in it. Without a preview, the operation
-   * includes all jobs that match when it is created.
+   * The preview that the user confirmed. The operation changes only jobs that the preview covers. Without a preview,
+   * the operation covers all jobs that match when it is created.
    */
   readonly confirmed?: BulkPreview;
   /**
-   * For `retry`: whether to also restore dependents, as `JobControl.retry` does. Restored dependents are not counted as
-   * changed. `false` by default.
+   * For `retry`: whether to also restore dependents, as `JobControl.retry` does with the same option. Restored
+   * dependents are not included in the operation's `changed` count. `false` by default.
    */
   readonly dependents?: boolean;
   /**
-   * How long to wait, in milliseconds, before changing anything: up to a day, 0 by default. An operation that is
-   * cancelled in that time has changed nothing.
+   * How long to wait before changing anything, in milliseconds, up to a day; 0 by default. If the operation is
+   * cancelled during this time, no job is changed.
    */
   readonly delayMs?: number;
 }
 
-/** Maximum of `delayMs`. */
+/** Maximum `delayMs`: one day. */
 const maxDelayMs = 86_400_000;
 
 /**
- * Describes the jobs that an operation would change. An operation that is confirmed with this preview changes no other
- * jobs and, if the count is exact, no more than that number. It changes fewer jobs if other actions change some of them
+ * Describes the jobs that an operation would change. An operation confirmed with this preview changes no other jobs
+ * and, if the count is exact, no more jobs than were counted. It changes fewer if other actions change some of the jobs
  * first.
  */
 export interface BulkPreview {
@@ -59,8 +59,8 @@ export interface BulkPreview {
   /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
   readonly asOf: Date;
   /**
-   * For each finished state in which only the latest jobs were searched for the filter's words: the id of the oldest
-   * job searched. Older jobs are not included.
+   * Maps a finished state to the id of the oldest job that was searched for the filter's words. Contains only states in
+   * which older jobs were not searched; those jobs are excluded from the operation.
    */
   readonly oldestSearchedIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
@@ -68,15 +68,15 @@ export interface BulkPreview {
 /**
  * The state of a bulk operation:
  *
- * - `pending`: it has not changed anything yet; cancelling it leaves every job as it was
- * - `running`: servers are working on it, or will when one is available
+ * - `pending`: it has not changed anything yet, because its delay has not passed
+ * - `running`: servers are working on it, or will as soon as one is available
  * - `done`: every matching job has been processed
  * - `cancelled`: an operator stopped it; jobs already changed stay changed
  * - `failed`: a permanent error stopped it; jobs already changed stay changed
  */
 export type BulkState = 'pending' | 'running' | 'done' | 'cancelled' | 'failed';
 
-/** One action on many jobs, applied in the background in chunks. */
+/** An action on many jobs, which servers carry out in the background, one chunk of jobs at a time. */
 export interface BulkOperation {
   /** UUIDv7, which sorts by creation time. */
   id: string;
@@ -92,13 +92,13 @@ export interface BulkOperation {
   seen: number;
   changed: number;
   /**
-   * Number of jobs that were not changed because their state no longer allowed it or they were set aside, and of ids
-   * that do not exist.
+   * Number of selected jobs that were not changed: they no longer existed, no longer matched, were in a state that does
+   * not allow the action, or were set aside.
    */
   skipped: number;
   requestedBy: string | null;
   createdAt: Date;
-  /** When the operation starts to change jobs: `createdAt`, or later if it was delayed. */
+  /** When the operation starts to change jobs: `createdAt` plus the requested delay. */
   startsAt: Date;
   finishedAt: Date | null;
   /** The error that stopped the operation; `null` unless it failed. */
@@ -107,52 +107,58 @@ export interface BulkOperation {
 
 export interface ChangedJobsQuery {
   readonly limit: number;
-  /** Only jobs that were created before the one with this id. */
+  /** Only jobs created before the job with this id. */
   readonly after?: string;
 }
 
 export interface BulkListQuery {
   readonly limit: number;
-  /** Only operations older than the one with this id. */
+  /** Only operations created before the one with this id. */
   readonly after?: string;
 }
 
 /**
- * Applies actions to all jobs that match a filter. Servers run the operations; if one server dies, another continues.
- * Jobs that were enqueued after an operation was created, or after its preview, are not affected; `retry` and `delete`
- * also skip jobs that finished after that time. A finished operation is kept for 30 days.
+ * Applies actions to all jobs that match a filter. Servers run the operations; if a server dies, another one continues
+ * its work. An operation does not affect jobs enqueued after its preview or, without a preview, after its creation;
+ * `retry` and `delete` also skip jobs that finished after that time. A finished operation is kept for 30 days.
  */
 export interface BulkOperations {
   /**
-   * Counts the jobs that a request would change now, and returns the bounds of that set.
+   * Counts the jobs that a request would change now. The result can be passed to {@link start} as `confirmed`.
    *
-   * @throws {RangeError} as `start` does
+   * @throws {RangeError} if the action is unknown, the filter is empty, or it contains too many ids
    */
   preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview>;
   /**
    * Starts an operation. Resolves as soon as the operation is stored. If the caller passes a transaction, the operation
    * starts when that transaction commits.
    *
-   * @throws {RangeError} if the action is unknown, there are too many ids, the filter matches every job, or the delay
-   *   is out of bounds
+   * @throws {RangeError} if the action is unknown, the filter is empty or contains too many ids, `requestedBy` is too
+   *   long, or the delay is out of bounds
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   /** Returns an operation; `null` if it does not exist. */
   find(id: string): Promise<BulkOperation | null>;
   /** Lists operations, newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
-  /** Lists the ids of the jobs that an operation has changed, newest first, including those deleted since. */
+  /**
+   * Lists the ids of the jobs that an operation has changed, newest first. Includes jobs that have since been deleted.
+   */
   listChanged(id: string, query: ChangedJobsQuery): Promise<string[]>;
   /**
-   * Stops a pending or running operation before its next chunk; has no effect on one that has ended. Returns `null` if
-   * the operation does not exist.
+   * Stops a pending or running operation before its next chunk of jobs; has no effect if the operation has ended.
+   * Returns the operation; `null` if it does not exist.
    */
   cancel(id: string, options?: ActionOptions<BulkOperation | null>): Promise<BulkOperation | null>;
-  /** Processes one chunk of a running operation. Servers call this. Returns `false` if there was nothing to process. */
+  /** Processes one chunk of a running operation; called by servers. Returns `false` if there was nothing to process. */
   advance(): Promise<boolean>;
 }
 
-/** @throws {RangeError} as `start` does */
+/**
+ * Checks a request before it is previewed or started.
+ *
+ * @throws {RangeError} as {@link BulkOperations.start} does
+ */
 export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: BulkRequest): void {
   if (!bulkActions.includes(action))
     throw new RangeError(`"${action}" is not a bulk action; use one of ${bulkActions.join(', ')}`);
@@ -168,8 +174,8 @@ export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: B
 }
 
 /**
- * Returns the states in which a request changes jobs: those to which its action applies, limited to the filter's
- * states, if given.
+ * Returns the states of the jobs that a request can change: the states to which the action applies, limited to those in
+ * the filter if it has any.
  */
 export function statesOfRequest({
   action,

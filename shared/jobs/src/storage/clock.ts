@@ -1,8 +1,8 @@
 /** A source of the current time. */
 export interface Clock {
-  /** Milliseconds since 1970, as `Date.now()`. */
+  /** Returns the current time in milliseconds since 1970, like `Date.now()`. */
   now(): number;
 }
 
-/** The clock of this machine, for a storage that lives in this process. */
+/** This machine's clock, used by a storage that keeps its data in this process. */
 export const systemClock: Clock = { now: () => Date.now() };

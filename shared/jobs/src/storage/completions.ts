@@ -1,23 +1,23 @@
 import type { Claim, Completion } from '../job/job.js';
 import type { TransactionWork } from './transaction.js';
 
-/** Stores how attempts ended. Every write is fenced: it has no effect once its claim is no longer valid. */
+/** Stores the outcomes of attempts. Every write is fenced: it has no effect if the claim is no longer valid. */
 export interface Completions {
   /**
-   * Stores outcomes. Returns the claims that were no longer valid; their outcomes changed nothing. Delays are clamped
-   * to their bounds. If one outcome cannot be stored, its job fails with the reason as the error; the other outcomes
-   * are not affected.
+   * Stores the outcomes of several attempts. Returns the claims that were no longer valid, whose outcomes were ignored.
+   * Delays are clamped to the allowed range. If an outcome cannot be stored, that job fails, and its error gives the
+   * reason; the other outcomes are not affected.
    */
   complete(completions: readonly Completion[]): Promise<Claim[]>;
   /**
-   * Runs the work of one job and marks the job as done, both in one transaction. The claim is checked first and stays
-   * locked until the commit, so the work takes effect exactly once, even if a process crashes in between.
+   * Runs a job's work and marks the job as done in the same transaction. The claim is checked first and stays locked
+   * until the commit, so the work takes effect exactly once, even if a process crashes in between.
    *
    * @param work receives the transaction's client and returns the job's result
    * @param signal when aborted, ends the transaction immediately, whatever `work` is doing, and rolls it back unless
-   *   it is already committing. The call then rejects with the signal's reason once all locks are released
-   * @throws {ClaimLostError} if the claim is not valid; `work` did not run, or was rolled back
-   * @throws {TypeError} if the storage has no transactions
+   *   it is already committing. Once all locks are released, the call rejects with the signal's reason
+   * @throws {ClaimLostError} if the claim is not valid; `work` was either not started or rolled back
+   * @throws {TypeError} if the storage does not support transactions
    */
   completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void>;
 }

@@ -1,15 +1,15 @@
 import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
-/** A deployment: a new version of an application that was put into service. */
+/** The deployment of a version of an application. */
 export interface Deployment {
   /** UUIDv7. */
   readonly id: string;
   readonly version: string;
-  /** When the version was put into service; in the future if the deployment is planned. */
+  /** When the version went into service; in the future if the deployment is planned. */
   readonly at: Date;
   readonly note: string | null;
-  /** `server` if the deployment was recorded when the first server with this version registered. */
+  /** `server` if recorded automatically when a server with this version registered; `api` if a client recorded it. */
   readonly source: 'api' | 'server';
 }
 
@@ -22,20 +22,20 @@ export interface NewDeployment {
   readonly note?: string | null;
 }
 
-/** The bounds of a deployment's texts, in characters. */
+/** Minimum and maximum length of a deployment's texts, in characters. */
 export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0, max: 500 } } as const;
 
 /** How long deployments are kept, in days. */
 export const deploymentDays = 400;
 
 /**
- * Records deployments. One is recorded automatically when a server registers with a version that neither the latest
- * deployment, ignoring planned ones, nor any other running server has.
+ * Records deployments. When a server registers, its version is recorded automatically as a deployment unless another
+ * registered server, or the latest deployment that is not in the future, has the same version.
  */
 export interface Deployments {
   record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;
   find(id: string): Promise<Deployment | null>;
-  /** Lists up to 1000 deployments, newest first. A time span includes `from`, but not `until`. */
+  /** Lists up to 1000 deployments, newest first: all, or those from `from` (inclusive) to `until` (exclusive). */
   list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]>;
   /** Deletes a deployment. Returns `false` if it did not exist. */
   delete(

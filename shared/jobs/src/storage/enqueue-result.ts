@@ -2,25 +2,29 @@ import { KeyHolderHiddenError } from '../job/errors.js';
 import type { Job, NewJob } from '../job/job.js';
 import { type Holders, noHolders } from './key-resolution.js';
 
-/** The result of enqueueing the jobs of one call. */
+/** The result of {@link Enqueuer.enqueue}. */
 export interface EnqueueResult {
   readonly holders: Holders;
-  /** The key holders that were requested with `showsHolder`, by their ids, as they were when the jobs were enqueued. */
+  /** The key holders requested with `showsHolder`, by id, in their state at the time of the call. */
   readonly shownHolders: ReadonlyMap<string, Job>;
-  /** When the jobs were created, by the storage's clock; the same for all. `null` if none was created. */
+  /** When the jobs were created, by the storage's clock; `null` if none was created. */
   readonly createdAt: Date | null;
 }
 
 export const noShownHolders: EnqueueResult['shownHolders'] = new Map();
 
-/** Returns the result of enqueueing jobs without keys, created at this time. */
+/**
+ * Returns the result of enqueueing jobs that have no keys.
+ *
+ * @param createdAt `null` if no job was created
+ */
 export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
   return { holders: noHolders, shownHolders: noShownHolders, createdAt };
 }
 
 /**
- * Returns the ids of the key holders that must be read because they were requested with `showsHolder`. Leaves out the
- * jobs of the same call, which are already known.
+ * Returns the ids of the key holders that the storage must read because new jobs requested them with `showsHolder`.
+ * Excludes holders created by the same call, because the caller already has them.
  */
 export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
   const createdIds = new Set(jobs.map(({ id }) => id));
@@ -29,9 +33,9 @@ export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string
 }
 
 /**
- * Checks that every key holder that was requested with `showsHolder` may be shown to the caller.
+ * Checks that the caller may see every key holder requested with `showsHolder`.
  *
- * @param find returns a key holder in its current state; `undefined` if it was deleted
+ * @param find returns the key holder with this id; `undefined` if it was deleted
  * @throws {KeyHolderHiddenError} if a key holder was deleted or is in a queue that the caller cannot see
  */
 export function checkShown(

@@ -5,41 +5,42 @@ export interface ErrorGroupQuery {
   readonly limit?: number;
 }
 
-/** Jobs of the same name whose latest failures are of the same kind. */
+/** Jobs with the same name whose latest failures have the same fingerprint. */
 export interface ErrorGroup {
-  /** The name that the jobs of the group have in common. */
+  /** The name of the jobs. */
   name: string;
-  /** The result of `errorFingerprint`; use it in a filter to find the jobs. */
+  /** The `errorFingerprint` of the failures. A {@link JobFilter} with this value finds the jobs. */
   fingerprint: string;
-  /** Number of jobs that failed or wait for another attempt. */
+  /** Number of jobs, both failed ones and those waiting for another attempt. */
   count: number;
-  /** Number of jobs in state `failed`, which can be retried. */
+  /** Number of jobs in state `failed`; these can be retried manually. */
   retryable: number;
-  /** `false` if more jobs are in state `failed` than were counted. */
+  /** `false` if the group contains more jobs in state `failed` than were counted. */
   failedExact: boolean;
-  /** `false` if more jobs wait for another attempt than were counted. */
+  /** `false` if the group contains more jobs waiting for another attempt than were counted. */
   waitingExact: boolean;
   /**
-   * When a job of this name first failed with this kind of error. This can be earlier than the queried time span, and
-   * does not change if that job is deleted or retried. A first failure may take a minute to be recorded.
+   * When a job with this name first failed with this fingerprint, even if that was before the queried time span. Does
+   * not change if that job is deleted or retried. May be recorded up to a minute after the failure.
    */
   firstSeenAt: Date;
   lastSeenAt: Date;
   /** The message of the latest failure. */
   message: string;
-  /** The id of the job that failed last. */
+  /** The id of the job that failed most recently. */
   exampleId: string;
 }
 
 export interface ErrorGroups {
-  /** The groups with the highest counts, highest first; among equal counts, the most recent failure first. */
+  /** The groups with the highest counts, in descending order. Among equal counts, the latest failure comes first. */
   readonly groups: ErrorGroup[];
   /** `false` if there may be further groups. */
   readonly complete: boolean;
 }
 
 /**
- * How long the first failure of a kind of error is kept, in days after its latest one, and the maximum number of kinds.
+ * Retention of first failures. `days`: how long after its latest failure a kind of error is remembered; `max`: maximum
+ * number of kinds.
  */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 
@@ -53,7 +54,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Groups failures by job name and fingerprint. The groups are in no particular order. */
+/** Groups failures by job name and fingerprint. The result is in no particular order. */
 export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
   const groups: ErrorGroup[] = [];
   for (const { jobId, at, retryable, ...kind } of failures)
@@ -92,7 +93,7 @@ function add(known: ErrorGroup, group: ErrorGroup): void {
   if (lastSeenAt > known.lastSeenAt) Object.assign(known, { lastSeenAt, message, exampleId });
 }
 
-/** Returns the `limit` largest groups. */
+/** Returns the `limit` groups with the highest counts; 100 by default. */
 export function largestGroups(
   groups: readonly ErrorGroup[],
   { limit = 100 }: Pick<ErrorGroupQuery, 'limit'>,

@@ -1,4 +1,4 @@
-/** The storage contract, and code shared by its implementations and its users (the API, the dashboard). */
+/** The storage contract, and code shared by the storage implementations, the API and the dashboard. */
 export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
 export { matchesFilter } from '../events/event-filter.js';

@@ -7,31 +7,35 @@ import type { JobState } from '../job/state.js';
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
-  /** Numbers that equal the stored ones when read by JavaScript keep their stored digits. */
+  /**
+   * The new arguments. Where JavaScript cannot distinguish a number from the stored one, the stored digits are kept.
+   */
   readonly args: JsonText;
   /**
-   * When the job becomes ready. A future time makes a ready job wait. `null` is allowed only if it was `null` before.
+   * When the job becomes ready. A ready job that is given a future time becomes scheduled. `null` is allowed only if
+   * the job's `runAt` is already `null`.
    */
   readonly runAt: Date | null;
 }
 
 /**
- * Receives the existing jobs by id, and returns new content for those to be changed, which must be in one of the
- * {@link editableStates}. Asynchronous, so that decisions about thousands of jobs need not block the event loop.
+ * Decides how jobs are edited. Receives the existing jobs by id, and returns the new content of those to be changed,
+ * which must be in one of the {@link editableStates}. Asynchronous, so that decisions about thousands of jobs need not
+ * block the event loop.
  */
 export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;
 
 /** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
-/** Maximum total size of the arguments when several jobs are edited together, as JSON, in bytes. */
+/** Maximum total size of the arguments of jobs that are edited together, as JSON, in bytes. */
 export const maxEditedBytes = 16 * 1024 * 1024;
 
 /**
- * Checks the total size of the arguments of jobs that are edited together.
+ * Checks the total size of the arguments of jobs that are edited together. A single job can always be edited.
  *
  * @param bytes the total size of all arguments
- * @throws {RangeError} if it exceeds {@link maxEditedBytes} and there is more than one job
+ * @throws {RangeError} if there is more than one job and `bytes` exceeds {@link maxEditedBytes}
  */
 export function checkEditedBytes(ids: readonly string[], bytes: number): void {
   if (ids.length > 1 && bytes > maxEditedBytes)
@@ -40,7 +44,11 @@ export function checkEditedBytes(ids: readonly string[], bytes: number): void {
     );
 }
 
-/** @throws {RangeError} if a job does not exist or cannot be edited, or its new content is out of bounds */
+/**
+ * Checks the result of {@link DecideEdits}.
+ *
+ * @throws {RangeError} if a job does not exist or cannot be edited, or its new content is out of bounds
+ */
 export function checkEdits(current: ReadonlyMap<string, Job>, edits: ReadonlyMap<string, JobContent>): void {
   for (const [id, { queue, priority, runAt }] of edits) {
     const state = current.get(id)?.state;

@@ -2,11 +2,16 @@ import type { Claim, Job } from '../job/job.js';
 import type { ActionOptions } from './audit-log.js';
 import type { DecideEdits } from './job-content.js';
 
-/** Options of an operator's action on a subject, such as a job, a batch or a recurring job. */
+/**
+ * Options for an operator's action.
+ *
+ * @typeParam Subject what the action changes, such as a job, a batch or a recurring job
+ * @typeParam Result the result of the action
+ */
 export interface ControlOptions<Subject = Job, Result = unknown> extends ActionOptions<Result> {
   /**
-   * Called with the subject before it is changed, and again if the subject may have changed in between. If the function
-   * throws, nothing is changed and the action rejects with the same error.
+   * Called with the current subject before the action, and called again if another process may have changed the subject
+   * in the meantime. If the function throws, nothing changes and the action rejects with the same error.
    */
   readonly check?: ((subject: Subject) => void) | undefined;
 }
@@ -15,9 +20,8 @@ export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 export interface RetryOptions extends JobControlOptions {
   /**
-   * Whether to also restore the dependents that were skipped because this job, or its batch, did not end as required,
-   * including those skipped because of other skipped jobs. Restored jobs wait for their parents again. `false` by
-   * default.
+   * Whether to also restore dependents that were skipped because this job or its batch did not end as required, and in
+   * turn the dependents of those jobs. Restored jobs wait for their parents again. `false` by default.
    */
   readonly dependents?: boolean;
   /** Whether to make the job ready even if it was cancelled while it waited for its parents. `false` by default. */
@@ -27,49 +31,54 @@ export interface RetryOptions extends JobControlOptions {
 /** The result of an operator's action on a job. */
 export type ControlResult =
   /**
-   * The action was carried out or, for the cancellation of a running job, requested. `changed` is `false` if the job
-   * was already in the desired state, or its cancellation already requested.
+   * The action was carried out or, when cancelling a running job, requested. `changed` is `false` if the job was
+   * already in the desired state or its cancellation had already been requested.
    */
   | { readonly outcome: 'ok'; readonly job: Job; readonly changed: boolean }
-  /** The job's state does not allow it; nothing changed. */
+  /** The job's state does not allow the action; nothing changed. */
   | { readonly outcome: 'illegal'; readonly job: Job }
+  /** The job does not exist. */
   | { readonly outcome: 'unknown' };
 
 /** Carries out operators' actions on single jobs, and edits several jobs together. */
 export interface JobControl {
   /**
-   * Cancels a job. A waiting job is cancelled immediately. For a running job, the signal is aborted within a second,
-   * and the job is cancelled when its handler throws; if the handler returns anyway, the job is done. Not allowed once
-   * a job is done or failed.
+   * Cancels a job. A waiting job is cancelled immediately. If the job is running, its handler's signal is aborted
+   * within a second, and the job is cancelled when the handler throws; if the handler returns anyway, the job is done.
+   * A job that is already done or failed cannot be cancelled.
    */
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
-   * Puts a failed or cancelled job back into its queue, with one more attempt if none is left. A job that was cancelled
-   * while it waited for its parents goes back to waiting: it becomes ready if they end, or have ended, as required, and
-   * is cancelled again if they do not.
+   * Puts a failed or cancelled job back into its queue and, if no attempts are left, allows one more. A job that was
+   * cancelled while waiting for its parents waits for them again: it becomes ready once they have ended as required,
+   * and is cancelled again if they do not.
    */
   retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting job no longer waits for its parents. */
   run(id: string, options?: JobControlOptions): Promise<ControlResult>;
-  /** Changes the time of a scheduled job. */
+  /**
+   * Changes when a scheduled job becomes ready. Jobs in other states cannot be rescheduled.
+   *
+   * @throws {RangeError} if the time is out of bounds
+   */
   reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult>;
   /** Deletes a finished job. The result's `job` is the deleted job. */
   delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
    * Edits jobs that are not running, all or none. No other process can change the jobs between the decision and the
    * edit. A ready job keeps its position among the jobs of its priority unless it moves to another queue. If a job
-   * moves, its unique keys stay in the queue in which it was enqueued.
+   * moves, its unique keys remain in the queue in which it was enqueued.
    *
-   * @param decide may be called more than once; if it throws, nothing is changed and the call rejects with the same
-   *   error
+   * @param decide returns the new contents; may be called more than once. If it throws, nothing changes and the call
+   *   rejects with the same error
    * @returns the edited jobs
    * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or several
    *   jobs together have more than {@link maxEditedBytes} of arguments
    */
   edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]>;
   /**
-   * Returns the claims on jobs whose cancellation has been requested. Servers call this about once a second, and on a
-   * notification.
+   * Returns those of the given claims whose jobs an operator has requested to cancel. Servers call this about once a
+   * second, and whenever they are notified.
    */
   cancellations(claims: readonly Claim[]): Promise<Claim[]>;
 }

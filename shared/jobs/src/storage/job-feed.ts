@@ -2,12 +2,13 @@ import type { EventTopic, JobEvent } from '../job/job-event.js';
 
 export interface FeedRequest {
   /**
-   * Where to start: the `resumeAt` of an earlier read. `null` reads no events and returns only the current position.
+   * Where to start: the `resumeAt` of an earlier read. If `null`, no events are read, and the result contains only the
+   * current position.
    */
   readonly since: Date | null;
-  /** Length of the time span to read, in milliseconds, for catching up in steps. By default, reads up to now. */
+  /** Length of the time span to read, in milliseconds, so that a reader can catch up in steps. Up to now by default. */
   readonly spanMs?: number;
-  /** The topics to read. The fewer, the cheaper the read. */
+  /** The topics to read. A read of fewer topics is cheaper. */
   readonly topics: readonly EventTopic[];
 }
 
@@ -15,22 +16,21 @@ export interface FeedPage {
   /** Events at or after `since`, oldest first. */
   readonly events: JobEvent[];
   /**
-   * Where to continue: this page includes all events before this time, and no more of them can become visible. Events
-   * of this page at or after this time are returned again by the next read.
+   * The `since` of the next read. This page contains all events of the requested topics up to this time, and no earlier
+   * event can appear later. If the page also contains events at or after this time, the next read returns them again.
    */
   readonly resumeAt: Date;
-  /** `false` if more events can be read now. */
+  /** `false` if the read ended before the present, so that the next page can be read immediately. */
   readonly caughtUp: boolean;
 }
 
 /**
  * The events of all jobs, in chronological order. Events are not stored, but derived from the jobs and their reports.
- * The feed includes the end of every job and the start of every attempt, no matter which process wrote them or how long
- * the commit took, and the other state changes that `stateEventsOf` returns. The loss of an attempt appears only when
- * the next attempt starts.
+ * The feed includes the start of every attempt and the end of every job, no matter which process wrote them or how long
+ * the commit took, and the other state changes that `stateEventsOf` returns. A lost attempt appears in the feed only
+ * when the next attempt starts. Events of deleted jobs are not included.
  *
  * A reader that continues from `resumeAt`, in this process or another, misses no events but may receive some twice.
- * Events of deleted jobs are not included.
  */
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;

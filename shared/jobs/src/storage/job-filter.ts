@@ -2,17 +2,17 @@ import type { JsonValue } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import { wordsOf } from './search-words.js';
 
-/** A condition on one value in the arguments. */
+/** A condition on one value in a job's arguments. */
 export interface ArgsFilter {
-  /** The path from the root of the arguments: member names, and zero-based array indexes. */
+  /** The path to the value from the root of the arguments, as member names and zero-based array indexes. */
   readonly path: readonly string[];
-  /** The value must equal one of these as JSON: `1` equals `1.0`, but not `"1"`. */
+  /** The accepted values. Compared as JSON values, so `1` equals `1.0`, but not `"1"`. */
   readonly values: readonly JsonValue[];
 }
 
 /**
- * Selects the jobs that match every given member. A job matches a member if it matches any of the member's values. An
- * empty member counts as absent. A malformed id matches no job.
+ * Selects jobs. A job must match every member that is present; it matches a list if it matches any of its values,
+ * unless stated otherwise. An empty list counts as absent. A malformed id matches no job.
  */
 export interface JobFilter {
   readonly id?: readonly string[];
@@ -26,31 +26,31 @@ export interface JobFilter {
   readonly concurrencyKey?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
-  /** Jobs that are running, or last ran, on one of these servers. */
+  /** Jobs that are running on one of these servers or whose final attempt ran there. */
   readonly serverId?: readonly string[];
-  /** Created at or after this time, by the enqueuer's clock, which is encoded in the id. */
+  /** Jobs created at or after this time, according to the time encoded in their ids. */
   readonly createdAfter?: Date;
-  /** Created before this time, by the same clock. */
+  /** Jobs created before this time, according to the time encoded in their ids. */
   readonly createdBefore?: Date;
-  /** Finished at or after this time; only finished jobs match. */
+  /** Jobs that finished at or after this time. Unfinished jobs do not match. */
   readonly finishedAfter?: Date;
-  /** Finished before this time; only finished jobs match. */
+  /** Jobs that finished before this time. Unfinished jobs do not match. */
   readonly finishedBefore?: Date;
-  /** Conditions on the arguments, all of which must match. */
+  /** Conditions on the arguments. All of them must match. */
   readonly args?: readonly ArgsFilter[];
-  /** Text that occurs in the class and message of the latest error, such as `TypeError: No ship`; case-insensitive. */
+  /** Texts to find, ignoring case, in the class and message of the latest error, such as `TypeError: No ship`. */
   readonly error?: readonly string[];
-  /** The exact `errorFingerprint` of the latest error. */
+  /** Jobs whose latest error has one of these values as its `errorFingerprint`. */
   readonly errorFingerprint?: readonly string[];
   /**
-   * Words that must all occur in the name, the queue, the tags, the recurring job's id, the idempotency key, the latest
-   * error or the arguments as JSON, regardless of case. `search` also tolerates typos; all other methods take the words
-   * literally. Lists and counts may examine only the first few thousand jobs of each state.
+   * Words separated by spaces. Each must occur, ignoring case, in the job's name, queue, tags, recurring job id,
+   * idempotency key, latest error or arguments (as JSON). `search` also tolerates typos; all other methods take the
+   * words literally. Lists and counts may examine only the first few thousand jobs of each state.
    */
   readonly q?: string;
 }
 
-/** Returns whether a filter matches every job because none of its members has a value. */
+/** Returns whether a filter contains no conditions, so that it matches every job. */
 export function isUnrestricted({ args = [], q, ...members }: JobFilter): boolean {
   return (
     wordsOf(q).length === 0 &&

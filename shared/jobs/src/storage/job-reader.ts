@@ -6,21 +6,21 @@ import type { TransactionClient } from './transaction.js';
 
 export interface JobListQuery {
   readonly filter?: JobFilter;
-  /** By creation time; `newest` by default. */
+  /** Which jobs come first, by creation time; `newest` by default. */
   readonly order?: 'newest' | 'oldest';
   readonly limit: number;
-  /** Rows to skip; 0 by default. */
+  /** Number of jobs to skip; 0 by default. */
   readonly offset?: number;
-  /** Only jobs after the one with this id in the chosen order. Later pages cost no more than the first. */
+  /** Only jobs that follow the job with this id in the chosen order. Later pages cost no more than the first. */
   readonly after?: string;
 }
 
 /**
- * How many jobs are examined to find those to list:
+ * How many jobs are examined to find matches:
  *
  * - `near`: the first few thousand of each state; fast, however many jobs there are and however rare the matches
- * - `history`: all jobs, without trying `near` first; for callers that have already done that and not found enough
- * - `all`: the same jobs as `near`, then all jobs if these contain too few matches
+ * - `history`: all jobs; for callers that have already tried `near` and found too few matches
+ * - `all`: the same jobs as `near`; if they contain too few matches, all jobs
  */
 export type SearchReach = 'near' | 'history' | 'all';
 
@@ -29,18 +29,20 @@ export interface BriefListQuery extends JobListQuery {
   readonly reach?: SearchReach;
 }
 
-/** Maximum size of a job's arguments in brief lists, as JSON, in bytes. Larger arguments are left out. */
+/** Maximum size of a job's arguments in a {@link BriefList}, in bytes of JSON. Larger arguments are left out. */
 export const maxBriefBytes = 8_000;
 
-/** A job in a brief list: its result is `null`. */
+/** A job in a {@link BriefList}. `result` is always `null`. */
 export interface BriefJob extends Job {
-  /** Whether the arguments are left out because they are larger than {@link maxBriefBytes}; `args` is then `null`. */
+  /** Whether `args` is `null` because the arguments are larger than {@link maxBriefBytes}. */
   readonly argsOmitted: boolean;
 }
 
 export interface BriefList {
   readonly jobs: BriefJob[];
-  /** `false` if matches may be missing, even between those in `jobs`. A wider `reach` finds them. */
+  /**
+   * `false` if matching jobs may be missing, even between those in `jobs`. The reach `history` or `all` finds them.
+   */
   readonly isComplete: boolean;
 }
 
@@ -48,33 +50,33 @@ export interface JobPageQuery extends JobListQuery {
   /** Whether to include arguments and results; if `false`, both are `null`. `true` by default. */
   readonly documents?: boolean;
   /**
-   * Maximum total size of the page's arguments and results as JSON, in bytes. The first job is returned even if it
-   * alone exceeds the limit.
+   * Maximum total size of the arguments and results on the page, in bytes of JSON. The first job is returned even if it
+   * exceeds this limit on its own.
    */
   readonly maxBytes: number;
 }
 
 export interface JobPage {
   readonly jobs: Job[];
-  /** Whether the page ends early because of `maxBytes`, so that more jobs follow. */
+  /** Whether the page ends early because of `maxBytes`; if so, more jobs follow. */
   readonly cut: boolean;
 }
 
 /** A search for the words of `filter.q`. */
 export interface JobSearchQuery extends Omit<JobPageQuery, 'order'> {
   readonly filter: JobFilter;
-  /** `best` by default: fewest typos first, then newest. `after` requires `newest` or `oldest`. */
+  /** Sort order; `best` by default: fewest typos first, then newest first. With `after`, use `newest` or `oldest`. */
   readonly order?: 'best' | 'newest' | 'oldest';
 }
 
 export interface JobSearchPage extends JobPage {
-  /** Number of matches on all pages, among the jobs that were searched. */
+  /** Total number of matches among the searched jobs, on all pages. */
   readonly total: number;
-  /** Whether only the newest jobs of some states were searched; older ones may match, too. */
+  /** Whether only the newest jobs of some states were searched, so that older matches may be missing. */
   readonly partial: boolean;
 }
 
-/** The oldest dependents of a job or batch, by id. */
+/** A job or batch, and the ids of its oldest dependents. */
 export interface Dependents {
   readonly parentId: string;
   readonly ids: readonly string[];
@@ -83,7 +85,7 @@ export interface Dependents {
 export interface ContinuationPage {
   /** 100 by default. */
   readonly limit?: number;
-  /** Only jobs after the one with this id. */
+  /** Only jobs created after the job with this id. */
   readonly after?: string;
   /** Whether to include arguments and results, as in {@link JobPageQuery}. `true` by default. */
   readonly documents?: boolean;
@@ -93,16 +95,22 @@ export interface SearchedRangeQuery extends Pick<JobListQuery, 'order' | 'after'
   readonly filter: JobFilter;
 }
 
-/** The jobs that are searched for the words of a filter. If the filter has no words, both members are empty. */
+/**
+ * Where a search for a filter's words stops before it has examined all jobs. Both members are empty if all jobs are
+ * examined, or if the filter contains no words.
+ */
 export interface SearchedRange {
-  /** For each finished state in which only some jobs are searched: the id of the last job searched, in list order. */
+  /**
+   * Maps each finished state in which only some jobs are searched to the id of the last job searched, in list order.
+   */
   readonly lastIds: Readonly<Partial<Record<FinishedState, string>>>;
   /** The unfinished states in which only some jobs are searched. */
   readonly unfinished: readonly JobState[];
 }
 
 /**
- * The position of a failed job in a list sorted by time of failure. Remains valid after the job is retried or deleted.
+ * A position in a list sorted by time of failure, given by a failed job. It remains valid even if the job is retried or
+ * deleted.
  */
 export interface FailurePosition {
   readonly id: string;
@@ -121,7 +129,7 @@ export interface LatestFailedQuery {
 }
 
 export interface FailureSearchQuery {
-  /** `state` is ignored: only failed jobs are searched. */
+  /** Conditions on the jobs. `state` is ignored, because only failed jobs are searched. */
   readonly filter: JobFilter;
   /** Only jobs after this position, as in {@link LatestFailedQuery}. */
   readonly after?: FailurePosition;
@@ -133,7 +141,7 @@ export interface FailureSearchQuery {
 export interface FoundFailures {
   readonly jobs: BriefJob[];
   /**
-   * The last job examined, if the search ended there because of `maxExamined` and more jobs may match; otherwise
+   * The last job examined, if the search stopped there because of `maxExamined` and later jobs may match; otherwise
    * `null`.
    */
   readonly last: FailurePosition | null;
@@ -141,72 +149,77 @@ export interface FoundFailures {
 
 export interface JobCount {
   readonly count: number;
-  /** `false` if there may be more than were counted. */
+  /** `false` if `count` is only a lower bound. */
   readonly exact: boolean;
 }
 
-/** Reads jobs. Reads may lag slightly behind writes and never block them. */
+/** Reads jobs. Reads never block writes, and may return data that is slightly out of date. */
 export interface JobReader {
-  /** Returns a job; `null` if it does not exist or the id is not a UUID. A caller's transaction sees its own writes. */
+  /**
+   * Returns a job; `null` if it does not exist or the id is not a UUID.
+   *
+   * @param transaction the caller's transaction; its uncommitted changes are visible
+   */
   find(id: string, transaction?: TransactionClient): Promise<Job | null>;
   /**
-   * Returns the jobs with these ids, in any order, without their arguments and results. Ids that are not UUIDs or
-   * belong to no job are ignored.
+   * Returns the jobs with these ids, in no particular order and without arguments and results. Ignores ids that are not
+   * UUIDs or belong to no job.
    */
   findMany(ids: readonly string[]): Promise<Job[]>;
   /** Returns a job's arguments and result exactly as stored; `null` if the job does not exist. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   list(query: JobListQuery): Promise<Job[]>;
-  /** Like {@link list}, but limits the total size of the jobs, so that a page fits into memory. */
+  /** Like {@link list}, but limits the total size of arguments and results, so that a page fits into memory. */
   listPage(query: JobPageQuery): Promise<JobPage>;
   /**
-   * Like {@link list}, but for display: without results and large arguments, so that no job takes more than a few
-   * kilobytes.
+   * Like {@link list}, but omits results and large arguments, so that no job takes up more than a few kilobytes. For
+   * display.
    */
   listBrief(query: BriefListQuery): Promise<BriefList>;
   /**
-   * Finds the jobs in which every word of `q` occurs, and tolerates typos: a word also matches words in names, queues,
-   * tags, recurring jobs and errors that differ from it by one typo, or by two if it has eight letters or more. Words
-   * with digits or fewer than four letters are taken literally. The time is bounded, however many jobs there are: an
+   * Finds the jobs that contain every word of `q`. Tolerates typos: a word also matches a similar word in names,
+   * queues, tags, recurring job ids and errors, with up to one typo or, if it has at least eight letters, two. Words
+   * with digits or fewer than four letters are taken literally. To bound the time that a search takes, an
    * implementation may search only the newest jobs of each state.
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
-   * Lists failed jobs by the time of failure, latest first, regardless of when they were created. Otherwise like
-   * {@link listBrief}.
+   * Lists failed jobs, latest failure first, regardless of when they were created. Like {@link listBrief}, omits
+   * results and large arguments.
    */
   listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
   /**
-   * Finds failed jobs that match a filter, in the order of {@link listLatestFailed}. Examines at most `maxExamined` of
-   * the latest failures, so the cost does not depend on how many there are.
+   * Finds failed jobs that match a filter, latest failure first. Examines at most `maxExamined` failures, so the cost
+   * does not depend on how many there are in total.
    */
   searchFailed(query: FailureSearchQuery): Promise<FoundFailures>;
-  /** Returns which jobs a list with this filter, order and position would search for the words of the filter. */
+  /** Returns which jobs {@link list} would search for the filter's words, given the same filter, order and `after`. */
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**
-   * Counts without a scan if the filter has only states and queues; otherwise counts up to 10 000. The count is a lower
-   * bound if not all jobs were searched for the words of the filter.
+   * Counts the jobs that match a filter; all by default. If the filter contains only states and queues, the count is
+   * exact and needs no scan. Otherwise, counting may stop at 10 000 or search only some of the jobs for the filter's
+   * words; the count is then a lower bound.
    */
   count(filter?: JobFilter): Promise<JobCount>;
-  /** Like {@link count}, but for each state separately. Cheaper than one call per state. */
+  /** Like {@link count}, but returns one count per state. Cheaper than a call for each state. */
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
-  /** Returns the number of jobs in each state, across all queues. */
+  /** Returns the number of all jobs in each state, across all queues. */
   stateCounts(): Promise<StateCounts>;
-  /** Lists a job's attempts, oldest first; empty for a job that has not started or does not exist. */
+  /** Lists a job's attempts, oldest first; empty if the job has not started or does not exist. */
   listAttempts(jobId: string): Promise<Attempt[]>;
   /** Lists the dependents of a job or batch, oldest first. Dependencies are kept for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
   /**
-   * Lists the ids of the oldest dependents of several jobs or batches, at most `limit` for each. Jobs and batches
-   * without dependents are left out. The dependents themselves may have been deleted since.
+   * Lists the ids of the oldest dependents of several jobs or batches, at most `limit` for each. Omits jobs and batches
+   * without dependents. Some of the listed dependents may have been deleted.
    */
   listDependents(ids: readonly string[], limit: number): Promise<Dependents[]>;
   /**
-   * Counts the jobs that {@link RetryOptions.dependents} would restore if these jobs were retried, up to 1000.
+   * Counts the dependents that retrying some jobs with {@link RetryOptions.dependents} would restore, up to 1000.
    *
-   * @param ids the ids of these jobs and of their batches
+   * @param ids the ids of the jobs to retry, and of their batches
    */
   countSkipped(ids: readonly string[]): Promise<JobCount>;
-  /** Lists the waiting jobs that no registered server will run, grouped by queue and name. */
+  /** Finds waiting jobs that no registered server can run, grouped by queue and name. */
   listOrphans(): Promise<Orphan[]>;
 }

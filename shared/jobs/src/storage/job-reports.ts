@@ -3,7 +3,7 @@ import type { LogLine, NewLogLine, Progress } from '../job/job-log.js';
 import type { Transition } from '../job/transition.js';
 import type { TransactionClient } from './transaction.js';
 
-/** The progress and log lines of one attempt since its previous report. */
+/** The progress and log lines that an attempt has produced since its previous report. */
 export interface JobReport {
   readonly claim: Claim;
   /** `null` if the progress has not changed. */
@@ -14,34 +14,34 @@ export interface JobReport {
 export interface LogQuery {
   /** Only lines of this attempt. */
   readonly attempt?: number;
-  /** Only lines after the one with this id. */
+  /** Only lines written after the line with this id. */
   readonly after?: string;
   /** 100 by default. */
   readonly limit?: number;
-  /** Lines to skip; 0 by default. */
+  /** Number of lines to skip; 0 by default. */
   readonly offset?: number;
 }
 
-/** Stores and lists the progress and log lines of attempts, and lists the transitions of jobs. */
+/** Stores the progress and log lines of attempts; lists log lines and the state transitions of jobs. */
 export interface JobReports {
   /**
-   * Stores progress and log lines of attempts whose claims are valid; returns the claims that are not. Repeating a
-   * report is safe: each line is stored once, and older progress does not replace newer.
+   * Stores the progress and log lines of attempts. Ignores reports whose claims are no longer valid, and returns these
+   * claims. Repeating a report is safe: each line is stored only once, and older progress does not replace newer
+   * progress.
    *
-   * @param transaction the transaction that completes the job (see {@link Completions.completeInTransaction}); all
-   *   reports must be about that job
+   * @param transaction the transaction that completes the job (see {@link Completions.completeInTransaction}), if any;
+   *   all reports must then be about that job
    */
   report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]>;
   /**
-   * Lists log lines in the order in which they were written; empty if the job does not exist. Lines are kept for the
-   * longest of the three retention periods, whatever the job's state.
+   * Lists a job's log lines in the order in which they were written; empty if the job does not exist. Lines are kept
+   * for the longest of the three periods in {@link RetentionDays}, whatever the job's state.
    */
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
   /**
-   * Lists every state that a job has been in, with time and reason, oldest first; empty if the job does not exist.
-   * Mostly derived from what is stored about the job and its attempts anyway, so that an ordinary job needs no
-   * additional writes.
+   * Lists all states that a job has been in, with time and reason, oldest first; empty if the job does not exist. The
+   * transitions of an ordinary job are derived from the stored job and its attempts, so they need no additional writes.
    */
   listTransitions(jobId: string): Promise<Transition[]>;
 }

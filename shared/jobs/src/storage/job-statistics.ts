@@ -1,10 +1,11 @@
 import type { ErrorGroupQuery, ErrorGroups } from './error-groups.js';
 
 export interface ThroughputQuery {
-  /** How far back to count, in milliseconds: up to 7 days, or up to one day for a single queue. */
+  /** How far back to count, in milliseconds: up to 7 days or, with `queue`, up to one day. */
   readonly sinceMs: number;
   /**
-   * Length of a bucket in milliseconds: a multiple of 10 000, or of 60 000 for a single queue. At most 2000 buckets.
+   * Length of a bucket in milliseconds: a multiple of 10 000 or, with `queue`, of 60 000. Limited so that there are at
+   * most 2000 buckets.
    */
   readonly bucketMs: number;
   /** Only jobs of this queue. */
@@ -12,17 +13,20 @@ export interface ThroughputQuery {
 }
 
 export interface QueuesThroughputQuery {
-  /** At most 100 names. */
+  /** The names of the queues, at most 100. */
   readonly queues: readonly string[];
   /** How far back to count, in milliseconds: up to one day. */
   readonly sinceMs: number;
-  /** Length of a bucket in milliseconds: a multiple of 60 000. At most 2000 buckets across all queues. */
+  /**
+   * Length of a bucket in milliseconds: a multiple of 60 000. Limited so that there are at most 2000 buckets across all
+   * queues.
+   */
   readonly bucketMs: number;
 }
 
-/** The number of jobs that ended in a time interval. */
+/** How many jobs ended as done or failed in one time interval. */
 export interface ThroughputBucket {
-  /** Start of the bucket, a multiple of its length since 1970. */
+  /** Start of the interval; aligned to a multiple of its length since 1970. */
   at: Date;
   done: number;
   failed: number;
@@ -31,28 +35,28 @@ export interface ThroughputBucket {
 /** Computes statistics over many jobs. The cost of a call does not depend on the number of jobs. */
 export interface JobStatistics {
   /**
-   * Groups the failures within a time span by kind. Frequent errors do not hide rare ones: if there are too many
-   * failures to count, large groups are counted only up to a limit and marked as inexact.
+   * Groups the failures within a time span by job name and fingerprint. Frequent errors do not hide rare ones: if there
+   * are too many failures to count, large groups are counted only up to a limit and marked as inexact.
    */
   listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups>;
   /**
-   * Counts the jobs that ended as done or failed in each bucket. The oldest bucket comes first, there are no gaps, and
-   * the last bucket is not yet complete. Jobs that are retried or deleted later still count.
+   * Counts the jobs that ended as done or failed, in consecutive time buckets, oldest first. The last bucket contains
+   * the current time, so it is not yet complete. Jobs that are later retried or deleted still count.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
-   * Returns the throughput of several queues, by queue name; a queue that does not exist has empty buckets. Counting
-   * starts at a full minute that is usually within the first bucket, so that bucket covers only the last part of its
-   * interval.
+   * Returns the throughput of several queues by queue name; all buckets are 0 for a queue that does not exist. Counting
+   * starts `sinceMs` ago, rounded down to a full minute. This is usually in the middle of the first bucket,
+   * which then covers only the rest of its interval.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>>;
 }
 
-/** The resolution of throughput and how long it is kept, in milliseconds. */
+/** The resolution (`bucketMs`) of stored throughput and how long it is kept (`forMs`), in milliseconds. */
 export const throughputKept = {
   all: { bucketMs: 10_000, forMs: 7 * 86_400_000 },
   queue: { bucketMs: 60_000, forMs: 86_400_000 },
@@ -64,7 +68,7 @@ const maxQueues = 100;
 /**
  * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970.
  *
- * @throws {RangeError} as `throughput` does
+ * @throws {RangeError} if a number in the query is out of bounds
  */
 export function emptyBuckets(
   { sinceMs, bucketMs, queue }: ThroughputQuery,
@@ -84,10 +88,10 @@ export function emptyBuckets(
 }
 
 /**
- * Returns the buckets of {@link emptyBuckets} for each queue, and the time at which counting starts, in milliseconds
- * since 1970.
+ * Like {@link emptyBuckets}, but for several queues: `byQueue` maps each queue to its buckets, and `sinceAt` is the
+ * time from which to count, in milliseconds since 1970.
  *
- * @throws {RangeError} as `throughputByQueue` does
+ * @throws {RangeError} if a number in the query is out of bounds, or there are too many queues
  */
 export function emptyBucketsByQueue(
   { queues, sinceMs, bucketMs }: QueuesThroughputQuery,

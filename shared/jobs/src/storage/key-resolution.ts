@@ -7,7 +7,8 @@ import type { JobMeta } from '../job/meta.js';
 import { isFinished, type JobState } from '../job/state.js';
 
 /**
- * Maps the ids of jobs that were not created, because another job holds one of their keys, to the ids of the holders.
+ * Maps the id of each job that was not created, because another job holds one of its keys, to the id of that key
+ * holder.
  */
 export type Holders = ReadonlyMap<string, string>;
 
@@ -16,14 +17,14 @@ export const noHolders: Holders = new Map();
 /** The job that holds a key. */
 export interface KeyHolder {
   readonly jobId: string;
-  /** The holder's state; `null` if it is unknown, for example because the key is held whatever the state. */
+  /** The holder's state; `null` if the holder was deleted or is created by the same call. */
   readonly state: JobState | null;
   readonly fingerprint: string | null;
 }
 
 /**
- * Thrown by {@link resolveKeys} if a job must be rejected because another job holds its key. The storage converts the
- * error with `toCaller` before it reaches the caller.
+ * Thrown by {@link resolveKeys} if a job must be rejected because another job holds its key. For internal use: the
+ * storage calls `toCaller` and throws the result instead.
  */
 export class KeyHeldError extends Error {
   static {
@@ -44,9 +45,10 @@ export class KeyHeldError extends Error {
   }
 
   /**
-   * Returns the error for the caller: a {@link DuplicateJobError} or an {@link IdempotencyConflictError}.
+   * Returns the error to throw to the caller: an {@link IdempotencyConflictError} if the key was used for a different
+   * request, otherwise a {@link DuplicateJobError}. It contains the holder's id only if the caller can see its queue.
    *
-   * @param holderQueue the queue of the holder; `undefined` if the holder was deleted
+   * @param holderQueue the holder's queue; `undefined` if the holder was deleted
    */
   toCaller(holderQueue: string | undefined): Error {
     const { visibleQueues = null } = this.job;
@@ -61,21 +63,21 @@ export class KeyHeldError extends Error {
 
 /** The result of {@link resolveKeys}. */
 export interface KeyResolution {
-  /** The jobs to create, in order. */
+  /** The jobs to create, in the order in which they were passed. */
   readonly created: readonly NewJob[];
   readonly holders: Holders;
-  /** Maps the ids of existing jobs whose content is replaced to the jobs that provide the new content. */
+  /** Maps the id of each existing job whose content is replaced to the new job that provides the content. */
   readonly replacements: ReadonlyMap<string, NewJob>;
-  /** The keys that the storage must record, each with the job that will hold it. */
+  /** The keys that the storage must record, each with the id of the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
 }
 
 /**
- * Decides which of these jobs are created, as if they were enqueued one after the other.
+ * Decides which of these jobs are created. The result is the same as if the jobs were enqueued one at a time, in order.
  *
- * @param holderOf returns the job that held a key of a queue before this call; `null` if there was none
- * @throws {KeyHeldError} if a key is held and its job must be rejected, or if an idempotency key was used for a
- *   different request
+ * @param holderOf returns the job that already held a key in a queue before this call; `null` if no job did
+ * @throws {KeyHeldError} if a key is already held and its `onConflict` is `reject`, or if an idempotency key was used
+ *   for a different request
  */
 export function resolveKeys(
   jobs: readonly NewJob[],
@@ -114,7 +116,7 @@ export function resolveKeys(
       else if (isReplaceable(conflict.state)) replacements.set(jobId, job);
     }
     holders.set(job.id, jobId);
-    claim(job, keys.slice(0, place), jobId); // the keys that were free now belong to the existing job
+    claim(job, keys.slice(0, place), jobId); // the preceding keys were free; they now belong to the existing job
   }
   return { created: [...created.values()], holders, replacements, claims: [...claims.values()] };
 }
@@ -123,22 +125,25 @@ export function hasKeys({ keys = null }: NewJob): boolean {
   return keys !== null;
 }
 
-/** Returns the batch without the jobs, including the callback, that are not created. */
+/** Returns the batch with only those of its jobs that are created. The callback is `null` if it is not created. */
 export function withoutUncreatedJobs(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
   return { ...batch, jobs, callback: byId.get(batch.callback?.id ?? '') ?? null };
 }
 
-/** Returns a string that identifies a key. NUL separates the parts, because no part can contain it. */
+/** Returns a string that uniquely identifies a key. The parts are separated by NUL, which none of them can contain. */
 export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespace' | 'key'>): string {
   return `${queue}\0${namespace}\0${key}`;
 }
 
-/** The metadata that a job keeps when its content is replaced, because it links the job to other records. */
+/** The metadata that links a job to other records. The job keeps these members when its content is replaced. */
 const linkMembers = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
-/** Returns the metadata of a job after its content has been replaced by that of another job. */
+/**
+ * Returns the metadata of a job whose content is replaced by that of another job: links to other records come from
+ * `own`, everything else from `other`.
+ */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
   const isTie = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
   const meta = Object.fromEntries([
@@ -158,8 +163,8 @@ function isReplaceable(state: JobState | null): boolean {
 }
 
 /**
- * Returns the job with its parents updated: a parent that is not created is replaced by the job that holds the parent's
- * key.
+ * Returns the job with updated parents. A parent that is not created, because another job holds its key, is replaced by
+ * that job.
  */
 function withParents(job: NewJob, holders: Holders): NewJob {
   if (!job.after?.parents.some((parent) => holders.has(parent))) return job;

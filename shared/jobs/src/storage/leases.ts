@@ -1,11 +1,11 @@
 import type { Claim, Job } from '../job/job.js';
 
-/** A claim with the state of its lease. */
+/** A server's lease on a running job: the claim and when it expires. */
 export interface Lease extends Claim {
   readonly expiresAt: Date;
   /**
-   * Whether the handler's transaction has locked the job. While the lock lasts, the lease cannot be renewed, but the
-   * job is not rescued either.
+   * Whether the handler's transaction has locked the job. While the job is locked, its lease cannot be renewed, but the
+   * job is not rescued even if the lease expires.
    */
   readonly locked: boolean;
 }
@@ -16,13 +16,13 @@ export interface StalledLeaseQuery {
   readonly limit: number;
 }
 
-/** Reads the leases of running jobs, which show whether servers still renew them. */
+/** Reads the leases of running jobs, which show whether servers are still renewing them. */
 export interface Leases {
   /** Returns the lease of a job; `null` if the job is not being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Lists expired leases that have not been rescued and whose servers are still registered: such a server sends
-   * heartbeats but does not renew its leases. Earliest expiry first; excludes `locked` leases.
+   * Lists expired leases whose servers are still registered and whose jobs have not been rescued yet. Such a server
+   * sends heartbeats but does not renew its leases. Excludes `locked` leases. The earliest expiry comes first.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

@@ -1,21 +1,22 @@
 import type { Server } from '../job/job.js';
 
-/** A group of waiting jobs, of one name in one queue, that no server can run. */
+/** A group of waiting jobs that no server can run. They have the same name and are in the same queue. */
 export interface Orphan {
   readonly queue: string;
   readonly name: string;
   /**
-   * Number of these jobs among the waiting jobs that were examined, which are at most {@link maxExamined} per state.
+   * Number of jobs in the group; a lower bound if the storage has more waiting jobs than it examines (see
+   * {@link maxExamined}).
    */
   readonly jobs: number;
-  /** `no-server`: the queue has no consumer. `no-handler`: none of its consumers has a handler for the name. */
+  /** `no-server`: no server consumes the queue. `no-handler`: none of its servers has a handler for the name. */
   readonly reason: 'no-server' | 'no-handler';
 }
 
-/** Maximum number of waiting jobs to examine per state. */
+/** Maximum number of waiting jobs to examine per state when searching for orphans. */
 export const maxExamined = 5_000;
 
-/** Returns the groups of waiting jobs that none of these servers will run, the largest first. */
+/** Returns the groups of waiting jobs that none of these servers can run, largest first. */
 export function findOrphans(
   waiting: readonly Omit<Orphan, 'reason'>[],
   servers: readonly Pick<Server, 'queues' | 'jobNames'>[],

@@ -5,22 +5,23 @@ import type { ActionOptions } from './audit-log.js';
 import type { JobCount } from './job-reader.js';
 import type { TransactionClient } from './transaction.js';
 
-/** The settings of a queue that operators control. */
+/** The queue settings that operators can change. */
 export type QueueSettings = Pick<Queue, keyof PauseState | 'concurrencyLimit' | 'rateLimit'>;
 
-/** Options of an operator's action on a queue. */
+/** Options for an operator's action on a queue. */
 export interface QueueControlOptions<Result> extends ActionOptions<Result> {
   /**
-   * The settings that the operator saw. The action is carried out only if the queue still has them. The comparison
-   * includes the limits and whether the queue is paused, but not the details of the pause.
+   * The settings that the operator saw. If given, the action is carried out only if they still match the queue's
+   * current settings. The comparison includes the limits and whether the queue is paused, but not the details of the
+   * pause.
    */
   readonly seen?: QueueSettings | undefined;
 }
 
-/** Options of pausing a queue. */
+/** Options for pausing a queue. */
 export interface PauseQueueOptions extends QueueControlOptions<QueueControlResult>, PauseOptions {}
 
-/** The settings of a queue before they were changed; `null` if nothing was changed because they differ from `seen`. */
+/** A queue's settings before the change; `null` if nothing was changed because they did not match `seen`. */
 export type QueueControlResult = QueueSettings | null;
 
 /** The result of deleting a queue. */
@@ -30,11 +31,12 @@ export type QueueDeletion =
   | 'holds-jobs'
   /** A server consumes the queue; nothing changed. */
   | 'served'
-  /** The settings differ from those in `seen`; nothing changed. */
+  /** The queue's settings did not match `seen`; nothing changed. */
   | 'changed'
+  /** The queue does not exist. */
   | 'unknown';
 
-/** A job that occupies a slot of its concurrency key: it is running, or ready. */
+/** A running or ready job, which occupies a slot of its concurrency key. */
 export interface KeyOccupant {
   readonly id: string;
   readonly name: string;
@@ -42,56 +44,59 @@ export interface KeyOccupant {
   readonly startedAt: Date | null;
 }
 
-/** A concurrency key that blocks jobs. */
+/** A concurrency key whose slots are all occupied, so that other jobs with the key are blocked. */
 export interface BlockingKey {
   readonly queue: string;
   readonly key: string;
   /** Number of blocked jobs. */
   readonly blocked: JobCount;
-  /** The key's limit, and the jobs that occupy its slots; `null` for all but the 20 keys with the most blocked jobs. */
+  /** The key's limit and the jobs in its slots. May be `null` except for the 20 keys with the most blocked jobs. */
   readonly details: {
-    /** The limit set by the blocked job that is next in line. */
+    /** The limit of the blocked job that is next in line; jobs with the same key can have different limits. */
     readonly limit: number;
-    /** When that job was created or became due, whichever is later. */
+    /** When the next blocked job was created or became due, whichever is later. */
     readonly since: Date;
-    /** Up to ten of the jobs that occupy a slot, running ones first. */
+    /** Up to ten of the jobs that occupy a slot; running jobs come first. */
     readonly occupants: readonly KeyOccupant[];
   } | null;
 }
 
 export interface BlockingKeys {
-  /** The keys with the most blocked jobs first. */
+  /** The keys, sorted by number of blocked jobs, highest first. */
   readonly keys: readonly BlockingKey[];
-  /** `false` if there may be more keys. */
+  /** `false` if some blocking keys may be missing. */
   readonly isComplete: boolean;
 }
 
-/** Reads and controls queues. Pausing, resuming and limiting create the queue if it does not exist. */
+/** Reads and controls queues. Pausing, resuming or limiting a queue creates it if it does not exist. */
 export interface Queues {
   /**
-   * Returns a queue; `null` if it does not exist. With a caller's transaction, the settings include that transaction's
-   * changes; the counts include only committed jobs.
+   * Returns a queue; `null` if it does not exist. If the caller passes a transaction, the settings include its
+   * uncommitted changes, but the counts do not.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /** Lists all queues, sorted by name. */
   list(): Promise<Queue[]>;
   /**
-   * Lists the concurrency keys that block jobs, in one queue or in all. The cost is bounded: at most 200 keys are read,
-   * and 20 000 blocked jobs are counted in total.
+   * Lists the concurrency keys that block jobs, in one queue or, by default, in all. The cost is bounded: an
+   * implementation may read only 200 keys and count only 20 000 blocked jobs in total.
    */
   listBlockingKeys(queue?: string): Promise<BlockingKeys>;
   /**
-   * Stops servers from claiming jobs of a queue until the queue is resumed or the pause ends. Running jobs finish.
+   * Stops servers from claiming jobs from a queue until the queue is resumed or the pause ends. Jobs that are already
+   * running finish.
    *
-   * @throws {RangeError} if the reason or the end is out of bounds
+   * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
    */
   pause(name: string, options?: PauseQueueOptions): Promise<QueueControlResult>;
-  /** Ends a pause, so that servers claim jobs of the queue again. */
+  /** Ends a pause, so that servers claim jobs from the queue again. */
   resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
   /**
-   * Sets or removes a queue's limits, which apply to all servers from their next claim on. Running jobs finish.
+   * Sets or removes a queue's limits, which all servers share. The new limits apply to the next claims; jobs that are
+   * already running finish.
    *
-   * @throws {RangeError} if a number is out of bounds
+   * @param limits the limits to change; absent ones stay as they are, and `null` removes a limit
+   * @throws {RangeError} if a limit is out of bounds
    */
   limit(
     name: string,
@@ -100,9 +105,9 @@ export interface Queues {
   ): Promise<QueueControlResult>;
   /**
    * Deletes a queue that has neither unfinished jobs nor consumers. The queue loses its settings, is no longer listed,
-   * and no longer counts towards the maximum number of queues. Its finished jobs remain under its name. The queue is
-   * created again, with default settings, when it gets a job, a consumer or a setting. A queue that has been idle for
-   * {@link idleQueueDays} days is deleted in the same way.
+   * and no longer counts towards the maximum number of queues. Its finished jobs are kept. The queue is created again,
+   * with default settings, as soon as it is given a job, a consumer or a setting. Queues that have been idle for
+   * {@link idleQueueDays} days are deleted automatically in the same way.
    */
   delete(name: string, options?: QueueControlOptions<QueueDeletion>): Promise<QueueDeletion>;
 }

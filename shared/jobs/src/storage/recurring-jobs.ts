@@ -6,21 +6,21 @@ import type { TransactionClient } from './transaction.js';
 import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
-/** The changes made by a synchronization, as lists of ids. */
+/** The result of {@link RecurringJobs.synchronize}: the ids of recurring jobs, by what happened to them. */
 export interface SynchronizationReport {
   readonly added: string[];
   readonly updated: string[];
   readonly removed: string[];
-  /** Recurring jobs that were not changed, because they belong to an operator or to another application. */
+  /** Not changed, because the existing recurring job was added by an operator or belongs to another application. */
   readonly refused: string[];
 }
 
-/** Due times of a recurring job that got no job. Consecutive spans with the same reason form one entry. */
+/** A span of due times for which no job was enqueued. Consecutive spans with the same reason are merged into one. */
 export interface MissedRuns extends SkippedDueTimes {
   readonly recurringJobId: string;
 }
 
-/** How long missed runs are kept, in days. */
+/** How long {@link MissedRuns} are kept, in days. */
 export const missedRunDays = 30;
 
 /** The result of firing one due recurring job. */
@@ -34,77 +34,78 @@ export interface FiredRecurringJob {
 export interface FiringReport {
   readonly fired: FiredRecurringJob[];
   /**
-   * Milliseconds until the next recurring job is due, by the storage's clock; 0 if more may be due now; `null` if none
-   * will be due.
+   * Milliseconds until the next recurring job is due, by the storage's clock; 0 if more recurring jobs may be due now;
+   * `null` if none will ever be due.
    */
   readonly nextDueMs: number | null;
 }
 
-/** A job that an operator triggered, and its recurring job. */
+/** A job that was enqueued by {@link RecurringJobs.trigger}, and its recurring job. */
 export interface TriggeredJob {
   readonly id: string;
   readonly queue: string;
   readonly recurringJob: RecurringJob;
 }
 
-/** Options for removing a recurring job. The result is `true` if the recurring job existed. */
+/** Options for removing a recurring job. `audit` receives `true` if the recurring job existed. */
 export type RemovalOptions = Pick<ControlOptions<RecurringJob, boolean>, 'check' | 'audit'>;
 
-/** Stores and fires recurring jobs. All times are by the storage's clock. */
+/** Stores recurring jobs and enqueues their jobs when they are due. All times are by the storage's clock. */
 export interface RecurringJobs {
   /**
-   * Adds an operator's recurring job, or updates the existing one with this id. An updated job stays paused if it
-   * was, and keeps its next due time unless its cron expression or time zone changed.
+   * Adds a recurring job on behalf of an operator, or updates the existing one with this id. When updated, a paused
+   * recurring job stays paused, and any other keeps its next due time unless its cron expression or time zone changes.
    *
-   * @throws {RecurringJobOwnedError} if an application defines it in code
+   * @throws {RecurringJobOwnedError} if the existing recurring job is defined in an application's code
    */
   addOrUpdate(job: NewRecurringJob): Promise<RecurringJob>;
-  /** Adds an operator's recurring job. Returns `null`, and changes nothing, if the id is taken. */
+  /** Adds a recurring job on behalf of an operator. If the id is taken, changes nothing and returns `null`. */
   add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
   /**
-   * Updates a recurring job as {@link addOrUpdate} does. No other process can change it between the call of `change`
-   * and the update. Returns `null` if it does not exist. Numbers in the arguments that equal the stored ones when read
-   * by JavaScript keep their stored digits.
+   * Updates a recurring job as {@link addOrUpdate} does. Returns `null` if it does not exist. No other process can
+   * change the recurring job between the call to `change` and the update. Where JavaScript cannot distinguish a number
+   * in the new arguments from the stored one, the stored digits are kept.
    *
-   * @param change returns the new version of the recurring job; if it throws, nothing is changed and the call rejects
-   *   with the same error
-   * @throws {RecurringJobOwnedError} if an application defines it in code
+   * @param change returns the new version of the recurring job; may be called more than once. If it throws, nothing
+   *   changes and the call rejects with the same error
+   * @throws {RecurringJobOwnedError} if the recurring job is defined in an application's code
    */
   update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null>;
   /**
-   * Updates several recurring jobs in one transaction, all or none, in the same way as {@link update}.
+   * Like {@link update}, but updates several recurring jobs, all or none. Returns the updated recurring jobs.
    *
-   * @param change receives the existing recurring jobs by id, and returns new versions of some of them; may be called
-   *   more than once
+   * @param change receives the existing recurring jobs by id, and returns the new versions of those to be updated; may
+   *   be called more than once
    */
   updateAll(
     ids: readonly string[],
     change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]>;
   /**
-   * Removes several recurring jobs, all or none, in the same way as {@link remove}. Returns the number removed.
+   * Removes several recurring jobs, all or none. Ignores ids that do not exist. Returns the number of recurring jobs
+   * removed.
    *
-   * @param options `audit` is called with the id of each recurring job that is removed
+   * @param options `audit` is called once for each removed recurring job, with its id
    */
   removeAll(ids: readonly string[], options?: Pick<ActionOptions<string>, 'audit'>): Promise<number>;
   /**
-   * Removes a recurring job. The jobs that it has enqueued remain. Returns `false` if it does not exist. A recurring
-   * job that is defined in code is added again when its application starts.
+   * Removes a recurring job, but not the jobs that it has enqueued. Returns `false` if it does not exist. A recurring
+   * job that is defined in code is added again the next time its application starts.
    */
   remove(id: string, options?: RemovalOptions): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
   /**
-   * Returns a recurring job's arguments exactly as given, with all digits of large numbers; `null` if it does not
-   * exist.
+   * Returns a recurring job's arguments exactly as stored, including numbers with more digits than JavaScript can
+   * represent; `null` if the recurring job does not exist.
    */
   findArgs(id: string): Promise<JsonText | null>;
   /** Lists all recurring jobs, sorted by id. */
   list(): Promise<RecurringJob[]>;
-  /** Lists the missed runs of these recurring jobs, newest first, with at most `limit` entries for each. */
+  /** Lists the missed runs of several recurring jobs, newest first, with at most `limit` entries per recurring job. */
   listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]>;
   /**
-   * Enqueues a job of this recurring job now, regardless of pause and overlap, without changing the schedule. Returns
-   * `null` if it does not exist.
+   * Enqueues a job now, even if the recurring job is paused or its previous job is unfinished. The schedule does not
+   * change. Returns `null` if the recurring job does not exist.
    */
   trigger(
     id: string,
@@ -112,30 +113,33 @@ export interface RecurringJobs {
   ): Promise<TriggeredJob | null>;
   /**
    * Stops a recurring job from enqueueing jobs until it is resumed or the pause ends. Due times during the pause do not
-   * count as missed. A due time at the very end of the pause is no longer part of it.
+   * count as missed. A due time exactly at the end of the pause is not skipped. Returns the paused recurring job;
+   * `null` if it does not exist.
    *
-   * @throws {RangeError} if the reason or the end is out of bounds
+   * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
    */
   pause(
     id: string,
     options?: ControlOptions<RecurringJob, RecurringJob | null> & PauseOptions,
   ): Promise<RecurringJob | null>;
   /**
-   * Resumes a recurring job. The next due time is the first one after now or, if the pause has already ended, the first
-   * one since its end. Due times during the pause do not count as missed.
+   * Ends a pause. The next due time is the first one after now or, if the pause has already reached its end, the first
+   * one at or after that end. Due times during the pause do not count as missed. Returns the resumed recurring job;
+   * `null` if it does not exist.
    */
   resume(
     id: string,
     options?: ControlOptions<RecurringJob, RecurringJob | null>,
   ): Promise<RecurringJob | null>;
   /**
-   * Makes the stored recurring jobs of an application match those defined in its code: adds new ones, updates existing
-   * ones as {@link addOrUpdate} does, and removes the others. Recurring jobs of other owners are not changed.
+   * Makes an application's stored recurring jobs match those defined in its code: adds new ones, updates existing ones
+   * as {@link addOrUpdate} does, and removes those no longer defined. Recurring jobs that were added by operators or
+   * belong to other applications are not changed.
    */
   synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport>;
   /**
-   * Enqueues the jobs of up to `limit` due recurring jobs. A recurring job's new jobs and its next due time are stored
-   * in one transaction, so each due time gets its jobs only once, however many servers call this concurrently.
+   * Enqueues the jobs of up to `limit` due recurring jobs. The new jobs are stored in the same transaction as the next
+   * due time, so each due time is handled only once, however many servers call this concurrently.
    */
   fireDue(limit: number): Promise<FiringReport>;
 }

@@ -3,13 +3,15 @@ import type { FinishedState } from '../job/state.js';
 /** How long finished jobs are kept, in days, by final state. */
 export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
-/** Number of days after which a queue without unfinished jobs, consumers, settings or recurring jobs is deleted. */
+/**
+ * Number of days after which a queue is deleted if it has no unfinished jobs, consumers, settings or recurring jobs.
+ */
 export const idleQueueDays = 30;
 
 /**
  * Returns the retention periods with defaults filled in: 7 days for `done` and `cancelled`, 30 for `failed`.
  *
- * @throws {RangeError} naming the option, unless each value is an integer from 1 to 3650
+ * @throws {RangeError} if a value is not an integer from 1 to 3650; the message names the option
  */
 export function retentionOf(days: Partial<RetentionDays> = {}): RetentionDays {
   const all = { done: 7, failed: 30, cancelled: 7, ...days };

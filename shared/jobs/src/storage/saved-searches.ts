@@ -1,46 +1,46 @@
 import { checkText } from '../job/bounds.js';
 import type { ActionOptions } from './audit-log.js';
 
-/** A search for jobs that an operator saved under a name. Shared by all users of this storage. */
+/** A job search that an operator has saved under a name, for all users to share. */
 export interface SavedSearch {
-  /** The unique name of the search. */
+  /** Unique among all saved searches. */
   readonly name: string;
-  /** The search, in the format of the program that saved it. The dashboard stores URL parameters. */
+  /** The search, in a format chosen by the program that saved it. The dashboard stores URL parameters. */
   readonly query: string;
-  /** Who saved it last, as named by the program that authenticated them. */
+  /** The user who last saved the search, as named by the program that authenticated them. */
   readonly savedBy: string;
   readonly savedAt: Date;
 }
 
 export type NewSavedSearch = Omit<SavedSearch, 'savedAt'>;
 
-/** The bounds of a saved search's texts, in characters. */
+/** Minimum and maximum length of a saved search's texts, in characters. */
 export const savedSearchBounds = {
   name: { min: 1, max: 100 },
   query: { min: 1, max: 4_000 },
   savedBy: { min: 0, max: 200 },
 } as const;
 
-/** Maximum number of saved searches. */
+/** Maximum number of saved searches in one storage. */
 export const maxSavedSearches = 100;
 
 export type SaveSearchResult =
-  /** `before` is the search of this name that was replaced; `null` if there was none. */
+  /** The search was saved. `before` is the search with the same name that it replaced; `null` if there was none. */
   | { readonly outcome: 'saved'; readonly before: SavedSearch | null }
-  /** There are already {@link maxSavedSearches} other searches; nothing changed. */
+  /** Nothing was saved, because there are already {@link maxSavedSearches} other searches. */
   | { readonly outcome: 'full' };
 
-/** Stores searches by name, shared by all users. */
+/** Stores named job searches, which all users share. */
 export interface SavedSearches {
   /** Lists all saved searches, sorted by name. */
   list(): Promise<SavedSearch[]>;
   /**
-   * Saves a search. Replaces the search of the same name, if there is one.
+   * Saves a search. Replaces any existing search with the same name.
    *
-   * @throws {RangeError} if a text is out of bounds
+   * @throws {RangeError} if a text is too short or too long, or contains NUL or unpaired surrogates
    */
   save(search: NewSavedSearch, options?: ActionOptions<SaveSearchResult>): Promise<SaveSearchResult>;
-  /** Deletes a search. Returns the deleted search; `null` if it did not exist. */
+  /** Deletes a search and returns it; `null` if it did not exist. */
   delete(name: string, options?: ActionOptions<SavedSearch | null>): Promise<SavedSearch | null>;
 }
 

@@ -1,7 +1,7 @@
-/** Maximum number of words to search for. */
+/** Maximum number of words in one search. */
 const maxWords = 10;
 
-/** Splits a search text into words at whitespace. Words beyond the tenth are ignored. */
+/** Splits a search text into words at whitespace. Ignores all words after the tenth. */
 export function wordsOf(text: string | undefined): string[] {
   return (text ?? '')
     .split(/\s+/)

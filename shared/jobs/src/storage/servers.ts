@@ -6,37 +6,41 @@ export interface ServerDescription {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
-  /** The weights of `queues`, if the server polls them by weight. Absent if it polls them in strict order. */
+  /** The weights of `queues`, in the same order. Absent if the server polls its queues in strict order. */
   readonly queueWeights?: readonly number[];
-  /** Names of the jobs for which the server has handlers; it claims only these. If absent, it claims any job. */
+  /** Names of the jobs that the server has handlers for; it claims only these jobs. If absent, it claims any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
-  /** The version of the server's application, 1 to 100 characters. A new version is recorded as a deployment. */
+  /**
+   * The application's version, 1 to 100 characters. A new version is recorded as a deployment (see
+   * {@link Deployments}).
+   */
   readonly version?: string;
   /**
-   * Milliseconds without a heartbeat after which the server is declared dead. It sends three heartbeats in this time.
+   * Milliseconds without a heartbeat after which the server is declared dead. The server sends three heartbeats in this
+   * time.
    */
   readonly timeoutMs: number;
 }
 
-/** A registered server, as its own process sees it. */
+/** The handle with which a registered server reports to the storage, and learns that it was declared dead. */
 export interface ServerRegistration {
   readonly id: string;
-  /** Aborts when the storage has declared this server dead. */
+  /** Aborted when the storage has declared this server dead. */
   readonly lost: AbortSignal;
-  /** Sends the number of running jobs with the next heartbeat. */
+  /** Sets the number of running jobs to send with the next heartbeats; 0 until called. */
   report(processing: number): void;
-  /** Sends the server's state with the next heartbeat; `running` until called. */
+  /** Sets the server state to send with the next heartbeats; `running` until called. */
   enter(state: ServerState): void;
-  /** Removes the server and releases its claims. */
+  /** Removes the server, and rescues any jobs that it still has claimed. */
   unregister(): Promise<void>;
 }
 
-/** The result of a request to a server. */
+/** The result of an operator's request to a server. */
 export type ServerControlResult =
   /**
-   * The request is stored, and the server receives it with its next heartbeat at the latest. `changed` is `false` if
-   * this request, or `stop`, had already been made.
+   * The request is stored, and the server receives it no later than with its next heartbeat. `changed` is `false` if
+   * the same request, or `stop`, had already been made.
    */
   | { readonly outcome: 'ok'; readonly server: Server; readonly changed: boolean }
   /** No server with this id is registered; nothing changed. */
@@ -45,9 +49,9 @@ export type ServerControlResult =
 /** Registers, lists and controls servers. */
 export interface Servers {
   /**
-   * Adds a server and keeps sending its heartbeats, even while the caller's event loop is blocked.
+   * Adds a server and sends its heartbeats until it unregisters, even while the caller's event loop is blocked.
    *
-   * @param onRequest called once for each operator's request to this server
+   * @param onRequest called once for each request that an operator makes to this server
    */
   register(
     description: ServerDescription,
@@ -56,12 +60,14 @@ export interface Servers {
   /** Lists registered servers, oldest first. */
   list(): Promise<Server[]>;
   /**
-   * Lists the servers that were declared dead within the last day, latest first, at most 100. Servers that shut down
-   * normally are not included.
+   * Lists up to 100 servers that were declared dead within the last day, latest first. Servers that shut down normally
+   * are not included.
    */
   listLost(): Promise<LostServer[]>;
-  /** Stops a server from claiming jobs; running jobs finish. Only restarting its process reverts this. */
+  /**
+   * Stops a server from claiming more jobs; running jobs finish. Only a restart of the server's process undoes this.
+   */
   quiet(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
-  /** Shuts a server down in the same way as `JobServer.stop()`. */
+  /** Shuts a server down, as if its process had called `JobServer.stop()`. */
   stop(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
 }

@@ -9,7 +9,7 @@ import type { TransactionClient } from './transaction.js';
  * - `resolver`: updates batches, dependents and jobs blocked by a concurrency key
  * - `scheduler`: makes due jobs ready
  * - `resumer`: resumes queues, job types and recurring jobs at the end of their pauses
- * - `rescuer`: ends attempts whose claims were lost, and makes their jobs ready again or fails them
+ * - `rescuer`: ends lost attempts; their jobs become ready again, or fail or are cancelled
  * - `recurring`: fires recurring jobs
  * - `bulk`: runs bulk operations
  * - `cleaner`: does the housekeeping
@@ -28,17 +28,17 @@ export const setAsideRoles = [
 
 export type SetAsideRole = (typeof setAsideRoles)[number];
 
-/** An item that background processing could not handle because of the item's data. Processing continues without it. */
+/** An item that background work skips, because processing it failed, probably due to the item's own data. */
 export interface SetAsideItem {
   /** A decimal number as a string; higher for items that were set aside later. */
   readonly id: string;
   readonly role: SetAsideRole;
   /**
-   * Identifies the item within its role, for example by the id of a job or a recurring job, the number of an outbox
-   * entry, or the name of a task. For `bulk`, see {@link bulkKey}.
+   * Identifies the item within its role, for example a job id, a recurring job id, the number of an outbox entry, or
+   * the name of a task. For `bulk`, see {@link bulkKey}.
    */
   readonly key: string;
-  /** The queue to which the item belongs; `null` if there is none, or it is not recorded. */
+  /** The queue to which the item belongs; `null` if it belongs to none or the queue is not recorded. */
   readonly queue: string | null;
   readonly jobId: string | null;
   /** The latest error. */
@@ -48,37 +48,37 @@ export interface SetAsideItem {
   readonly createdAt: Date;
   readonly failedAt: Date;
   /**
-   * When the item is retried; `null` for a job that a bulk operation skipped, which only {@link SetAside.retry}
-   * retries.
+   * When the item will be retried; `null` for a job that a bulk operation skipped, because such a job is retried only
+   * by {@link SetAside.retry}.
    */
   readonly retryAt: Date | null;
 }
 
 export interface SetAsideQuery {
   readonly limit: number;
-  /** Only items that were set aside before the one with this id. */
+  /** Only items first set aside before the item with this id. */
   readonly after?: string;
 }
 
 /**
- * Maximum number of items per role. If more items fail, the cause is probably not their data, so the work is retried as
- * a whole.
+ * Maximum number of items that are set aside per role. If even more items fail, their data is probably not the cause,
+ * so the error is thrown and the whole step is retried later.
  */
 export const maxSetAside = 1_000;
 
-/** Delay before the first retry, in milliseconds; it doubles with each further retry. */
+/** Delay before the first retry, in milliseconds. Doubles with each retry, up to `longestRetryMs`. */
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;
 
-/** Returns the `key` of an item that represents a job skipped by a bulk operation. */
+/** Returns the {@link SetAsideItem.key} for a job that a bulk operation skipped. */
 export function bulkKey(action: BulkAction, jobId: string): string {
   return `${action} ${jobId}`;
 }
 
 /**
- * Returns the bulk request that repeats an action on a skipped job.
+ * Returns the bulk request that retries the action on a job that a bulk operation skipped.
  *
- * @throws {Error} if the item has another role
+ * @throws {Error} if the item is not such a job
  */
 export function bulkRequestOf({
   role,
@@ -94,43 +94,48 @@ export function bulkRequestOf({
 /**
  * Returns the delay before the next retry, in milliseconds.
  *
- * @param failures number of times that processing has failed, 1 or more
+ * @param failures number of times that processing the item has failed, 1 or more
  */
 export function setAsideRetryMs(failures: number): number {
   return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
 }
 
 /**
- * The items that background processing has set aside. Each is retried after a minute, then at growing intervals of up
- * to an hour, and removed once it succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only by
- * `retry`.
+ * The items that background work has set aside. An item is retried after a minute, then at growing intervals of up to
+ * an hour, and removed once it succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only by
+ * {@link retry}.
  */
 export interface SetAside {
-  /** Lists the items, newest first. */
+  /** Lists the items, most recently set aside first. */
   list(query: SetAsideQuery): Promise<SetAsideItem[]>;
-  /** Counts the items of each role. */
+  /** Returns the number of items per role. */
   count(): Promise<Record<SetAsideRole, number>>;
-  /** Returns an item; `null` if it does not exist. A caller's transaction sees its own writes. */
+  /**
+   * Returns an item; `null` if it does not exist.
+   *
+   * @param transaction the caller's transaction; its uncommitted changes are visible
+   */
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
-   * Makes an item due, so that the next available server retries it. For a job that a bulk operation skipped, removes
-   * the item and starts an operation on that job alone; if that operation fails, too, the job is set aside again.
-   * Returns the item as it was before; `null` if it does not exist.
+   * Makes an item due, so that the next available server retries it. If the item is a job that a bulk operation
+   * skipped, removes the item and starts a new operation on that job alone; if the job fails again, it is set aside
+   * again. Returns the item as it was before the call; `null` if it does not exist.
    */
   retry(
     id: string,
     options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
   ): Promise<SetAsideItem | null>;
   /**
-   * Removes an item without retrying it. Its job, if any, is not changed; an operator can still cancel or run that job.
-   * Returns the removed item; `null` if it does not exist.
+   * Removes an item from the list; it is not retried. Its job, if any, does not change, and an operator can still
+   * cancel or run that job. Returns the removed item; `null` if it does not exist.
    */
   discard(
     id: string,
     options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
   ): Promise<SetAsideItem | null>;
   /**
-   * Calls the listener when this process sets an item aside for the first time. Returns a function that unsubscribes.
+   * Calls the listener whenever this process sets aside a new item, but not when a retry of the item fails. Returns a
+   * function that unsubscribes the listener.
    */
   listen(listener: SetAsideListener): () => void;
 }

@@ -1,29 +1,30 @@
 import { typosBetween } from './typos.js';
 
-/** A search word or a similar word, whose occurrence in a text counts as a match. */
+/** A word that counts as a match if a text contains it: the search word itself or a similar word. */
 export interface Spelling {
-  /** In lower case. */
+  /** The word, in lower case. */
   readonly text: string;
-  /** Number of typos by which the text differs from the search word; 0 for the word itself. */
+  /** Number of typos by which the spelling differs from the search word; 0 for the word itself. */
   readonly typos: number;
 }
 
-/** Maximum number of spellings of a search word, not counting the word itself. */
+/** Maximum number of similar words to accept for each search word. */
 const maxOthers = 10;
 
-/** Words of up to `literalLength` characters are taken literally; words of `longLength` or more may have two typos. */
+/** Words of up to this many characters are taken literally. */
 const literalLength = 3;
+/** Words of at least this many characters may contain two typos; shorter ones may contain one. */
 const longLength = 8;
 
-/** Maximum number of characters of an error that are searched for similar words. */
+/** Number of characters at the start of an error that are searched for similar words. */
 export const maxErrorText = 200;
 
 /** Words of more than this many characters are taken literally. */
 const longestWord = 100;
 
 /**
- * Returns the number of typos that are tolerated in a word; 0 if the word is too short or too long, or contains digits,
- * because similar numbers mean different things.
+ * Returns the number of typos that a search word may contain. Returns 0 if the word is too short or too long, or if it
+ * contains digits, because similar numbers mean different things.
  */
 export function allowedTypos(word: string): number {
   if (word.length <= literalLength || word.length > longestWord || /\d/.test(word)) return 0;
@@ -31,10 +32,10 @@ export function allowedTypos(word: string): number {
 }
 
 /**
- * Returns the spellings of each search word: the word itself, then words from `texts` that differ from it by no more
- * typos than {@link allowedTypos} allows, fewest typos first.
+ * Returns the spellings of each search word: the word itself, followed by up to ten similar words from `texts`, fewest
+ * typos first. {@link allowedTypos} limits how much they may differ.
  *
- * @param texts the texts in which to find other spellings: names of jobs and queues, tags, errors
+ * @param texts the texts to take similar words from: names of jobs and queues, tags, recurring job ids, errors
  */
 export function spellingsOf(words: readonly string[], texts: Iterable<string>): Spelling[][] {
   const wanted = words.map((word) => word.toLowerCase());
@@ -55,8 +56,8 @@ function othersOf(word: string, known: readonly string[]): Spelling[] {
 }
 
 /**
- * Returns the words of texts in lower case, whole and in parts: for `mail.sendWelcome`, also `mail`, `sendwelcome`,
- * `send` and `welcome`.
+ * Returns the words that occur in the texts, in lower case, together with their parts. For example, `mail.sendWelcome`
+ * yields `mail.sendwelcome`, `mail`, `sendwelcome`, `send` and `welcome`. Omits words of fewer than three characters.
  */
 function wordsIn(texts: Iterable<string>): string[] {
   const found = new Set<string>();
@@ -72,10 +73,11 @@ function wordsIn(texts: Iterable<string>): string[] {
 }
 
 /**
- * Returns the total number of typos with which a text contains the search words; `undefined` if it does not contain
- * every word in some spelling.
+ * Returns how many typos are needed in total to find all search words in a text; `undefined` if a word does not occur
+ * in any of its spellings.
  *
- * @param text in lower case
+ * @param text the text, in lower case
+ * @param words the spellings of each search word, fewest typos first, as returned by {@link spellingsOf}
  */
 export function typosOf(text: string, words: readonly (readonly Spelling[])[]): number | undefined {
   let typos = 0;

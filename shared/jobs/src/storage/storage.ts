@@ -23,11 +23,12 @@ import type { SetAside } from './set-aside.js';
 import type { Timings } from './timings.js';
 
 /**
- * Stores jobs, attempts, results and servers; each member has one role. All other parts of Longshore depend on this
- * contract, and every implementation must pass the same conformance suite.
+ * Stores everything that Longshore keeps, such as jobs, attempts, servers and settings. Each member is responsible for
+ * one area. All other parts of Longshore depend on this contract, and every implementation must pass the same
+ * conformance suite.
  *
- * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. Its change has then taken effect
- * either completely or not at all, but the caller cannot tell which.
+ * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. The requested change has then
+ * taken effect either completely or not at all, but the caller cannot tell which.
  */
 export interface JobStorage {
   readonly enqueuer: Enqueuer;
@@ -53,27 +54,28 @@ export interface JobStorage {
   readonly setAside: SetAside;
   readonly alerts: Alerts;
   /**
-   * The storage's clock, which sets all times of jobs and heartbeats. Reading it takes no query: this process estimates
-   * it, accurate to a few milliseconds once the storage is open, however wrong this machine's clock is.
+   * The storage's clock, which determines all times of jobs and heartbeats. Reading it takes no query, because this
+   * process estimates the time. Once the storage is open, the estimate is accurate to a few milliseconds, however wrong
+   * this machine's clock is.
    */
   readonly clock: Clock;
-  /** Reads the storage's clock itself, which may take a query. */
+  /** Returns the exact time of the storage's clock instead of an estimate, which may take a query. */
   readClock(): Promise<Date>;
-  /** Resolves if the storage responds. */
+  /** Checks that the storage responds; rejects if it does not. */
   ping(): Promise<void>;
   /** Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently. */
   open(): Promise<void>;
   /** Waits for pending operations, then closes every connection and timer. */
   close(): Promise<void>;
   /**
-   * Whether listeners of {@link onNotification} are currently notified of all work. Servers poll rarely while this is
-   * `true`, and often otherwise. When the value changes, listeners are called with `null`.
+   * Whether notifications are currently being delivered to the listeners of {@link onNotification}. Servers poll rarely
+   * while this is `true`, and often while it is `false`. When the value changes, listeners are called with `null`.
    */
   readonly notificationsArrive: boolean;
   /**
    * Calls the listener with the name of a queue when a job in that queue may have become ready, and with `null` for
-   * everything else, such as a scheduled or cancelled job. Notifications are only hints: they can be late, missing or
-   * unnecessary. Returns a function that unsubscribes.
+   * everything else, such as a job that was scheduled or cancelled. Notifications are only hints: they can be late,
+   * missing or unnecessary. Returns a function that unsubscribes the listener.
    */
   onNotification(listener: (queue: string | null) => void): () => void;
 }

@@ -4,10 +4,10 @@ import { Timing } from './timings.js';
 
 const minuteMs = 60_000;
 
-/** Maximum number of cells kept while the storage is unreachable. If there are more, the oldest are dropped. */
+/** Maximum number of cells to keep while the storage is unreachable. Beyond that, the oldest are discarded. */
 const maxCells = 20_000;
 
-/** The attempts of one queue and job name in one minute. */
+/** The timings of the attempts of one job name, in one queue and one minute. */
 export interface TimingCell {
   readonly queue: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface TimingCell {
   readonly timing: Timing;
 }
 
-/** Aggregates attempts by queue, job name and minute until they are stored. */
+/** Aggregates the timings of attempts by queue, job name and minute until they are stored. */
 export class TimingBuffer {
   readonly #clock: Clock;
   #minute = 0;
@@ -41,7 +41,7 @@ export class TimingBuffer {
     else if (outcome === 'retry') timing.retried++;
   }
 
-  /** Removes and returns all cells, including that of the current minute. */
+  /** Removes and returns all cells, including those of the current, incomplete minute. */
   take(): TimingCell[] {
     this.#close();
     return this.#waiting.splice(0);

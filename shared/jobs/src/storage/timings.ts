@@ -5,17 +5,17 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** The outcomes and durations of the attempts in a time interval. */
+/** Statistics of the attempts in a time interval: outcomes, waiting times and durations. */
 export class Timing {
-  /** Number of attempts after which the job was done. */
+  /** Number of successful attempts; their jobs are done. */
   done = 0;
-  /** Number of attempts after which the job failed. */
+  /** Number of failed attempts that were the job's last, so that the job failed. */
   failed = 0;
-  /** Number of failed attempts after which the job waits for another attempt. */
+  /** Number of failed attempts that are followed by another attempt. */
   retried = 0;
-  /** The times for which jobs were ready before an attempt started. */
+  /** How long jobs were ready before their attempts started. */
   readonly waiting = new DurationHistogram();
-  /** The durations of attempts, whatever their outcome, except snoozed ones. */
+  /** How long attempts ran, whatever their outcome. Excludes snoozed attempts. */
   readonly running = new DurationHistogram();
 
   copy(): Timing {
@@ -33,39 +33,46 @@ export class Timing {
   }
 }
 
-/** The name under which jobs of all further names are counted once timings are kept for `timingsKept.names` names. */
+/** Stands for all further job names once timings are stored for `timingsKept.names` different names. */
 export const otherNames = '(other)';
 
-/** The resolution of timings, how long each is kept (in milliseconds), and the maximum number of job names. */
+/**
+ * The resolutions in which timings are stored (`bucketMs`) and how long each is kept (`forMs`), in milliseconds;
+ * `names` is the maximum number of different job names.
+ */
 export const timingsKept = {
   minute: { bucketMs: minuteMs, forMs: 31 * hourMs },
   hour: { bucketMs: hourMs, forMs: 31 * dayMs },
   names: 1_000,
 } as const;
 
-/** Maximum number of buckets in one result. */
+/** Maximum number of buckets that one query may return. */
 const maxBuckets = 800;
 
 export interface TimingQuery {
-  /** The start: at most 31 hours ago if `bucketMs` is less than an hour, otherwise at most 31 days ago. */
+  /**
+   * Start of the span. Timings are kept for 31 hours if `bucketMs` is less than an hour, otherwise for 31 days; older
+   * buckets are empty.
+   */
   readonly from: Date;
-  /** The end, exclusive. */
+  /** End of the span, exclusive. */
   readonly until: Date;
-  /** Length of a bucket in milliseconds: a multiple of 60 000 up to an hour, or a multiple of an hour. */
+  /** Length of a bucket in milliseconds: a multiple of a minute and less than an hour, or a multiple of an hour. */
   readonly bucketMs: number;
   /** Only jobs of this queue. */
   readonly queue?: string;
-  /** Only jobs of this name. */
+  /** Only jobs with this name. */
   readonly name?: string;
 }
 
 export interface TimingBucket {
-  /** Start of the bucket, a multiple of its length since 1970. */
+  /** Start of the bucket; aligned to a multiple of its length since 1970. */
   readonly at: Date;
   readonly timing: Timing;
   /**
-   * The largest number of ready jobs in any minute of the bucket; `null` if nothing was measured because no server was
-   * running. The number for a job name is extrapolated from a sample if many jobs are ready.
+   * The largest number of ready jobs measured within the bucket, in one measurement per minute; `null` if there was no
+   * measurement because no server was running. If many jobs are ready, the number for a single job name is extrapolated
+   * from a sample.
    */
   backlog: number | null;
 }
@@ -73,35 +80,34 @@ export interface TimingBucket {
 export interface NameTimingQuery extends Pick<TimingQuery, 'queue'> {
   /** How far back to count, in milliseconds: up to a day. */
   readonly sinceMs: number;
-  /** Maximum number of names. */
+  /** Maximum number of job names to return. */
   readonly limit: number;
 }
 
-/** The timings of one job name. */
+/** The combined timings of all jobs with one name. */
 export interface NameTiming {
   readonly name: string;
   readonly timing: Timing;
 }
 
 /**
- * Measures how long jobs wait and run. Recording an attempt only increments counters in the process; the storage writes
- * them every few seconds. A process that is killed loses the counts that it has not stored yet.
+ * Measures how long jobs wait and run. Recording an attempt only updates counters in this process, which the storage
+ * writes every few seconds. If the process is killed, counts that have not been written yet are lost.
  */
 export interface Timings {
   /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
   started(queue: string, name: string, waitedMs: number): void;
-  /** Records that an attempt has ended after `ranMs` milliseconds. */
+  /** Records that an attempt has ended after `ranMs` milliseconds. Snoozed attempts are not counted. */
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
   /**
-   * Returns the timings of each bucket, oldest first and without gaps. The cost does not depend on the number of jobs.
-   * Waiting times are counted in the bucket in which the attempt starts, everything else in the bucket in which it
-   * ends.
+   * Returns the timings in consecutive buckets, oldest first. Waiting times are counted in the bucket in which the
+   * attempt starts, everything else in the bucket in which it ends. The cost does not depend on the number of jobs.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   read(query: TimingQuery): Promise<TimingBucket[]>;
   /**
-   * Returns the timings of up to `limit` job names, those with the most attempts first.
+   * Returns the timings of up to `limit` job names, sorted by number of attempts, highest first.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -109,10 +115,10 @@ export interface Timings {
 }
 
 /**
- * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970, and the
- * resolution to read.
+ * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970, and the stored
+ * resolution to read from.
  *
- * @throws {RangeError} as `read` does
+ * @throws {RangeError} if `bucketMs` is invalid, or the span has no buckets or too many
  */
 export function emptyTimingBuckets({ from, until, bucketMs }: TimingQuery): {
   readonly buckets: Map<number, TimingBucket>;
@@ -136,9 +142,10 @@ export function emptyTimingBuckets({ from, until, bucketMs }: TimingQuery): {
 }
 
 /**
- * Returns the resolution for {@link Timings.listNames}: minutes for spans of up to three hours, hours beyond.
+ * Returns the stored resolution that {@link Timings.listNames} reads from: `minute` for up to three hours, otherwise
+ * `hour`.
  *
- * @throws {RangeError} as `listNames` does
+ * @throws {RangeError} if `sinceMs` or `limit` is out of bounds
  */
 export function resolutionOf({ sinceMs, limit }: NameTimingQuery): 'minute' | 'hour' {
   if (!(sinceMs > 0 && sinceMs <= dayMs))
@@ -151,10 +158,11 @@ export function resolutionOf({ sinceMs, limit }: NameTimingQuery): 'minute' | 'h
 const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes * minuteMs);
 
 /**
- * Returns the shortest usual bucket length, in milliseconds, that divides a time span into at most 120 buckets and
- * whose timings are still kept at the start of the span.
+ * Returns a suitable bucket length for a time span, in milliseconds: the shortest of several round lengths that yields
+ * at most 120 buckets, or a day if none does. At least an hour if timings by the minute are no longer kept for the
+ * start of the span.
  *
- * @param nowMs the storage's time
+ * @param nowMs the current time by the storage's clock
  */
 export function defaultBucketMs(fromMs: number, untilMs: number, nowMs: number): number {
   const least = fromMs < nowMs - timingsKept.minute.forMs ? hourMs : minuteMs;

@@ -1,9 +1,6 @@
 /**
- * Returns the number of typos by which two words differ: letters that are wrong, missing, extra, or swapped with the
- * next one (the optimal string alignment distance).
- *
- * @param maxTypos maximum number of typos to count
- * @returns `undefined` if the words differ by more than `maxTypos` typos
+ * Returns the number of typos by which two words differ: wrong, missing or extra characters, and swapped neighbours
+ * (the optimal string alignment distance). `undefined` if the words differ by more than `maxTypos` typos.
  */
 export function typosBetween(one: string, other: string, maxTypos: number): number | undefined {
   if (Math.abs(one.length - other.length) > maxTypos) return undefined;

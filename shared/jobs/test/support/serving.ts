@@ -9,7 +9,7 @@ import {
   silentLogger,
 } from '../../src/index.js';
 
-/** Runs `work` while a server runs the jobs of a queue. */
+/** Runs `work` while a server with these handlers runs the queue's jobs. */
 export async function whileServing<Result>(
   storage: JobStorage,
   queue: string,

@@ -8,7 +8,7 @@ export interface Queryable {
 
 export interface QueryResult<Row extends object> {
   readonly rows: readonly Row[];
-  /** The number of rows read or changed. */
+  /** The number of rows read or changed; `null` if the driver reports none for the command. */
   readonly rowCount: number | null;
   /** The command that was executed, such as `COMMIT`. */
   readonly command?: string;
@@ -27,6 +27,9 @@ export interface Database extends Queryable {
 
 /** An open transaction. */
 export interface Transaction extends Queryable {
-  /** Calls `act` after the commit, and not after a rollback. Errors that `act` throws are ignored. */
+  /**
+   * Calls `act` once the transaction has been committed, and never after a rollback. Errors that `act` throws are
+   * ignored.
+   */
   afterCommit(act: () => void): void;
 }

@@ -18,7 +18,7 @@ const networkCodes = new Set([
 const driverMessages =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** Transient errors by SQLSTATE: the same request may succeed later. */
+/** Messages for transient errors, keyed by SQLSTATE. After such an error, the same request may succeed later. */
 const transientReasons: ReadonlyMap<string, string> = new Map([
   ['25P03', 'A transaction was idle for too long and was ended'],
   ['25P04', 'A transaction took too long and was ended'],
@@ -30,9 +30,8 @@ const transientReasons: ReadonlyMap<string, string> = new Map([
 const retryAfter = { 'retry-after': '2' };
 
 /**
- * Converts an error of Postgres, or of the connection to Postgres, to an API error; returns undefined if the error
- * points to a bug. Messages contain no values from statements, except for what triggers put into the messages that they
- * raise.
+ * Converts a Postgres error or a connection error to an API error; returns undefined if the error points to a bug.
+ * Messages contain no values from statements, unless a trigger put them into a message that it raised.
  * @param writes whether the request has a body, so that errors about a value refer to the body instead of the query
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {

@@ -3,7 +3,7 @@ import type { Platform } from './platform.js';
 import type { Resource } from './resource.js';
 import type { AnyStorage } from './storage.js';
 
-/** The resources of an API, and the storage of each. */
+/** The resources of an API, each with its storage. */
 export interface Catalog {
   /** The top-level resources by name. */
   readonly roots: ReadonlyMap<string, Resource>;
@@ -12,7 +12,8 @@ export interface Catalog {
 
 /**
  * Creates the storage of each resource, including children.
- * @throws {DefinitionError} if two top-level resources share a name, or a table has no database
+ * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource
+ * stored in a table has no database
  */
 export function createCatalog(resources: readonly Resource[], platform: Platform | undefined): Catalog {
   const roots = new Map<string, Resource>();

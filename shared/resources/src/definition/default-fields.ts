@@ -1,11 +1,11 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 
-/** Formats of strings that are not text, so that `q` does not search them by default. */
+/** String formats that do not count as text. By default, `q` does not search fields with these formats. */
 const otherFormats = new Set(['uuid', 'date-time', 'date', 'time', 'duration']);
 
 const scalars = new Set(['string', 'number', 'integer', 'boolean', 'date-time']);
 
-/** Returns the fields that hold text or arrays of text, which are the ones that `q` searches by default. */
+/** Returns the fields that `q` searches by default: those that hold text or arrays of text. */
 export function textFields({ properties = {} }: JsonSchema): readonly string[] {
   return fieldsOf(
     properties,
@@ -13,7 +13,7 @@ export function textFields({ properties = {} }: JsonSchema): readonly string[] {
   );
 }
 
-/** Returns the fields with a single value, which are the ones that `sort` accepts by default. */
+/** Returns the fields that `sort` accepts by default: those that hold a single value. */
 export function scalarFields({ properties = {} }: JsonSchema): readonly string[] {
   return fieldsOf(properties, (schema) => {
     const types = typesOf(schema).filter((type) => type !== 'null');

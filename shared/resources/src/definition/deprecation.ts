@@ -2,9 +2,9 @@ import { DefinitionError } from './naming.js';
 
 /** Announces the end of a resource or of a call. Times are ISO 8601: `2026-11-22` or `2026-11-22T12:00:00Z`. */
 export interface DeprecationDeclaration {
-  /** When the deprecation starts or started: the `Deprecation` header (RFC 9745). */
+  /** When the deprecation starts or started, for the `Deprecation` header (RFC 9745). */
   readonly since: string;
-  /** When the resource or call stops working: the `Sunset` header (RFC 8594). Default: not decided. */
+  /** When the resource or call stops working, for the `Sunset` header (RFC 8594). Default: not decided. */
   readonly sunset?: string;
   /** What to use instead, as a sentence for the reference. */
   readonly instead?: string;

@@ -2,7 +2,10 @@
 export interface ServerSentEvent {
   /** The type of the event; if omitted, clients see `message`. */
   readonly event?: string;
-  /** Where a client that has received this event resumes after reconnecting. Must not contain line breaks. */
+  /**
+   * The position from which a client that has received this event resumes after reconnecting. Must not contain line
+   * breaks.
+   */
   readonly id?: string;
   /** Sent as JSON. */
   readonly data: unknown;

@@ -5,8 +5,8 @@ import { limited } from '../validation/limits.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
 /**
- * Declares how a query parameter filters items. A string is the kind of match, applied to the field that has the same
- * name as the parameter; an object can name another field.
+ * Declares how a query parameter filters items. A string is the kind of match, applied to the field with the same name
+ * as the parameter. An object names the field explicitly.
  */
 export type FilterDeclaration<Field extends string> =
   | 'exact'

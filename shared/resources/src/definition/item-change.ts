@@ -28,7 +28,7 @@ export interface KeyedChange<Item, Fields> {
  *
  * @param current the existing items by id
  * @returns the new writable fields of each item, in the order of the changes
- * @throws {ApiError} with the problems of all elements
+ * @throws {ApiError} with the problems of all elements, including elements whose item does not exist
  */
 export async function applyAll<Item, Fields>(
   resource: { readonly singular: string },

@@ -11,7 +11,10 @@ export class DefinitionError extends Error {
   override readonly name = 'DefinitionError';
 }
 
-/** Checks a resource's name: a plural noun in lower case, dashes between words. */
+/**
+ * Checks that a resource's name is a plural noun in lower case, with dashes between words.
+ * @throws {DefinitionError} if it is not
+ */
 export function requirePluralNoun(name: string, singular: string): void {
   requireDashed(name, 'resource name');
   if (name === singular) {
@@ -21,12 +24,18 @@ export function requirePluralNoun(name: string, singular: string): void {
   }
 }
 
-/** Checks an operation's name: a verb in lower case, dashes between words. */
+/**
+ * Checks that an operation's name is in lower case, with dashes between words.
+ * @throws {DefinitionError} if it is not
+ */
 export function requireVerb(verb: string): void {
   requireDashed(verb, 'operation');
 }
 
-/** Checks the name of a field or query parameter: camel case. */
+/**
+ * Checks that the name of a field or query parameter is in camel case.
+ * @throws {DefinitionError} if it is not
+ */
 export function requireFieldName(name: string, where: string): void {
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) {
     throw new DefinitionError(
@@ -61,7 +70,7 @@ export function pluralOf(singular: string): string {
   return pluralize(singular);
 }
 
-/** Returns the plural of a resource's name as written in a sentence: `line items`. */
+/** Returns the noun for several items in sentences, such as `line items`. */
 export function namesInProse(resource: Named): string {
   return pluralOf(nameInProse(resource));
 }

@@ -7,22 +7,22 @@ import type { FilterDeclaration } from './filter-declaration.js';
 import type { Platform } from './platform.js';
 import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
 
-/** The names of the fields of an item's schema. */
+/** The field names of an item's schema. */
 export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
 
-/** The fields that clients may write: all that are not server-set. */
+/** The fields that clients may write: all except the server-set fields. */
 export type WritableOf<Item extends TObject, ServerSet extends string> = Omit<Static<Item>, ServerSet>;
 
-/** The type of a POST body: that of the create schema if there is one, otherwise all writable fields. */
+/** The type of a POST body: that of the create schema if there is one, otherwise an item with all writable fields. */
 export type CreateOf<Item extends TObject, ServerSet extends string, Create> = Create extends TSchema
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
 
-/** What a definition adds to a standard call: wording for the reference, and a deprecation. */
+/** Options for a standard call: wording for the reference, and a deprecation. */
 export interface CallDeclaration {
   /**
-   * Replaces the standard heading and description of a call that does something other than its name suggests: `Add a
-   * customer to a group`.
+   * Replaces the standard heading and description, for a call that does something other than its name suggests, such as
+   * `Add a customer to a group`.
    */
   readonly wording?: { readonly summary: string; readonly description: string };
   /** Sentences that the reference appends to the call's description. */
@@ -30,17 +30,19 @@ export interface CallDeclaration {
   readonly deprecated?: DeprecationDeclaration;
 }
 
-/** A special operation, `PUT item/{verb}`. */
+/** A special operation, which clients call with `PUT {item}/{verb}`. */
 export interface OperationDeclaration {
   /** A short sentence for the reference, in the imperative and without a full stop: `Refund an order`. */
   readonly summary: string;
   /** Sentences that the reference appends to the description of the operation. */
   readonly note?: string;
-  /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
+  /**
+   * The schema of the body; an empty body counts as `{}`. By default, the operation accepts only an empty body or `{}`.
+   */
   readonly body?: TSchema;
   /**
-   * The state change that the operation makes. A table storage enforces it; a storage of functions must enforce it
-   * itself.
+   * The state change that the operation makes. Table storage enforces it; a storage that is a set of functions must
+   * enforce it itself.
    */
   readonly states?: StateChange;
   /**
@@ -52,8 +54,8 @@ export interface OperationDeclaration {
 }
 
 /**
- * The states from which an operation is allowed, and the states that it leads to. From any other state it is rejected
- * (40902).
+ * The states from which an operation is allowed, and the states that it leads to. In any other state, the operation is
+ * rejected (40902).
  */
 export interface StateChange {
   readonly field: string;
@@ -74,14 +76,14 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 };
 
 /**
- * The reasons why a resource does not support calls that other resources do: one sentence for each storage function,
- * shown in the reference and in the 405, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
+ * The reasons why a resource does not support calls that other resources support: one sentence for each storage
+ * function, shown in the reference and in the 405 response, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
  */
 export type NotAllowed = {
   readonly [Name in 'create' | 'replaceMany' | 'deleteMany' | 'replace' | 'patch' | 'delete']?: string;
 };
 
-/** Returns the same reason for every call that changes items, for a read-only resource. */
+/** Returns the `notAllowed` of a read-only resource: the same reason for every call that changes items. */
 export function readOnly(reason: string): NotAllowed {
   return {
     create: reason,
@@ -93,7 +95,7 @@ export function readOnly(reason: string): NotAllowed {
   };
 }
 
-/** A sub-collection, `/{name}/{id}/{child}`. */
+/** A child collection, `/{name}/{id}/{child}`. */
 export interface ChildDeclaration {
   readonly resource: Resource;
   /**
@@ -101,11 +103,9 @@ export interface ChildDeclaration {
    * the children.
    */
   readonly by?: string;
-  /** The storage functions served below this parent; default: all that the child has. */
+  /** The storage functions that are served below this parent; default: all functions of the child's storage. */
   readonly serves?: readonly StorageFunction[];
-  /**
-   * The reasons why calls are not served below this parent; they take precedence over the reasons of the child itself.
-   */
+  /** The reasons why calls are not served below this parent. They take precedence over the child's own reasons. */
   readonly notAllowed?: NotAllowed;
 }
 
@@ -126,7 +126,7 @@ export interface ResourceDescription<
   readonly description?: string;
   /** Notes and deprecations of calls, by the storage function that serves the call. */
   readonly calls?: Readonly<Partial<Record<StorageFunction, CallDeclaration>>>;
-  /** Applies to all calls of the resource, and of the resources below it. */
+  /** The deprecation of all calls of the resource, and of the resources below it. */
   readonly deprecated?: DeprecationDeclaration;
   readonly item: Item;
   /** The field that identifies an item in paths; default `id`. */
@@ -140,7 +140,7 @@ export interface ResourceDescription<
   readonly shownOnce?: readonly ServerSet[];
   /** The body of a POST; default: the item without the server-set fields. */
   readonly create?: Create;
-  /** The fields that elements of a bulk PUT may change; default: each element is a full replacement. */
+  /** The fields that each element of a bulk PUT may change. By default, each element replaces a whole item. */
   readonly bulk?: readonly NoInfer<Exclude<FieldOf<Item>, ServerSet>>[];
   readonly filters?: Readonly<Record<string, FilterDeclaration<NoInfer<FieldOf<Item>>>>>;
   /** Fields that `sort` accepts; default: every field with a single value. */

@@ -7,7 +7,10 @@ import type { CallContext } from './call-context.js';
 import type { EventSource } from './event-source.js';
 import type { ItemChange, KeyedChange } from './item-change.js';
 
-/** Checks the conditions of a request against an item. @throws {ApiError} 41201, 42801 */
+/**
+ * Checks the conditions of a request against an item.
+ * @throws {ApiError} 41201 if a condition does not hold, 42801 if `If-Match` is required but missing
+ */
 export type Check<Item> = (current: Item) => void;
 
 /**
@@ -23,8 +26,8 @@ export type OperationFunction<Item, Body> = (
 ) => Promise<Item | WithJob<Item> | undefined>;
 
 /**
- * Returned by an operation that leaves the rest of its work to a job: the item, and the id of the job. A request with
- * `Prefer: respond-async` gets the location of the job.
+ * The result of an operation that leaves the rest of its work to a job: the item, and the id of the job. With `Prefer:
+ * respond-async`, the response contains the location of the job.
  */
 export class WithJob<Item> {
   static {
@@ -40,12 +43,12 @@ export class WithJob<Item> {
   }
 }
 
-/** Returns the item, with its job if there is one. */
+/** Returns the item, wrapped in a {@link WithJob} unless `jobId` is undefined. */
 export function withJob<Item>(item: Item, jobId: string | undefined): Item | WithJob<Item> {
   return jobId === undefined ? item : new WithJob(item, jobId);
 }
 
-/** Returned by `create` instead of a new item if one already existed; the response is 200 instead of 201. */
+/** The result of `create` if the item already existed; the response is 200 instead of 201. */
 export class Existing<Item> {
   static {
     brand(this, 'Existing');
@@ -115,7 +118,7 @@ export type AnyStorage = ResourceStorage<
   Readonly<Record<string, unknown>>
 >;
 
-/** The name of a function that a storage may have. */
+/** The name of a storage function. */
 export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
 
 /**

@@ -1,20 +1,20 @@
 import { brand } from '../brand.js';
 import { type ErrorCode, statusOf } from './error-catalogue.js';
 
-/** A single problem of a request. */
+/** One problem with a request. */
 export interface Problem {
   readonly code: ErrorCode;
   /** For developers: what is wrong, where, and what is allowed. */
   readonly internalMessage: string;
 }
 
-/** Maximum number of problems listed in a response; further ones are only counted. */
+/** Maximum number of problems listed in a response; any others are only counted. */
 export const maxListedProblems = 100;
 
 /**
- * An error that determines the response: one or more problems of the same status, and headers such as `Allow`. The
- * pipeline and the functions of a storage throw it, and the pipeline converts it to the error payload. {@link
- * ProblemList} sorts problems by status.
+ * An error that determines the response: one or more problems with the same status, and headers such as `Allow`. The
+ * pipeline and storage functions throw it, and the pipeline converts it to the error payload. To report problems with
+ * different statuses, collect them in a {@link ProblemList}.
  */
 export class ApiError extends Error {
   static {
@@ -86,7 +86,7 @@ export class ProblemList {
     for (const problem of problems) this.add(problem);
   }
 
-  /** Adds problems of the same status. `count` also includes those that are not listed. */
+  /** Adds problems with the same status. `count` includes problems that are not listed. */
   #addAll(problems: readonly [Problem, ...Problem[]], count: number): void {
     const status = statusOf(problems[0].code);
     const known = this.#byStatus.get(status) ?? { listed: [], count: 0 };
@@ -95,7 +95,10 @@ export class ProblemList {
     known.count += count;
   }
 
-  /** Returns the result of the step. If it throws an ApiError, adds its problems and returns undefined. */
+  /**
+   * Runs a step and returns its result. If it throws an ApiError, adds the problems and returns undefined; rethrows
+   * other errors.
+   */
   collect<Result>(step: () => Result): Result | undefined {
     try {
       return step();

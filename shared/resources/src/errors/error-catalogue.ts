@@ -221,7 +221,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The codes of one HTTP status. */
+/** The error codes that have a given HTTP status. */
 export type CodeOf<Status extends number> =
   Extract<`${ErrorCode}`, `${Status}${string}`> extends `${infer Code extends number}` ? Code : never;
 
@@ -230,7 +230,7 @@ export function statusOf(code: ErrorCode): number {
   return Math.floor(code / 100);
 }
 
-/** Parses text such as the last segment of `/errors/40402`; undefined if there is no such code. */
+/** Parses an error code, such as the last segment of `/errors/40402`; returns undefined if there is no such code. */
 export function parseErrorCode(text: string): ErrorCode | undefined {
   return /^\d{5}$/.test(text) && Object.hasOwn(errorCatalogue, text)
     ? (Number(text) as ErrorCode)

@@ -19,12 +19,15 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map(
   Object.entries(codeOf).map(([status, code]) => [Number(status), code]),
 );
 
-/** Returns the API error for an HTTP status; 40003 or 50001 if the catalogue has no error for it. */
+/**
+ * Returns the API error for an HTTP status. If the catalogue has none for it, uses 40003 for a status below 500,
+ * otherwise 50001.
+ */
 export function fromStatus(status: number, message: string): ApiError {
   return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);
 }
 
-/** Converts errors of Koa (`ctx.throw(404)`) to API errors; returns other errors unchanged. */
+/** Converts Koa's HTTP errors, such as those of `ctx.throw(404)`, to API errors; returns other errors unchanged. */
 export function fromHttpError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;
   const code = typeof error.status === 'number' ? codes.get(error.status) : undefined;

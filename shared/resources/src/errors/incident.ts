@@ -19,7 +19,8 @@ export function newIncident(error: unknown): Incident {
 }
 
 /**
- * Whether the error is from Postgres: its `code` is a SQLSTATE of five characters, and its message may quote values.
+ * Returns whether the error is from Postgres: its `code` is then a SQLSTATE of five characters, and its message may
+ * quote values.
  */
 export function isSqlError(error: unknown): error is Error & { code: string } {
   return (

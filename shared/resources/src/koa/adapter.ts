@@ -35,10 +35,13 @@ export function koaAdapter(
       await send(ctx, response);
     } catch (error) {
       for (const name of Object.keys(response.headers)) ctx.remove(name);
-      await send(ctx, responder.answerError(request, error)); // for example, the response is too long for a string
+      await send(ctx, responder.answerError(request, error)); // for example if the response is too long for a string
     }
 
-    /** Runs later middleware and returns the error payload if it throws or gives no response. */
+    /**
+     * Runs the middleware after this one. Returns an error payload if it throws or sends no response, otherwise
+     * undefined.
+     */
     async function answerOfOtherMiddleware(apiRequest: ApiRequest): Promise<ApiResponse | undefined> {
       try {
         await next();

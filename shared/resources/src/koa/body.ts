@@ -11,8 +11,8 @@ import { discardRest } from './discarded-body.js';
  * Returns a function that reads and parses the JSON body of a request. It resolves to undefined if the body is empty.
  */
 export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
-  // The parser only limits the size of the body and decompresses it. Its JSON mode would silently replace bytes that
-  // are not UTF-8.
+  // Uses the parser only to limit the size of the body and to decompress it, because its JSON mode would silently
+  // replace bytes that are not UTF-8.
   const options = {
     enableTypes: ['text'],
     extendTypes: { text: ['application/json', 'application/merge-patch+json'] },

@@ -25,7 +25,10 @@ export function requireCaller(accessControl: AccessControl, scope: string, value
   };
 }
 
-/** Counts requests by address, for routes that need no credentials. Use it after the resource API. */
+/**
+ * Applies the rate limit to routes that need no credentials, counting requests by address. Use it after the resource
+ * API.
+ */
 export function countRequests(accessControl: AccessControl): Koa.Middleware {
   return async (ctx, next) => {
     const request = toApiRequest(ctx, async () => undefined);

@@ -5,7 +5,7 @@ import { smallestEncoding } from '../pipeline/request/encoding.js';
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** Minimum size, in bytes, of a body to compress. For a smaller body, compression would save less than one packet. */
+/** Minimum size, in bytes, of a body that is compressed. Compressing a smaller body would save less than one packet. */
 const minBytes = 1024;
 
 export interface Encoded {

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Limits for reading the rest of a rejected body, in bytes and in milliseconds. */
+/** Maximum number of bytes of a rejected body that are read and discarded. */
 const maxBytes = 1024 * 1024;
+/** Maximum time spent reading the rest of a rejected body, in milliseconds. */
 const maxMs = 500;
 
 /**

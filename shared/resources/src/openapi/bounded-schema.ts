@@ -5,8 +5,8 @@ const emailPattern = String.raw`^[^@\s]+@[^@\s]+$`;
 const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
 /**
- * Completes a schema for the document: adds formats, patterns, the types of enumerations, and the bounds that a type or
- * format implies, such as 36 characters for a UUID. Adds no other limits.
+ * Completes a schema for the OpenAPI document: adds formats, patterns, the types of enumerations, and the bounds that a
+ * type or format implies, such as 36 characters for a UUID. Adds no other limits.
  */
 export function completedSchema(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined)
@@ -30,7 +30,10 @@ export function completedSchema(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Converts a union of one type and null to a list of types, which is easier to understand for tools and readers. */
+/**
+ * Converts a union of one type and null to a list of types, which is easier to understand for tools and readers. Leaves
+ * other unions unchanged.
+ */
 function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
   const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
   const allowsNull = anyOf.some(({ type }) => type === 'null');
@@ -45,14 +48,14 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
 }
 
 /**
- * Maximum `maxItems` that the document publishes. Tools generate arrays of `maxItems` elements, and fail if there are
- * more than this.
+ * Largest `maxItems` that the document publishes. Some tools generate arrays with `maxItems` elements, and fail if
+ * there are more than this.
  */
 const maxPublishedItems = 1_000;
 
 /**
- * Completes the schema of a request body, which already has all its limits. Array bounds that are too large for tools
- * are moved to the description.
+ * Completes the schema of a request body, whose limits have already been added. Array bounds that are too large for
+ * tools are moved to the description.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
   return withoutLargeBounds(completedSchema(schema));
@@ -72,7 +75,7 @@ function withoutLargeBounds(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns the type of an enumeration's values, because code generators and forms rely on it. */
+/** Returns the type of an enumeration's values, because code generators and forms need it besides `enum`. */
 function typeOf(values: readonly unknown[]): Pick<JsonSchema, 'type'> {
   const types = [...new Set(values.map(nameOfType))];
   const [first] = types;

@@ -5,8 +5,8 @@ import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
 
 /**
- * Returns the deprecation that applies to a call: that of the call itself, of its resource, or of the nearest parent
- * resource.
+ * Returns the deprecation that applies to a call: its own or, in its absence, that of its resource or of the nearest
+ * deprecated parent resource. Returns undefined if none of them is deprecated.
  */
 export function deprecationAt(
   { resource, parents }: Subject,

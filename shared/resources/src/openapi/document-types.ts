@@ -27,7 +27,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** Operations by method, and `parameters` that all of them share. */
+/** The operations of a path, by method, and the `parameters` that they share. */
 export type PathItem = Readonly<Record<string, unknown>>;
 
 export interface OperationObject {
@@ -67,11 +67,11 @@ export interface ResponseObject {
 export interface MediaType {
   readonly schema: JsonSchema | Reference;
   readonly example?: unknown;
-  /** Examples by name. An example of a response has the same name as the example of its request. */
+  /** Examples by name. The example of a response has the same name as the example of the corresponding request. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** A link from a response to an operation; its parameters are runtime expressions. */
+/** A link from a response to an operation; the values of its parameters are runtime expressions. */
 export interface LinkObject {
   readonly operationId: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -21,7 +21,7 @@ import { schemasOf } from './schemas.js';
 import { requirements, securedPaths, type Security } from './security.js';
 import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 
-/** Describes the API as a whole. */
+/** Information about the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
   /** A description of the API in Markdown, shown at the beginning of the reference. */
@@ -111,8 +111,8 @@ export function openApiDocument({
 }
 
 /**
- * Returns the components that `users` refer to, directly or through other components. Some components are not used at
- * all: 405, for example, is the response only to methods that the document does not list.
+ * Returns the components that `users` refer to, directly or through other components. Some components are unused; for
+ * example, no operation refers to the 405 response, because the document lists only supported methods.
  */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,
@@ -150,7 +150,7 @@ const page = {
   example: '<!doctype html>',
 };
 
-/** Describes the index of an API version, which is served at its root. */
+/** Returns the path of an API version's index, which is served at the root of the version. */
 function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
   return {
     '/': {
@@ -183,7 +183,7 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
   };
 }
 
-/** Describes the pages that explain errors. */
+/** Returns the path of the pages that explain errors. */
 function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
   const code = pathParameter('code', 'An error code.', {
     type: 'integer',

@@ -12,7 +12,7 @@ const errorCodeSchema: JsonSchema = {
   enum: Object.keys(errorCatalogue).map(Number),
 };
 
-/** The pattern of the URLs of this API. */
+/** Pattern of the URLs in this API's responses. */
 export const urlPattern = String.raw`^https?://\S+$`;
 
 /** The schema of the error payload. */
@@ -77,7 +77,7 @@ const extraHeaders: Readonly<Record<number, readonly (keyof typeof responseHeade
   503: ['RetryAfter'],
 };
 
-/** Returns one response for each status in the catalogue, with its codes and an example. */
+/** Returns one response for each HTTP status in the catalogue, with the status's error codes and an example. */
 export function errorResponses(rootUrl: string): Readonly<Record<string, ResponseObject>> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const text of Object.keys(errorCatalogue)) {
@@ -120,7 +120,10 @@ function errorResponse(rootUrl: string, status: number, codes: readonly ErrorCod
   };
 }
 
-/** The body for callers that prefer `application/problem+json`: the members of RFC 9457 and the error payload. */
+/**
+ * The schema of errors for callers that prefer `application/problem+json`: the members of RFC 9457 and the error
+ * payload.
+ */
 export const problemSchema: JsonSchema = {
   type: 'object',
   description: 'The first problem of the request as in RFC 9457, and all problems.',
@@ -161,7 +164,7 @@ const sentences = (description: string): JsonSchema => ({
   description,
 });
 
-/** The JSON body of `/errors/{code}`. */
+/** The schema of the JSON body of `/errors/{code}`. */
 export const errorPageSchema: JsonSchema = {
   type: 'object',
   description: 'The explanation of an error code.',

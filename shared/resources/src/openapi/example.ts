@@ -9,8 +9,8 @@ const formats: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns an example of a request body: the required fields, and those whose schema has an example.
- * @param omitted fields that the server sets
+ * Returns an example of a request body, with the required fields and those whose schema has an example.
+ * @param omitted fields to leave out because the server sets them
  */
 export function exampleBody(schema: JsonSchema, omitted: readonly string[] = []): unknown {
   const body = exampleOf(schema, 'text', isSent);
@@ -20,7 +20,7 @@ export function exampleBody(schema: JsonSchema, omitted: readonly string[] = [])
 
 type Inclusion = (object: JsonSchema, field: string) => boolean;
 
-/** Whether an example of a request body includes the field. */
+/** Returns whether the example of a request body includes the field. */
 function isSent({ properties, required = [] }: JsonSchema, field: string): boolean {
   const { examples, default: given } = properties?.[field] ?? {};
   return examples !== undefined || (required.includes(field) && given === undefined);

@@ -3,8 +3,8 @@ import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 
 /**
- * Adds a description, derived from the field's name, to each field that has none, and a full stop to descriptions
- * without one.
+ * Adds a description, derived from the field's name, to each field without a description. Ends existing descriptions
+ * with a full stop.
  */
 export function withDescriptions(
   resource: Pick<Resource, 'singular'> & Partial<Resource>,
@@ -13,7 +13,7 @@ export function withDescriptions(
   return describedMembers(schema, nameInProse(resource));
 }
 
-/** Adds descriptions to the members of an object, which the descriptions call `owner`. */
+/** Adds descriptions to the members of an object. The descriptions refer to the object as `owner`. */
 export function describedMembers(schema: JsonSchema, owner: string): JsonSchema {
   return {
     ...schema,
@@ -35,12 +35,12 @@ function described(schema: JsonSchema, name: string, owner: string): JsonSchema 
   };
 }
 
-/** Returns a text with a full stop at its end. */
+/** Adds a full stop to a text, unless it already ends like a sentence. */
 export function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Verbs that need no “was”: an attempt “started”, but a queue “was paused”. */
+/** Verbs that a description uses without “was”: an attempt “started”, but a queue “was paused”. */
 const activeVerbs = new Set(['ended', 'failed', 'finished', 'started']);
 
 function sentence(name: string, words: string, owner: string): string {

@@ -7,7 +7,7 @@ const text = (maxLength: number): HeaderObject['schema'] => ({
   pattern: String.raw`^[\x20-\x7e]*$`,
 });
 
-/** The headers of responses, by the name of their component. */
+/** The response headers, by the names of their components in the document. */
 export const responseHeaders = {
   XRequestId: {
     description: 'Identifies the request in the logs; taken from the request if present.',
@@ -99,7 +99,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** Returns references to these headers, and to those that every response has, by their HTTP names. */
+/** Returns references to the given headers and to those that every response has, by HTTP name. */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

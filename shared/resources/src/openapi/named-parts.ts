@@ -3,13 +3,13 @@ import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 import { describedMembers, ended, wordsOf } from './field-wording.js';
 
-/** The name of the schema of fields that hold any JSON. */
+/** Name of the schema for fields that hold any JSON value. */
 const anyJson = 'JsonValue';
 
 /**
- * Names the objects that are nested in schemas, so that code generators create types for them: the object in the field
- * `error` of `Job` becomes the schema `JobError`. Equal objects share one schema, named after the first of them, or by
- * the `title` of the object.
+ * Names the objects that are nested in schemas, so that code generators create types for them. For example, the object
+ * in the field `error` of `Job` becomes the schema `JobError`. Equal objects share one schema, named after the first of
+ * them, or after the object's `title` if it has one.
  */
 export class NamedParts {
   readonly #taken: Set<string>;
@@ -26,12 +26,12 @@ export class NamedParts {
     return Object.fromEntries(this.#parts);
   }
 
-  /** Makes equal objects in other schemas refer to this schema. */
+  /** Registers a schema under a name, so that equal objects in other schemas refer to it. */
   register(name: string, schema: JsonSchema): void {
     this.#nameOf.set(keyOf(schema), name);
   }
 
-  /** Returns the schema with references in place of the objects in its fields, and adds these objects to `schemas`. */
+  /** Returns the schema with references in place of the objects in its fields, and adds those objects to `schemas`. */
   separate(owner: string, schema: JsonSchema): JsonSchema {
     return {
       ...schema,
@@ -84,19 +84,20 @@ export class NamedParts {
   }
 }
 
-/** Whether a schema accepts values of several types. */
+/** Returns whether a schema has several alternatives other than null. */
 function isChoice({ anyOf = [] }: JsonSchema): boolean {
   return anyOf.filter(({ type }) => type !== 'null').length > 1;
 }
 
-/** Whether a schema accepts only objects, or objects and null. */
+/** Returns whether a schema accepts only objects, or objects and null. */
 function isObject(schema: JsonSchema): boolean {
   const types = typesOf(schema).filter((type) => type !== 'null');
   return schema.anyOf === undefined && types.length === 1 && types[0] === 'object';
 }
 
 /**
- * Returns a key that is equal for schemas that accept the same values and have the same descriptions for their members.
+ * Returns a key for comparing schemas. The keys of two schemas are equal if the schemas differ only in their own
+ * descriptions or in the order of members.
  */
 function keyOf({ description: _description, ...structure }: JsonSchema): string {
   return JSON.stringify(structure, (_name, value: unknown) =>

@@ -27,14 +27,14 @@ import {
 import { camelCase, selectionReference, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
-/** Where an operation is served, and what its description depends on. */
+/** The place where operations are served, and the settings that their descriptions depend on. */
 export interface OperationPlace extends Subject {
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
   /** The path parameters of the parents, outermost first. */
   readonly parentParameters: readonly string[];
-  /** The name of the schema of a POST's body. */
+  /** The name of the schema for the body of a POST. */
   readonly createSchema: string;
   /** Where the items that a POST creates are served; undefined if they are not served. */
   readonly created: ItemPlace | undefined;
@@ -54,7 +54,7 @@ interface Parts {
   readonly errors: readonly number[];
 }
 
-/** Describes an operation, including the errors that every operation can return. */
+/** Returns an operation, including the errors that every operation can return. */
 export function operation(
   place: OperationPlace,
   operationId: string,
@@ -140,7 +140,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   };
 }
 
-/** Describes GET on a collection or on `/search/{keyword}`. */
+/** Returns the operation for GET on a collection or, with `bySearch`, on `/search/{keyword}`. */
 export function listOperation(place: OperationPlace, id: string, bySearch: boolean): OperationObject {
   const { resource } = place;
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied', 'ETag'];
@@ -154,7 +154,7 @@ export function listOperation(place: OperationPlace, id: string, bySearch: boole
   });
 }
 
-/** Returns sentences that explain why other methods of the collection, or of its items, are not possible. */
+/** Returns sentences that explain why the other methods of the collection and its items are not supported. */
 function reasonsAgainst(place: OperationPlace): readonly string[] {
   const callsByReason = new Map<string, string[]>();
   for (const { name, call } of refusable) {
@@ -240,7 +240,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   };
 }
 
-/** Describes PUT on `item/{verb}`. */
+/** Returns the operation for `PUT {item}/{verb}`. */
 export function specialOperation(place: OperationPlace, special: Operation): OperationObject {
   const { resource, owner } = place;
   const { singular } = resource;
@@ -329,7 +329,7 @@ function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObjec
   return Object.keys(links).length === 0 ? {} : { links };
 }
 
-/** Describes GET on a collection that streams events. */
+/** Returns the operation for GET on a collection that streams events. */
 export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(completedSchema(resource.item)) });

@@ -27,7 +27,7 @@ const headerText = (maxLength: number): JsonSchema => ({
   pattern: String.raw`^[\x20-\x7e]+$`,
 });
 
-/** Returns the parameters of GET on a collection. */
+/** Returns the parameters of GET on a collection or, with `bySearch`, on `/search/{keyword}`. */
 export function collectionParameters(
   resource: Resource,
   bySearch: boolean,
@@ -73,7 +73,7 @@ export function collectionParameters(
   ];
 }
 
-/** Returns the parameters of a resource's filters. */
+/** Returns one parameter for each filter of a resource. */
 export function filterParameters(resource: Resource): readonly ParameterObject[] {
   return [...resource.filters.values()].map(filterParameter);
 }
@@ -101,7 +101,7 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
   ];
 }
 
-/** Returns the parameter `reason` of a DELETE; empty if the resource takes no reason. */
+/** Returns the `reason` parameter of a DELETE; an empty array if the resource takes no reason. */
 export function reasonParameters({
   deletionReason,
 }: Pick<Resource, 'deletionReason'>): readonly ParameterObject[] {
@@ -110,7 +110,7 @@ export function reasonParameters({
   return [deletionReason === 'required' ? { ...parameter, required: true } : parameter];
 }
 
-/** Returns `If-Match` and `If-None-Match` for changes. */
+/** Returns the `If-Match` and `If-None-Match` parameters of a change to one item. */
 export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): readonly ParameterObject[] {
   const parameter = header(
     'If-Match',
@@ -129,7 +129,7 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
   ];
 }
 
-/** Returns the conditions of a bulk change. */
+/** Returns the `If-Match` and `If-None-Match` parameters of a bulk change. */
 export function bulkConditionParameters(resource: Resource): readonly ParameterObject[] {
   const descriptions = [
     'The ETags of the items: each listed item must have one of them, or `*`; otherwise 412.',
@@ -245,8 +245,8 @@ function header(name: string, description: string, schema: JsonSchema, example: 
 }
 
 /**
- * Returns an example of a bound. The upper bound of a time is later than the lower bound, so that the examples of both
- * can be used together.
+ * Returns an example for a filter. The example of a time's upper bound is later than that of its lower bound, so that
+ * both can be used together.
  */
 function boundOf(match: string, schema: JsonSchema): unknown {
   const example = exampleOf(schema);

@@ -14,7 +14,7 @@ import { type ItemPlace, keyParameter, ownedName } from './links.js';
 import { pathParameter } from './parameters.js';
 import { createSchemaName } from './schemas.js';
 
-/** Returns the paths of a catalog, including children. */
+/** Returns the paths of all resources in a catalog, including child resources. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
   const paths = [...catalog.roots.values()].flatMap((resource) =>
     resourcePaths(catalog, secured, resource, {
@@ -34,7 +34,7 @@ interface Above {
   readonly owner: string;
   readonly parents: readonly Resource[];
   readonly parameters: readonly ParameterObject[];
-  /** The singular of the parent. */
+  /** The singular name of the parent resource; undefined for a top-level resource. */
   readonly parent: string | undefined;
   readonly child: Child | undefined;
 }
@@ -110,8 +110,8 @@ function resourcePaths(
 }
 
 /**
- * Returns the place where items created by a POST on this collection are served: in this collection or, if it serves no
- * items, in the top-level collection of the resource; undefined if in neither.
+ * Returns the place where items created by a POST on this collection are served: this collection or, if it serves no
+ * single items, the resource's top-level collection. Returns undefined if neither serves single items.
  */
 function createdPlace(catalog: Catalog, place: OperationPlace): ItemPlace | undefined {
   const { resource } = place;

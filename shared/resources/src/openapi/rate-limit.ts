@@ -16,7 +16,7 @@ const references = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
-/** Describes the rate limit headers. */
+/** Returns the header components of a rate limit: `RateLimit` and `RateLimit-Policy`. */
 export function rateLimitHeaders({
   perSecond,
   burst,
@@ -50,7 +50,7 @@ export function limitedPaths(paths: Readonly<Record<string, PathItem>>): Readonl
   );
 }
 
-/** Adds the rate limit headers to responses, except to those that are references. */
+/** Adds the rate limit headers to responses, except to references to shared responses. */
 export function limitedResponses<Response extends ResponseObject | Reference>(
   responses: Readonly<Record<string, Response>>,
 ): Readonly<Record<string, Response>> {

@@ -2,14 +2,14 @@ import type { ApiResponse } from '../pipeline/request/request.js';
 import type { Renderer } from './renderer.js';
 
 /**
- * Returns the headers of the page. Their policy allows scripts from this origin only, and requests to this origin and
- * to the API.
+ * Returns the headers of the page. Its content security policy allows scripts from this origin only, and requests to
+ * this origin and to the API.
  */
 function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
-    // The renderer inserts its styles into the page.
+    // Allows inline styles, because the renderer inserts its styles into the page.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     `connect-src 'self' ${new URL(apiUrl).origin}`,
@@ -83,7 +83,10 @@ export function startScript(path: string): string {
   return `Scalar.createApiReference('#reference', ${JSON.stringify(configuration)});\n`;
 }
 
-/** Languages without code samples. Samples are shown for curl, JavaScript (fetch) and Python (requests). */
+/**
+ * The code samples to hide, by language: all of them (`true`), or those for certain clients. Samples remain for curl,
+ * JavaScript (fetch) and Python (requests).
+ */
 const hiddenClients = {
   c: true,
   clojure: true,
@@ -109,8 +112,8 @@ const hiddenClients = {
   swift: true,
 };
 
-// Hides the card for client libraries in the introduction, because it lists only languages that Scalar chooses. Each
-// code sample has a language menu.
+// Hides the card for client libraries in the introduction, because it lists only languages that Scalar chooses, and
+// each code sample has a language menu.
 const style = `
 .scalar-app .scalar-reference-intro-clients { display: none; }
 .scalar-app { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }

@@ -10,14 +10,14 @@ export interface Renderer {
   /** The file name below `docs`. It changes with the content, so browsers can cache the script indefinitely. */
   readonly name: string;
   /**
-   * Serves the script in an encoding that the caller accepts. Browsers accept Brotli only over HTTPS and on localhost.
+   * Serves the script in an encoding that the caller accepts. Besides Brotli this must include gzip, because browsers
+   * accept Brotli only over HTTPS and on localhost.
    */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse>;
 }
 
 /**
- * Reads the bundle, compressed with Brotli. Returns undefined if the file does not exist because `make build` has not
- * run.
+ * Reads the Brotli-compressed bundle. Returns undefined if the file does not exist because `make build` has not run.
  */
 export function readRenderer(file: URL): Renderer | undefined {
   if (!existsSync(file)) return undefined;
@@ -44,7 +44,7 @@ export function readRenderer(file: URL): Renderer | undefined {
   };
 }
 
-/** The renderer of this package; `assets/scalar.json` names its version. */
+/** The renderer of this package, in the version that `assets/scalar.json` pins; undefined if it has not been built. */
 export const renderer = readRenderer(new URL('../../assets/scalar.js.br', import.meta.url));
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

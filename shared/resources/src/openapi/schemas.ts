@@ -10,8 +10,8 @@ import { NamedParts } from './named-parts.js';
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Functions that build the schemas, by name. They run last, because nested objects can be named only when the names of
- * all schemas are known.
+ * Functions that build the schemas, by schema name. They run last, because nested objects can be named only when the
+ * names of all schemas are known.
  */
 type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
 
@@ -108,7 +108,7 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns a reference to the schema of an item from which the caller can select fields. */
+/** Returns a reference to the schema of an item in a response for which the caller can select fields. */
 export function selectionReference(singular: string): JsonSchema {
   return schemaReference(`${singular} selection`);
 }
@@ -117,7 +117,10 @@ export function schemaReference(words: string): JsonSchema & { readonly $ref: st
   return { $ref: `#/components/schemas/${schemaName(words)}` };
 }
 
-/** Returns the name of the schema for the body of a POST. Below a parent, it can be a different schema. */
+/**
+ * Returns the name of the schema for the body of a POST. Below a parent it is a separate schema if the path sets a
+ * field that is otherwise required.
+ */
 export function createSchemaName({ resource, by }: Child, parent: string | undefined): string {
   const isGivenByPath = by !== undefined && (resource.bodies.create.required ?? []).includes(by);
   return `${resource.singular} create${isGivenByPath && parent !== undefined ? ` below ${parent}` : ''}`;
@@ -140,7 +143,7 @@ function createBelow(parent: string, child: Child): Plans {
   });
 }
 
-/** Plans two schemas: a new item, and one or many new items. */
+/** Plans two schemas: one for a new item, and one for either a new item or an array of new items. */
 function createSchemas(resource: Resource, words: string, one: Plans[string]): Plans {
   const reference = schemaReference(words);
   return {
@@ -158,8 +161,8 @@ export function bodySchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Adds a description to all fields, and `readOnly` to those that only the server sets. A PUT or PATCH may send these
- * back unchanged.
+ * Adds a description to each field, and `readOnly` to fields that only the server sets. A PUT or PATCH may send such
+ * fields back unchanged.
  */
 function fieldsOf(resource: Resource, schema: JsonSchema): JsonSchema {
   const { serverSet } = resource;

@@ -19,7 +19,7 @@ export const bearer: SecuritySchemes = {
 
 const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
-/** Adds the required scope to each operation: in its description, and as `x-scope`. */
+/** Adds the required scope to each operation, in its description and as `x-scope`, and the security schemes. */
 export function securedPaths(
   catalog: Catalog,
   { schemes, scopeOf }: Security,

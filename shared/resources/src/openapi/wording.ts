@@ -19,14 +19,14 @@ export interface Subject {
 }
 
 /**
- * A call other than a special operation, by the storage function that serves it; `search` is GET on
+ * Identifies a call, other than a special operation, by the storage function that serves it; `search` is GET on
  * `/search/{keyword}`.
  */
 export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'> | 'search';
 
 /**
- * Returns the summary and the description of a call: `Create an order`, `List the line items of a customer’s order`. A
- * definition may add sentences as a note.
+ * Returns the summary and the description of a call, such as `Create an order` or `List the line items of a customer’s
+ * order`. The definition of the resource can replace them, and append a note to the description.
  */
 export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   if (typeof call === 'object') return specialWording(subject, call);
@@ -52,7 +52,7 @@ function stateRules({ field, from, to, unchanged }: Required<StateChange>): stri
   ].join(' ');
 }
 
-/** The words for a subject in sentences. */
+/** Phrases that refer to a resource in sentences. The examples are for orders, partly below customers. */
 interface Words {
   /** `order` */
   readonly one: string;
@@ -151,7 +151,7 @@ function wordsOf({ resource, parents }: Subject): Words {
   };
 }
 
-/** Returns the singular without the parent's name: a `group-customer` of a group is called a `customer`. */
+/** Returns the singular without the parent's name: below a `group`, a `group-customer` is called a `customer`. */
 function nounOf(resource: Resource, parents: readonly Resource[]): string {
   const noun = nameInProse(resource);
   const parent = parents.at(-1);

@@ -4,8 +4,8 @@ import type { ApiResponse } from './request/request.js';
 import type { Route } from './request/route.js';
 
 /**
- * Returns the deprecation that applies to a call: that of the call itself, of its resource, or of the nearest parent
- * resource.
+ * Returns the deprecation that applies to a call: its own or, in its absence, that of its resource or of the nearest
+ * deprecated parent resource. Returns undefined if none of them is deprecated.
  */
 export function deprecationOf(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;
@@ -15,7 +15,7 @@ export function deprecationOf(route: Route, method: string): Deprecation | undef
 }
 
 /**
- * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the reference.
+ * Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594), and a link to the reference, to a response.
  * @param docsUrl the page that explains deprecations
  */
 export function announce(

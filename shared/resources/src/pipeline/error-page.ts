@@ -9,8 +9,8 @@ import {
 import type { ApiResponse } from './request/request.js';
 
 /**
- * Returns the page that `more info` links to, as HTML, or as JSON for callers that prefer it; undefined if there is no
- * such code.
+ * Returns the page that `more info` links to, as HTML, or as JSON for callers that prefer JSON; undefined if there is
+ * no such code.
  * @param text the path segment after `/errors/`
  */
 export function errorPage(text: string, accept: string | undefined): ApiResponse | undefined {

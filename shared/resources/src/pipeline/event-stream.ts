@@ -2,16 +2,16 @@ import { Readable } from 'node:stream';
 import type { EventSource, ServerSentEvent } from '../definition/event-source.js';
 
 /**
- * Maximum silence before a heartbeat, in milliseconds. It is short enough that proxies do not close the connection.
- * Heartbeats also detect clients that have disconnected.
+ * How long a stream may be silent before a heartbeat is sent, in milliseconds. The time is short enough that proxies do
+ * not close the connection. Heartbeats also detect clients that have disconnected.
  */
 const heartbeatMs = 15_000;
 
 const heartbeatCheckMs = 1_000;
 
 /**
- * Time that clients wait before they reconnect, in milliseconds; long enough that they do not all reconnect during a
- * restart.
+ * Time that clients wait before they reconnect, in milliseconds. The time is long enough that they do not all reconnect
+ * during a restart.
  */
 const retryMs = 2_000;
 
@@ -91,7 +91,7 @@ function sendHeartbeats(): void {
   for (const stream of open) stream.sendHeartbeat(nowMs);
 }
 
-/** Formats an event for the wire; JSON text contains no line breaks. */
+/** Formats an event as text. One `data` line is enough, because JSON text contains no line breaks. */
 export function eventText({ event, id, data }: ServerSentEvent): string {
   const fields = [
     ...(event === undefined ? [] : [`event: ${event}`]),

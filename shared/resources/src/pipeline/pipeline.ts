@@ -18,10 +18,7 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { isPreflight } from './request/response-headers.js';
 import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
-/**
- * Returns the function that serves a path that describes the API itself, such as `openapi.json`; undefined for any
- * other path.
- */
+/** Finds the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path. */
 export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
@@ -42,12 +39,12 @@ export interface Pipeline {
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Handles one request. The stages run in the order in which the API documents its checks; only the last one touches the
+ * Handles one request. The stages run in the order in which the API documents its checks; only the last stage uses the
  * storage.
- * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; fewer for
- *   an index
+ * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; the path of
+ * an index has fewer segments
  * @param onCaller receives the caller as soon as it is known, because headers and details of an error response depend
- *   on it
+ * on the caller
  */
 export async function answer(
   pipeline: Pipeline,

@@ -14,7 +14,7 @@ import { pathSegments } from './request/route.js';
 
 /** Receives events that an operator should know about. */
 export interface ApiLog {
-  /** Called with each unexpected error, and the incident id that is sent to the caller. */
+  /** Called with each unexpected error, together with the incident id that the caller receives. */
   readonly incident: (incident: {
     id: string;
     requestId: string;
@@ -37,7 +37,7 @@ export interface ResponderOptions {
 
 /** Turns requests into responses, independent of any web framework. */
 export interface Responder {
-  /** Returns the headers of every response, including those of later middleware. */
+  /** Returns the headers that every response has, including responses from later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
   /**
    * Returns the response to `/` and to paths under `/api` or `/errors`, with or without the prefix; undefined for any
@@ -93,8 +93,8 @@ function hasBody(request: ApiRequest): boolean {
 }
 
 /**
- * Returns `/` or the path starting at `/api` or `/errors`; undefined for any other path. The prefix is optional,
- * because a gateway may or may not strip it.
+ * Removes the prefix from a path, if a gateway has not stripped it already. Returns `/` or a path that starts with
+ * `/api` or `/errors`; undefined for any other path.
  */
 function withoutPrefix(path: string, prefix: string): string | undefined {
   const hasPrefix = `${path}/`.startsWith(`${prefix}/`);

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { Filter, FilterParameter } from './filter.js';
 
-/** Names of query parameters that filters must not have. */
+/** Query parameters with a fixed meaning, whose names filters cannot use. */
 export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;
 
 /** A sort term such as `-createdAt`. */
@@ -55,11 +55,14 @@ export interface CollectionQuery extends Selection {
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** For a page by cursor instead of offset: only items after or before these values of the sort fields. */
+  /**
+   * The position of the cursor, if the page is requested by cursor instead of offset; only items after or before it
+   * match.
+   */
   readonly seek: Seek | undefined;
   /**
-   * The selected fields; undefined for all. The toolkit removes the others from items; a storage can use this to read
-   * less.
+   * The fields that the caller selected; undefined for all. The toolkit removes other fields from the items, so a
+   * storage need not read them.
    */
   readonly fields: readonly string[] | undefined;
   /** From `Prefer: count=`; `default` means exact where that is cheap, otherwise an estimate. */
@@ -76,6 +79,6 @@ export interface StreamQuery {
 /** A position in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term. For the end of the collection, empty, with the direction `before`. */
+  /** One value for each sort term. Empty for the end of the collection, which can only have the direction `before`. */
   readonly values: readonly unknown[];
 }

@@ -9,14 +9,14 @@ export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): strin
   return Buffer.from(JSON.stringify([sortText(sort), ...values])).toString('base64url');
 }
 
-/** Encodes the end of a collection as a cursor; the page before it is the last one. */
+/** Encodes the end of a collection as a cursor. The page before that cursor is the last page. */
 export function encodeEnd(sort: readonly SortTerm[]): string {
   return Buffer.from(JSON.stringify([sortText(sort)])).toString('base64url');
 }
 
 /**
- * Decodes a cursor into one value for each sort term; into an empty list if it is the end of the collection.
- * @throws {ApiError} 40003 unless the cursor was made for this order
+ * Decodes a cursor into one value for each sort term, or into an empty list if it encodes the end of the collection.
+ * @throws {ApiError} 40003 if the cursor was not made for this collection and order
  */
 export function decodeCursor(
   resource: Pick<QueryRules, 'item'>,

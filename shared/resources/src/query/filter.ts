@@ -30,7 +30,7 @@ export interface Filter {
   readonly parameter: string;
   readonly field: string;
   readonly match: Match;
-  /** Members below a JSON field, for `path`: `args.order.id` → `['order', 'id']`. */
+  /** The path below the JSON field, for a `path` filter: `args.order.id` → `['order', 'id']`. */
   readonly path: readonly string[];
   /** Strings, numbers or booleans, according to the field's schema; times as RFC 3339 strings. */
   readonly values: readonly (string | number | boolean)[];
@@ -46,7 +46,10 @@ export function findFilter(
   return filter !== undefined && (filter.match === 'path') === dot > 0 ? filter : undefined;
 }
 
-/** Parses the values of a filter. @throws {ApiError} 40003 */
+/**
+ * Parses the values of a filter.
+ * @throws {ApiError} 40003 if the values or the path are invalid
+ */
 export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
   const { field, match } = filter;
   const path = match === 'path' ? name.split('.').slice(1) : [];
@@ -66,7 +69,10 @@ export function parseFilter(filter: FilterParameter, name: string, values: reado
   };
 }
 
-/** Parses a value by its schema. @throws {ApiError} 40003 if it does not match */
+/**
+ * Parses a value by its schema.
+ * @throws {ApiError} 40003 if it does not match
+ */
 export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
   const value = parseScalar(typesOf(schema), text);
   const [problem] =

@@ -11,11 +11,12 @@ const maxHeaderLength = 13_000;
 const byImportance = ['next', 'prev', 'last', 'first'];
 
 /**
- * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. They use cursors, so items
- * that are added or removed between two requests cause no repetitions or gaps, unless the request has an offset or is
- * ordered by relevance. Each link repeats the query, so with a very long query only the most important links fit.
+ * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. The links use cursors, so
+ * that items added or removed between two requests cause no repetitions or gaps. They use offsets instead if the
+ * storage serves no cursors, if the request has an offset, or if the page is ordered by relevance. Each link repeats
+ * the query, so with a very long query only the most important links fit.
  * @param url the collection's URL without a query
- * @param rawQuery the query of the request; parameters other than those of the page are repeated unchanged
+ * @param rawQuery the query of the request; parameters other than those for paging are repeated unchanged
  * @param seeks whether the storage serves cursors
  */
 export function pageLinks(
@@ -68,7 +69,8 @@ function offsetTargets(
 
 /**
  * Returns links that use cursors. There is always a page on the side from which this page was reached, and one on the
- * other side if the storage found more items. The link `last` leads to a full page that ends with the last item.
+ * other side if the storage found more items. The link `last` leads to a full page that ends with the last item of the
+ * collection.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

@@ -11,13 +11,16 @@ export interface Page<Item> {
   /** Whether the total is an estimate. */
   readonly estimated?: boolean;
   /**
-   * Whether a search reached a limit of time or of rows before it had examined every item, so that more items may
-   * match. The total is then a lower bound, so `estimated` must also be set.
+   * Whether a search reached a time or row limit before it had examined every item, so that more items may match. The
+   * total is then a lower bound, so `estimated` must also be set.
    */
   readonly partial?: boolean;
   /** Whether there are more items beyond this page, in the direction of paging; required only with `seeks`. */
   readonly more?: boolean;
-  /** Whether the page was cut short because it would have been too large; the next page starts where it ends. */
+  /**
+   * Whether the page has fewer items than requested because it would have been too large. The next page starts after
+   * the last item.
+   */
   readonly cut?: boolean;
 }
 
@@ -26,7 +29,7 @@ export function itemsOf<Item extends object>(items: readonly Item[], filters: re
   return rankedItems(items, { filters, search: undefined, searchFields: [] }).map(({ item }) => item);
 }
 
-/** Returns one page, by offset or by cursor, of a collection small enough to be kept in memory. */
+/** Returns one page of an in-memory collection, by offset or by cursor. */
 export function pageOf<Item extends object>(items: readonly Item[], query: CollectionQuery): Page<Item> {
   const { sort, limit, offset, seek, byRelevance } = query;
   const places = rankedItems(items, query)
@@ -48,7 +51,7 @@ export function pageOf<Item extends object>(items: readonly Item[], query: Colle
   return { items: page.map(({ item }) => item), total, more: beyond.length > limit };
 }
 
-/** Returns the items of a selection, each with its rank: how well it matches the search. */
+/** Returns the items that a selection matches, each with its rank, which says how well it matches the search. */
 function rankedItems<Item extends object>(
   items: readonly Item[],
   { filters, search, searchFields }: Selection,
@@ -83,8 +86,8 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Whether a value matches a filter. Supports only `exact` and `partial`, because in-memory collections declare no other
- * filters.
+ * Returns whether a value matches a filter. Supports only `exact` and `partial`, because in-memory collections declare
+ * no other filters.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());

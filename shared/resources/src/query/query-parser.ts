@@ -16,8 +16,9 @@ type Parameters = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Parses the query of GET on a collection.
- * @param options `keyword`: the search text given by path, `/search/{keyword}`; `seeks`: the storage serves cursors
- * @throws {ApiError} with every 40002 and 40003 of the request
+ * @param options `keyword`: the search text, if the path `/search/{keyword}` contains it; `seeks`: whether the storage
+ * serves cursors
+ * @throws {ApiError} that lists every 40002 and 40003 of the request
  */
 export function parseCollectionQuery(
   resource: QueryRules,
@@ -70,8 +71,8 @@ export function parseDeletionQuery(resource: QueryRules, query: string): Deletio
 }
 
 /**
- * Parses the query of a DELETE on an item: a reason if the resource takes one, and nothing else. @throws {ApiError}
- * 40002, 40003
+ * Parses the query of a DELETE on an item, which may contain only a reason, if the resource takes one.
+ * @throws {ApiError} 40002, 40003
  */
 export function parseItemDeletionQuery(resource: QueryRules, query: string): string | undefined {
   const parameters = group(query);
@@ -86,7 +87,10 @@ export function parseItemDeletionQuery(resource: QueryRules, query: string): str
 /** Maximum length of `reason`, in characters. */
 export const maxReasonLength = 500;
 
-/** Removes `reason` from the parameters and returns it. */
+/**
+ * Removes `reason` from the parameters and returns it.
+ * @throws {ApiError} 40003 if a required reason is missing, or the reason is empty or too long
+ */
 function takeReason(
   { deletionReason }: QueryRules,
   parameters: Map<string, readonly string[]>,
@@ -112,13 +116,15 @@ function parseFilters(resource: QueryRules, parameters: Map<string, readonly str
 const noSearch =
   'q is only for reading, because a search also finds items that merely resemble the text; select the items by filters, or by their ids';
 
-/** Maximum `offset`. Later pages are reached by cursor, because a storage has to scan all rows before an offset. */
+/**
+ * Maximum `offset`. Later pages can be reached only by cursor, because a storage has to scan all rows before an offset.
+ */
 export const maxOffset = 10_000;
 
 /** Maximum length of `q`, in characters. */
 export const maxSearchLength = 1_000;
 
-/** Maximum number of values of one parameter, which is repeated for each value. */
+/** Maximum number of times that a query may repeat one parameter. */
 export const maxValues = 100;
 
 /** Maximum number of different parameters in a query. */
@@ -148,7 +154,10 @@ export function parseItemQuery(resource: QueryRules, query: string, waits: boole
   return { fields, waitMs: seconds === undefined ? undefined : seconds * 1_000 };
 }
 
-/** Rejects all parameters, for calls that take none. @throws {ApiError} 40002 */
+/**
+ * Rejects all parameters, for calls that take none.
+ * @throws {ApiError} 40002
+ */
 export function requireNoParameters(query: string): void {
   const problems = new ProblemList();
   for (const name of group(query).keys()) problems.add(unknownParameter(name, []));
@@ -242,7 +251,10 @@ function single(parameters: Parameters, name: string): string | undefined {
   return values?.[0];
 }
 
-/** Appends the key with the direction of the last term, so that one index can serve the whole order. */
+/**
+ * Appends the key, unless it is already a term, with the direction of the last term, so that one index can serve the
+ * whole order.
+ */
 function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
   if (sort.some(({ field }) => field === key)) return sort;
   return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];
@@ -284,7 +296,10 @@ export function parseSort(text: string, sortable: readonly string[]): readonly S
   return terms;
 }
 
-/** Parses `fields`: names separated by commas. @throws {ApiError} 40003 */
+/**
+ * Parses `fields`: names separated by commas.
+ * @throws {ApiError} 40003
+ */
 export function parseFields(text: string, known: readonly string[]): readonly string[] {
   const names = text.split(',');
   requireKnownOnce('fields', names, known);

@@ -1,7 +1,7 @@
 import { apiError } from '../errors/api-error.js';
 
 /**
- * Returns the decoded parameters of a query, in the same order.
+ * Returns the decoded names and values of a query's parameters, in their original order.
  * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
  */
 export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {

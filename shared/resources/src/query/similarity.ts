@@ -1,7 +1,10 @@
-/** Minimum word similarity for `q`. A four-letter word with a wrong first letter shares two of five trigrams: 0.4. */
+/**
+ * Minimum word similarity of a match for `q`. For example, a four-letter word with a wrong first letter shares two of
+ * five trigrams, a similarity of 0.4.
+ */
 export const similarityThreshold = 0.35;
 
-/** Compares texts with a search in memory, in the same way as the operators of `pg_trgm` search tables. */
+/** Searches texts in memory by the same rules as the `pg_trgm` operators that search tables. */
 export class TextSearch {
   readonly #search: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -33,7 +36,7 @@ export class TextSearch {
       if (!this.#trigrams.has(trigrams[start] ?? '')) continue;
       const all = new Set<string>();
       const common = new Set<string>();
-      // In a longer part, the share of common trigrams is always below the threshold.
+      // Longer parts need not be examined, because their share of common trigrams is always below the threshold.
       const end = Math.min(trigrams.length, start + Math.ceil(size / similarityThreshold));
       for (const trigram of trigrams.slice(start, end)) {
         all.add(trigram);

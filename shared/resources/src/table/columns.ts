@@ -9,7 +9,7 @@ export interface Column {
   /** Quoted, without an alias. */
   readonly name: string;
   /**
-   * The select expression, which converts the value so that the result does not depend on how the driver parses types.
+   * The expression to select. It converts the value so that the result does not depend on how the driver parses types.
    */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
@@ -37,7 +37,10 @@ export function columnsOf(item: JsonSchema, names: Readonly<Record<string, strin
   );
 }
 
-/** Converts a row that was read with `Column.read` to an item. Optional fields that are null in the row are omitted. */
+/**
+ * Converts a row that was read with `Column.read` to an item. Omits a null field if it is optional and its schema does
+ * not allow null.
+ */
 export function itemFromRow(columns: Columns, row: ItemRecord): ItemRecord {
   return Object.fromEntries(
     [...columns.values()]

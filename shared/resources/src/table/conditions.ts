@@ -2,7 +2,7 @@ import type { CollectionQuery, Selection, SortTerm } from '../query/collection-q
 import type { Filter } from '../query/filter.js';
 import { type Column, columnOf, type Columns } from './columns.js';
 
-/** The parameters of a statement. Values are never inserted into the SQL itself. */
+/** Collects the parameters of a statement, so that values are never inserted into the SQL itself. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -25,7 +25,7 @@ export function searchExpression(columns: Columns, fields: readonly string[], al
   return texts.length === 0 ? "('')" : `(${texts.join(" || ' ' || ")})`;
 }
 
-/** Returns the conditions of filters and search for a WHERE clause. */
+/** Returns the conditions for a WHERE clause that a selection's filters and search require. */
 export function selectionConditions(
   columns: Columns,
   searchText: string,

@@ -4,9 +4,10 @@ import type { Queryable } from '../database/database.js';
 export const maxExactCount = 10_000;
 
 /**
- * Counts all rows if `exact` is set; otherwise counts up to 10 000, and estimates larger numbers from the query plan.
+ * Counts all rows if `exact` is set. Otherwise counts up to 10 000 rows, and estimates larger numbers from the query
+ * plan.
  * @param source the FROM and WHERE clauses, without the word FROM
- * @param options `atLeast`: a lower bound for estimates, the number of rows known to exist
+ * @param options `atLeast`: the number of rows known to exist, a lower bound for estimates
  */
 export async function countItems(
   connection: Queryable,

@@ -11,11 +11,9 @@ import {
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';
 
-/**
- * Number of times that a request tries to claim its key while another request with the same key is in progress. It
- * holds no connection between attempts, which are 50 ms apart.
- */
+/** Number of times that a request tries to claim its key while another request with the same key is in progress. */
 const attempts = 5;
+/** Pause between two attempts, in milliseconds. The request uses no connection during the pause. */
 const pauseMs = 50;
 
 /** Thrown if another process has written a record for the key although this process has locked the key. */
@@ -45,7 +43,10 @@ export function idempotencyTable(table: string): string {
 export function tableIdempotencyStore(database: Database, table: string): IdempotencyStore {
   const statements = statementsOf(quotedTable(table));
 
-  /** Resolves to undefined if another request with this key is in progress. */
+  /**
+   * Performs the request, or returns its recorded result. Resolves to undefined if another request with this key is in
+   * progress.
+   */
   const tryOnce = async (
     { key, fingerprint }: KeyedRequest,
     act: (transaction: Transaction) => Promise<KeyedResponse>,
@@ -53,7 +54,7 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
   ): Promise<KeyedResult | undefined> => {
     const { rows: locks } = await transaction.query<{ locked: boolean }>(statements.lock, [key]);
     if (locks[0]?.locked !== true) return undefined;
-    // A separate statement, so that it sees what was committed before the lock was taken.
+    // Uses a separate statement, so that it sees what was committed before the lock was taken.
     const { rows } = await transaction.query<{ fingerprint: string; response: ApiResponse | null }>(
       statements.find,
       [key],

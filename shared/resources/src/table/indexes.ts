@@ -8,8 +8,8 @@ import { tableOf } from './table-storage.js';
  * and searches that the table declares. They need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
-  // The index for the field that refers to the parent of a child has the same name as the index for a filter on that
-  // field, and replaces it.
+  // If a child's reference to its parent is also a filter, both indexes have the same name, and the child's index
+  // replaces the filter's.
   const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
   const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
   return [...statements.values()];
@@ -77,7 +77,10 @@ function childIndexes(resource: Resource): readonly Index[] {
   });
 }
 
-/** Returns the index, or an empty list for a view, which cannot have one. */
+/**
+ * Returns an index as a list; an empty list if the resource is not stored in a table, or is a view, which cannot have
+ * indexes.
+ */
 function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
   const table = tableOf(resource);
   if (table === undefined || table.view === true) return [];

@@ -1,7 +1,8 @@
 import { allOf, likePattern, type Parameters } from './conditions.js';
 
 /**
- * Maximum number of matches to rank by similarity, unless the page requires more. Ranking a million takes ten seconds.
+ * Maximum number of matches that are ranked by similarity, unless the page requires more. Ranking a million matches
+ * takes ten seconds.
  */
 const maxRanked = 5_000;
 
@@ -17,7 +18,7 @@ export interface SearchedRows {
   readonly atLeast: number;
 }
 
-/** The first matches of a search, in no particular order. */
+/** SQL that finds the first matches of a search, in no particular order. */
 export interface Matches {
   /** CTEs, for a WITH clause, that define `matches` with the columns of the table. */
   readonly clauses: string;
@@ -28,8 +29,8 @@ export interface Matches {
 }
 
 /**
- * Returns SQL that finds matches. Rows that contain the text come first. Rows that are only similar to the text are
- * searched for only if too few rows contain it.
+ * Returns SQL that finds rows that contain the text. Only if there are too few of these, it also finds rows that are
+ * similar to the text.
  */
 export function findMatches(
   { from, conditions, text, search, atLeast }: SearchedRows,

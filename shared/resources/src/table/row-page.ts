@@ -8,12 +8,12 @@ export interface RowPage {
   readonly rows: readonly ItemRecord[];
   /** Whether the statement found more rows. */
   readonly more: boolean;
-  /** Whether there are fewer rows than the limit because they would take too many bytes. */
+  /** Whether rows were left out because they would exceed the maximum size of a page. */
   readonly cut: boolean;
 }
 
 interface BoundedRow extends ItemRecord {
-  /** The number of rows that the statement found before the limit on bytes was applied. */
+  /** The number of rows that the statement found before the size limit was applied. */
   readonly rows_found: number;
 }
 

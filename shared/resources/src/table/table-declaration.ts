@@ -8,18 +8,21 @@ import type { ItemRecord } from '../validation/json-schema.js';
 export interface TableDeclaration<Item, Bodies> {
   /** The qualified name, e.g. `shop.order`. */
   readonly name: string;
-  /** Whether this is a view. A view is read-only unless `serves` lists other calls, and gets no indexes. */
+  /** Whether this is a view. A view gets no indexes, and is read-only unless `serves` lists other calls. */
   readonly view?: boolean;
   /** Names of columns, for fields whose column is not the field name in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };
-  /** Which queries get an index, in addition to filters and children; default: all sorts and searches. */
+  /** The sorts and searches that get an index; default: all. Filters and children always get one. */
   readonly indexes?: {
     /**
      * Fields that have an index for sorting. Sorting by any other field reads all rows that match the filters. Default:
-     * all but text that may have more than 500 characters, which Postgres may be unable to index.
+     * all fields except texts that can have more than 500 characters, which Postgres may be unable to index.
      */
     readonly sort?: readonly (keyof Item & string)[];
-    /** Whether the text that `q` searches has an index. Without it, a search reads rows, for at most a second. */
+    /**
+     * Whether the text that `q` searches has an index. Without an index, a search reads the rows themselves, for at
+     * most a second.
+     */
     readonly search?: boolean;
   };
   /** The calls that are served; default: all, or `list` and `get` for a view. */

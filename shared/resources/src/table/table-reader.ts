@@ -50,12 +50,12 @@ export class TableReader {
     this.from = `${quotedTable(table)} t`;
   }
 
-  /** Reads one page, with its count according to `Prefer: count=`. */
+  /** Reads one page, counted as `Prefer: count=` requests. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
     return this.page(this.#reads, query);
   }
 
-  /** Runs work on the pool. For a search, runs it in a transaction in which the similarity threshold is set. */
+  /** Runs work on the pool or, for a search, in a transaction in which the similarity threshold is set. */
   searching<Result>(
     selection: Selection,
     work: (connection: Queryable) => Promise<Result>,
@@ -98,7 +98,7 @@ export class TableReader {
     return [`${key.sql} = ${parameters.add(id)}`, ...this.#matching(parentFields, parameters)];
   }
 
-  /** Reads items by key, in the order of the keys. */
+  /** Reads items by key, in the order of `ids`. Skips ids without an item. */
   async getAll(
     connection: Queryable,
     ids: readonly string[],
@@ -115,7 +115,11 @@ export class TableReader {
     return ids.map((id) => byId.get(id)).filter((item) => item !== undefined);
   }
 
-  /** Selects rows as items. */
+  /**
+   * Reads the rows that meet the conditions, as items.
+   *
+   * @param rest SQL to append to the statement, such as a lock or a limit
+   */
   async select(
     connection: Queryable,
     conditions: readonly string[],
@@ -158,7 +162,7 @@ export class TableReader {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 
-  /** Reads a page in the order of `sort`. */
+  /** Reads a page in the order of `sort`, and counts the matching rows. */
   async page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
     const parameters = new Parameters();
     const where = [...this.conditions(query, parameters), ...this.seek(query, parameters)];
@@ -180,7 +184,7 @@ export class TableReader {
     return `order by ${orderBy(this.#columns, sort, seek?.direction === 'before')}`;
   }
 
-  /** Converts the rows of a page to items in the order of `sort`. */
+  /** Converts the rows of a page to items, in the order of `sort` even if the page was read backwards. */
   inOrder(
     { seek }: CollectionQuery,
     { rows, more, cut }: RowPage,
@@ -220,8 +224,7 @@ export class TableReader {
 }
 
 /**
- * Returns LIMIT and OFFSET of a page. LIMIT is one row more than the page needs, which shows whether there are more
- * rows.
+ * Returns LIMIT and OFFSET for a page. LIMIT is one row more than the page has, to show whether there are more rows.
  */
 export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
   return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;

@@ -14,18 +14,23 @@ import { sliceOf, type TableReader } from './table-reader.js';
 /** Time limit for each statement that searches, in milliseconds. */
 const statementMs = 1_000;
 
-/** Number of rows that are searched, in the default order, if searching the whole table takes too long. */
+/**
+ * Number of rows that are searched, in the default order, if searching the whole table takes longer than the time
+ * limit.
+ */
 const firstRows = 10_000;
 
 export type SearchQuery = CollectionQuery & { readonly search: string };
 
-/** A page, and the number of all matches; undefined if the search stopped before it had found them all. */
+/**
+ * A page of matches. `matches` is the number of all matches; undefined if the search stopped before it had found all.
+ */
 interface Found {
   readonly page: Page<ItemRecord>;
   readonly matches: number | undefined;
 }
 
-/** Returns the FROM clause, without the word FROM, and the conditions of the rows to search. */
+/** Returns the FROM clause, without the word FROM, and the conditions that select the rows to search. */
 type Source = (parameters: Parameters) => { readonly from: string; readonly conditions: readonly string[] };
 
 /**
@@ -54,8 +59,8 @@ export class TableSearch {
   }
 
   /**
-   * Searches the whole table. If there are too many matches to sort them all, reads rows in the requested order until
-   * the page is full; with an order by relevance, the page is marked `partial` instead.
+   * Searches the whole table. If there are too many matches to sort all of them, reads rows in the requested order
+   * until the page is full. If the requested order is by relevance, marks the page `partial` instead.
    */
   async #amongAll(connection: Queryable, query: SearchQuery): Promise<Found> {
     const found = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
@@ -121,7 +126,8 @@ export class TableSearch {
     const parameters = new Parameters();
     const where = allOf(this.#reader.conditions(query, parameters));
     const source = `${this.#reader.from} where ${where}`;
-    // Estimates also need the similarity threshold, because the planner takes it into account.
+    // Uses a transaction with the similarity threshold even for estimates, because the planner takes the threshold into
+    // account.
     return this.#reader.searching(
       query,
       async (connection) =>

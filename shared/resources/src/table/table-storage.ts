@@ -74,7 +74,7 @@ function createStorage(
   const on = ({ transaction }: Pick<CallContext, 'transaction'>): Database | Transaction =>
     transaction ?? database;
 
-  // A change can move an item to another parent, so changed items are read by key only.
+  // Reads a changed item by key only, because the change may have moved it to another parent.
   const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
     const item = await reader.get(connection, id, {}, '');
     if (item === undefined) throw new Error(`${resource.singular} ${id} disappeared within its transaction`);

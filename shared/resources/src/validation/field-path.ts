@@ -1,4 +1,4 @@
-/** Converts a JSON pointer to the usual notation: `/lines/0/price` → `lines[0].price`. */
+/** Converts a JSON pointer to the notation used in messages: `/lines/0/price` → `lines[0].price`. */
 export function fieldPath(pointer: string): string {
   return pointer
     .split('/')

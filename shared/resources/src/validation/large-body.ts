@@ -19,8 +19,8 @@ export function requireElements(elements: readonly unknown[]): void {
 }
 
 /**
- * Checks a body. Elements of arrays of objects are checked in time slices, so that other requests are served in
- * between.
+ * Checks a body and adds its problems to `problems`. Checks the elements of arrays of objects in time slices, so that
+ * other requests are served in between.
  */
 export async function checkBody(schema: JsonSchema, body: unknown, problems: ProblemList): Promise<void> {
   const { shape, lists } = split(schema);
@@ -67,7 +67,7 @@ function split(schema: JsonSchema): Split {
   return made;
 }
 
-/** Maximum time for which one request may block the event loop, in milliseconds. */
+/** Time after which processing lets other requests run, in milliseconds. */
 const sliceMs = 10;
 
 /** Returns the results of `work` for each element, processed in time slices as by {@link inSlices}. */

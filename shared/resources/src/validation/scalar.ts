@@ -28,8 +28,8 @@ function parseNumber(text: string): number | undefined {
 }
 
 /**
- * Returns a complete time: a day becomes its start in UTC, and the `+` of a zone, which URL decoding turned into a
- * space, is restored.
+ * Completes a time from a URL. A day becomes its start in UTC; a space before the offset becomes the `+` that URL
+ * decoding removed.
  */
 function fullTime(text: string): string {
   return isDay(text) ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+');

@@ -1,12 +1,12 @@
-/** A time with an offset from UTC (RFC 3339, § 5.6), and with fractions of a second down to nanoseconds. */
+/** Matches a time with an offset from UTC (RFC 3339, § 5.6), with up to nine digits for fractions of a second. */
 const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[-+](\d{2}):(\d{2}))$/;
 
 /** Maximum offset from UTC, in minutes. */
 const maxOffsetMinutes = 14 * 60;
 
 /**
- * Whether the text is a time that every part of the platform can store: as in RFC 3339, without leap seconds, with an
- * offset of at most 14 hours, and in the years 1 to 9999 in UTC.
+ * Returns whether the text is a time that every part of the platform can store: as in RFC 3339, without leap seconds,
+ * with an offset of at most 14 hours, and in the years 1 to 9999 in UTC.
  */
 export function isTime(text: string): boolean {
   const [, day, hour, minute, second, offsetHours = 0, offsetMinutes = 0] = dateTime.exec(text) ?? [];
@@ -18,9 +18,9 @@ export function isTime(text: string): boolean {
   return year >= 1 && year <= 9_999;
 }
 
-/** Whether the text is a day of the years 1 to 9999, such as `2026-01-31`. */
+/** Returns whether the text is a day of the years 1 to 9999, such as `2026-01-31`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const start = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(text); // `Date` accepts 30 February
+  return !Number.isNaN(start.getTime()) && start.toISOString().startsWith(text); // false for 30 February
 }

@@ -1,8 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /**
- * Reduces the errors of a failed `anyOf` or `oneOf`, which include the errors of every alternative. If the type of the
- * value fits exactly one alternative, only its errors are kept, otherwise only the summary.
+ * Reduces the errors of a failed `anyOf` or `oneOf`, which include the errors of every alternative and a summary. If
+ * the type of the value fits exactly one alternative, keeps only the errors of that alternative; otherwise keeps only
+ * the summary.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hidden = new Set<ErrorObject>();
@@ -26,14 +27,14 @@ function alternativesOf(summary: ErrorObject, errors: readonly ErrorObject[]): E
   return [...alternatives.values()];
 }
 
-/** Whether the error shows that its alternative is meant for another type of value. */
+/** Returns whether the error shows that its alternative is meant for another type of value. */
 function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorObject): boolean {
   return instancePath === summary.instancePath && ['type', 'const', 'enum'].includes(keyword);
 }
 
 /**
- * Whether the error belongs to an alternative of the summary, and to the same value. The value has to be compared
- * because a schema can apply to many values, such as the elements of an array.
+ * Returns whether the error belongs to an alternative of the summary, and to the same value. Values have to be compared
+ * because a schema can apply to several values, such as the elements of an array.
  */
 function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
   return (

@@ -1,15 +1,15 @@
 import { maxListedProblems, type Problem } from '../errors/api-error.js';
 import { join } from './field-path.js';
 
-/** Maximum nesting depth of a body; keeps recursion bounded. */
+/** Maximum nesting depth of a body, which limits the depth of recursion. */
 const maxDepth = 100;
 
 /** Maximum number of characters of a field name in messages; longer names are truncated. */
 const shownCharacters = 100;
 
 /**
- * Finds values that Postgres cannot store: those with NUL or lone surrogates. Also rejects excessive nesting. Returns
- * at most 100 problems.
+ * Finds values that Postgres cannot store, namely text with NUL or lone surrogates, and excessive nesting. Returns at
+ * most 100 problems.
  */
 export function unstorable(value: unknown, place: string): readonly Problem[] {
   const search = new Search(place);
@@ -18,8 +18,8 @@ export function unstorable(value: unknown, place: string): readonly Problem[] {
 }
 
 /**
- * Visits every part of a body. Because this happens for every body, the path of a value is formatted only if there is a
- * problem with it.
+ * Visits every part of a body. Because every body is searched, the path of a value is formatted only if the value has a
+ * problem.
  */
 class Search {
   readonly problems: Problem[] = [];

@@ -11,23 +11,23 @@ import { unstorable } from './unstorable.js';
 export interface Validator {
   /**
    * Returns the problems of a body: all of them, or only the first if the body is large. An array that is too long is
-   * reported before problems of its elements. Fills in defaults. `at` is the position of the body in the request, e.g.
-   * `[3]`.
+   * reported before the problems of its elements. Fills in defaults. `at` is the position of the body in the request,
+   * e.g. `[3]`; empty by default.
    */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
-  /** Describes what a single value must be; empty if it is valid. */
+  /** Returns what a single value must be, such as a certain type or range; empty if the value is valid. */
   readonly explain: (value: unknown) => readonly string[];
 }
 
 const options = { useDefaults: true, strict: false, verbose: true, ownProperties: true };
 
-/** Stops at the first problem. Bounds of arrays are checked before their elements. */
+/** Stops at the first problem. Checks the bounds of arrays before their elements. */
 const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
 /**
- * Maximum number of parts of a value that is checked completely. Larger values are checked only up to the first
- * problem, which is faster.
+ * Maximum number of parts of a value for which all problems are collected. For larger values, only the first problem is
+ * reported, which is faster.
  */
 const maxParts = 500;
 
@@ -86,7 +86,9 @@ function toProblem(error: ErrorObject, at: string): Problem {
   }
 }
 
-/** Returns the hint in `x-unknown-fields` for a field that the schema does not have. */
+/**
+ * Returns the hint in `x-unknown-fields` for a field that the schema does not have; an empty string if there is none.
+ */
 function unknownFieldHint(schema: JsonSchema | undefined, name: string): string {
   const hint = schema?.['x-unknown-fields']?.[name];
   return hint === undefined ? '' : `: ${hint}`;
@@ -122,7 +124,7 @@ function describe(schema: JsonSchema): string {
   return typesOf(schema).join(' or ');
 }
 
-/** Whether a value has at most this many parts, counting recursively. */
+/** Returns whether a value has at most this many parts, counting recursively. */
 function hasAtMost(max: number, value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; waiting.length > 0; parts += 1) {

@@ -142,7 +142,7 @@ export interface Library extends TestApi {
   readonly pool: pg.Pool;
 }
 
-/** Serves the library on a new database that contains two authors. */
+/** Serves the library with a new database that contains two authors. */
 export async function serveLibrary(
   options: Partial<Omit<ResourceApiOptions, 'log' | 'resources' | 'platform'>> = {},
 ): Promise<Library> {
@@ -173,7 +173,7 @@ export async function serveLibrary(
   return { ...api, close, database, pool };
 }
 
-/** Returns the body of a valid new book. */
+/** Returns a valid body for creating a book; `fields` adds or replaces fields. */
 export function newBook(fields: object = {}): object {
   return { title: 'Emma', authorId: 'austen', price: 9.5, ...fields };
 }

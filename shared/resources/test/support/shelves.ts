@@ -13,7 +13,7 @@ type Book = Static<typeof Book>;
 
 const Shelf = Type.Object({ name: Type.String() });
 
-/** The complete example of the README: two resources in memory. */
+/** Returns the complete example from the README: two resources in memory. */
 export function shelvesAndBooks(): readonly Resource[] {
   const byId = new Map<number, Book>();
 

@@ -12,14 +12,17 @@ import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import { applicableSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
-/** A difference between a response and the OpenAPI document. `fault` is the same whenever the same fault occurs. */
+/**
+ * A difference between a response and the OpenAPI document. `fault` describes the kind of difference, so it is equal
+ * for equal faults in different responses.
+ */
 export interface Breach {
   readonly fault: string;
   /** The part that is specific to this response. */
   readonly detail: string;
 }
 
-/** Compiling takes longer than checking a few responses, so the compiled code is not optimized. */
+/** The compiled code is not optimized, because compiling takes longer than checking a few responses. */
 const options = {
   strict: false,
   validateFormats: true,
@@ -28,8 +31,8 @@ const options = {
 } as const;
 
 /**
- * Statuses of requests that never reach an operation: too slow (408), or with an `Expect` header that cannot be met
- * (417).
+ * Response statuses of requests that never reach an operation, because they are too slow (408) or their `Expect` header
+ * cannot be met (417).
  */
 const beforeOperations = new Set([408, 417]);
 
@@ -41,7 +44,8 @@ export class AnswerContract {
   readonly #ajv = formats.default(new Ajv2020(options));
   readonly #validators = new Map<Schema, ValidateFunction>();
   /**
-   * The same validators by the text of their schema. Most operations have equal schemas for their errors and headers.
+   * The same validators by the text of their schema, because most operations have equal schemas for their errors and
+   * headers.
    */
   readonly #validatorsByText = new Map<string, ValidateFunction>();
   readonly #find: ReturnType<typeof operationFinder>;
@@ -54,7 +58,7 @@ export class AnswerContract {
     this.#find = operationFinder(document, operationsOf(document));
   }
 
-  /** Returns the breaches of a response to any request; none for paths that the document does not cover. */
+  /** Returns the breaches in a response to any request; none for paths that the document does not cover. */
   checkAny(request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const found = this.#find(request.method, request.path);
     switch (found.kind) {
@@ -67,7 +71,7 @@ export class AnswerContract {
     }
   }
 
-  /** Returns the breaches of a response to an operation. */
+  /** Returns the breaches in an operation's response. */
   check(operation: Operation, request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const { status, text } = answer;
     const response = operation.responses[String(status)];
@@ -83,7 +87,10 @@ export class AnswerContract {
     ];
   }
 
-  /** Returns the breaches of a response to a path or method that is not in the document: it must be a refusal. */
+  /**
+   * Returns the breaches in the response to a path or method that is not in the document. The response must be an
+   * error, except that `OPTIONS` may return 204.
+   */
   #checkRefusal({ method, path }: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     if (method === 'OPTIONS' && answer.status === 204) return [];
     if (answer.status < 400)
@@ -148,7 +155,7 @@ export class AnswerContract {
     });
   }
 
-  /** Returns the breaches of a successful response to a request whose body or parameters the document forbids. */
+  /** Returns a breach for each way in which the document forbids the body or parameters of a request that succeeded. */
   #checkAcceptance(
     operation: Operation,
     request: SentRequest,
@@ -189,11 +196,11 @@ export class AnswerContract {
   }
 }
 
-/** The prefix of the names under which components are registered with Ajv. */
+/** Prefix of the names under which component schemas are registered with Ajv. */
 const placeOfSchemas = 'api:/';
 
 /**
- * Returns the JSON of a schema whose references name the registered components instead of places in the schema itself.
+ * Returns a schema as JSON, with its references changed so that they name the components that are registered with Ajv.
  */
 function absolute(schema: Schema): string {
   return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);

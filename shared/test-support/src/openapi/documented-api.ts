@@ -2,7 +2,7 @@ import { AnswerContract } from './answer-contract.js';
 import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import type { OpenApiDocument } from './operations.js';
 
-/** Contracts by the text of their document. Most tests of a run share a few documents. */
+/** Contracts by the text of their document, because most tests of a run share a few documents. */
 const contracts = new Map<string, AnswerContract>();
 
 /** Checks the responses of a running API against its own OpenAPI document, which is read on the first response. */
@@ -15,7 +15,11 @@ export class DocumentedApi {
     this.#baseUrl = baseUrl;
   }
 
-  /** @throws {Error} that lists all differences if the response does not match the document */
+  /**
+   * Checks a response.
+   *
+   * @throws {Error} listing all differences if the response does not match the document
+   */
   async check(request: SentRequest, answer: ReceivedAnswer): Promise<void> {
     const breaches = (await this.#documented()).checkAny(request, answer);
     if (breaches.length === 0) return;
@@ -23,7 +27,7 @@ export class DocumentedApi {
     throw new Error(`${request.method} ${request.path} is not answered as documented\n${lines.join('\n')}`);
   }
 
-  /** Returns the contract. If the document could not be read, reads it again at the next response. */
+  /** Returns the contract. If the document cannot be read, the next response tries again. */
   async #documented(): Promise<AnswerContract> {
     this.#contract ??= this.#baseUrl().then(contractAt);
     try {

@@ -43,9 +43,9 @@ export interface OpenApiDocument {
 export interface Operation {
   readonly id: string;
   readonly method: string;
-  /** The path in the document: `/jobs/{jobId}`. */
+  /** The path in the document, such as `/jobs/{jobId}`. */
   readonly template: string;
-  /** The prefix of the path, without the host: `/api/v1`. */
+  /** The path's prefix without the host, such as `/api/v1`. */
   readonly base: string;
   readonly parameters: readonly Parameter[];
   /** Schemas of the body by media type; empty if there is no body. */
@@ -55,7 +55,10 @@ export interface Operation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Returns the operations of a document with references resolved, except those to schemas. */
+/**
+ * Returns the operations of a document. References are resolved, except those to the schemas of request and response
+ * bodies.
+ */
 export function operationsOf(document: OpenApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([template, item]) =>
     methods.flatMap((method) => {
@@ -95,7 +98,11 @@ function resolveResponses(
   );
 }
 
-/** Resolves a value that is a reference; returns any other value unchanged. */
+/**
+ * Returns the target of a value that is a reference, and any other value unchanged.
+ *
+ * @throws {Error} if the document lacks the target
+ */
 export function resolve<Value extends object>(document: OpenApiDocument, value: Value): Value {
   const reference = (value as { $ref?: string }).$ref;
   if (reference === undefined) return value;
@@ -114,7 +121,7 @@ export type Found =
   /** The path is outside of the API, or serves its documentation. */
   | { readonly kind: 'elsewhere' };
 
-/** Returns a function that finds the operation of a request, whether or not its path has the prefix of a gateway. */
+/** Returns a function that finds the operation for a request. The request's path may have a gateway's prefix. */
 export function operationFinder(
   document: OpenApiDocument,
   operations: readonly Operation[],

@@ -2,7 +2,7 @@ import type { SentRequest } from './exchange.js';
 import { parseJson } from './json.js';
 import type { Schema } from './schema.js';
 
-/** Resolves a schema if it is a reference. */
+/** Returns the target of a schema that is a reference, and any other schema unchanged. */
 export type Resolver = (schema: Schema) => Schema;
 
 interface Alternatives {
@@ -31,7 +31,7 @@ export function applicableSchema(given: Schema, { path, body }: SentRequest, res
     : alternatives.whole;
 }
 
-/** Returns the schema with one of its alternatives: whole items (0) or items with some of their fields (1). */
+/** Returns the schema with one alternative chosen: whole items (0) or items with only some of their fields (1). */
 function chosen(given: Schema, index: 0 | 1, resolve: Resolver): Schema {
   const schema = resolve(given);
   if (schema.items !== undefined) return { ...schema, items: chosen(schema.items, index, resolve) };

@@ -22,7 +22,10 @@ export interface Schema {
   readonly uniqueItems?: boolean;
 }
 
-/** A type that a schema permits; a schema without a type permits `any`, or `object` if it has properties. */
+/**
+ * A type that a schema permits. A schema that states no type counts as `object` if it has properties, otherwise as
+ * `any`.
+ */
 export type Kind = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'any';
 
 export function kindsOf({ type, properties }: Schema): readonly Kind[] {

@@ -14,7 +14,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 
-/** Maximum number of job ids that an entry shows. The page of the bulk action shows more. */
+/** Maximum number of job ids to show in an entry. The page of the bulk action shows more. */
 const FEW_IDS = 3;
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
@@ -72,7 +72,7 @@ function auditRow(
     ...details,
     id,
     at,
-    // The day in UTC. The page's script moves the headings to where days begin in the viewer's time zone.
+    // The day in UTC. The page's script regroups the entries by day in the viewer's time zone.
     day: dayIn('UTC', at),
     who,
     reason,
@@ -92,7 +92,7 @@ function auditRow(
   };
 }
 
-/** Splits a line at the times in it, so that they can be shown in the viewer's time zone. */
+/** Splits a line at the times that it contains, so that they can be shown in the viewer's time zone. */
 function withTimes(line: string): (string | Date)[] {
   return line.split(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/).flatMap((part, index) => {
     if (index % 2 === 0) return part === '' ? [] : part;
@@ -101,7 +101,7 @@ function withTimes(line: string): (string | Date)[] {
   });
 }
 
-/** Returns the path of the page of an action's target. */
+/** Returns the path of the page that shows an action's target. */
 function pathOf(action: string, target: string): string {
   if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
   return `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}`;
@@ -117,7 +117,7 @@ export function selectionText(filters: Filters): string {
   return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
 }
 
-/** Returns the audit filters in the URL: `who`, `action` and `target`. */
+/** Returns the filters of the audit page from its URL: `who`, `action` and `target`. */
 export function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
   const given = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);

@@ -46,7 +46,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Loads some of the jobs of a batch: the failed ones first, then the others in the order of `urgency`. */
+/** Loads some of a batch's jobs: failed ones first, then the others in the order of `urgency`. */
 async function loadJobs(id: string, context: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
     findJobsOf(id, 'failed', context),
@@ -62,7 +62,7 @@ async function loadJobs(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Finds the newest jobs of a batch, in one state or in any. */
+/** Finds the newest jobs of a batch, in one state or, if `state` is `null`, in any state. */
 function findJobsOf(id: string, state: JobState | null, context: PageContext): Promise<FoundJobs<JobLine>> {
   const filter = { batchId: [id], ...(state === null ? {} : { state: [state] }) };
   const query = { filter, limit: ROWS };

@@ -21,19 +21,19 @@ import { tally } from './tally.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const EXAMPLES = 3;
-/** Maximum number of jobs that are examined for the summary of names, queues and errors. */
+/** Maximum number of jobs to examine for the summary of names, queues and errors. */
 const SAMPLE = 100;
 const MAX_KINDS = 4;
 const MAX_KIND = 80;
 
-/** The requested action and its jobs. */
+/** The requested action, and the selection of jobs to which it would be applied. */
 interface Wanted extends JobSelection {
   readonly action: BulkAction;
-  /** Identifies the request in the cache. */
+  /** The key of the request in the cache. */
   readonly key: string;
 }
 
-/** Shows what a bulk action would do, for confirmation. */
+/** Creates the page that shows what a bulk action would do and asks for confirmation. */
 export async function bulkConfirmPage({ query, viewer }: PageRequest, context: PageContext): Promise<Page> {
   const wanted = wantedIn(query, context);
   return {
@@ -49,7 +49,7 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
   };
 }
 
-/** Loads the summary of the jobs that the action would change: only those in states to which the action applies. */
+/** Loads the summary of the jobs that the action would change, which are only those in states that it applies to. */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
@@ -78,7 +78,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     count,
     partial,
     gaveUp,
-    // Only the dependents of jobs in the sample have been counted.
+    // The count is exact only if the dependents of all jobs were counted, and not just those of the sample.
     skipped:
       skipped === null || skipped.count === 0
         ? null
@@ -96,13 +96,13 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
 interface Shown extends FoundJobs<Sample> {
-  /** The jobs that the action would change; `null` until they are counted. */
+  /** The jobs that the action would change; `null` if they have not been counted yet, or cannot be determined. */
   readonly preview: BulkPreview | null;
-  /** A lower bound until the jobs are counted. */
+  /** The number of jobs; a lower bound unless they have been counted exactly. */
   readonly count: JobCount;
 }
 
-/** Reads a sample of the jobs, and what the action would change. */
+/** Reads a sample of the jobs, and a preview of what the action would change. */
 async function readSample(
   key: string,
   action: BulkAction,
@@ -113,8 +113,9 @@ async function readSample(
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
     countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
-  // If counting took too long, the operation is limited to the jobs that exist when this page is shown. A search for
-  // words would also have to be limited to the jobs that were searched. These are unknown then, so there is no preview.
+  // If counting took too long, the operation is limited to the jobs that exist when this page is shown. For a word
+  // search, there is no preview in this case: the operation would have to be limited to the jobs that were searched,
+  // and these are unknown.
   const uncounted =
     filter.q === undefined ? { count: null, asOf: new Date(context.now()), oldestSearchedIds: {} } : null;
   const preview = known === undefined ? null : (known.value ?? uncounted);
@@ -128,7 +129,7 @@ async function readSample(
   };
 }
 
-/** Returns how far back the jobs in all states were searched for words; `null` if all jobs were searched. */
+/** Returns since when jobs in every state have been searched for words; `null` if all jobs have been searched. */
 function latestIn(oldestSearchedIds: BulkPreview['oldestSearchedIds']): Date | null {
   const latest = Object.values(oldestSearchedIds).toSorted().at(-1);
   return latest === undefined ? null : (timeOfId(latest) ?? null);
@@ -147,7 +148,7 @@ function sampleOf(job: Job): Sample {
   };
 }
 
-/** Summarizes the jobs by name, queue and error. */
+/** Summarizes the jobs by name, queue and error. Each summary shows only the most frequent values. */
 function kindsOf(jobs: readonly Sample[]): object[] {
   const errors = jobs.flatMap(({ errorName }) => errorName ?? []);
   const kinds = [

@@ -1,10 +1,10 @@
-/** A value and how often it occurs. */
+/** A value, and how often it occurs. */
 export interface Tally {
   readonly value: string;
   readonly count: number;
 }
 
-/** Counts values, most frequent first. */
+/** Returns how often each value occurs, most frequent first. */
 export function tally(values: readonly string[]): Tally[] {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

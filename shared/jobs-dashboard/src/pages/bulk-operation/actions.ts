@@ -6,7 +6,10 @@ import { parseConfirmed } from '../../search/confirmed-jobs.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
 import { isDestructive, undoMs } from '../bulk-words.js';
 
-/** The `bulk-…` actions start an operation on the jobs that the form selects, by their ids or by filters. */
+/**
+ * The actions of bulk operations. Each `bulk-…` action starts an operation on the jobs that the form selects, by their
+ * ids or by filters.
+ */
 export const bulkActions: Actions = {
   '/bulk-cancel': startBulk('cancel', 'operator'),
   '/bulk-retry': startBulk('retry', 'operator'),
@@ -54,7 +57,8 @@ function operationAfter(operation: BulkOperation | null): ActionResult {
 /**
  * Returns the set of jobs that the confirmation page showed.
  *
- * @throws {Problem} 400 if the form has none; 422 if the action had to be confirmed by typing its name, and was not
+ * @throws {Problem} (400) if the form does not contain the set; (422) if the action must be confirmed by typing its
+ *   name, but was not
  */
 function confirmedIn({ form }: ActionRequest, action: BulkAction): BulkPreview {
   const confirmed = parseConfirmed(form.get('confirmed'));

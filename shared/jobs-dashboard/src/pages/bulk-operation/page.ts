@@ -7,7 +7,7 @@ import { readRows } from '../list-page.js';
 import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
 
 const ROWS = 50;
-/** Maximum number of audit entries to read. There are few: one for the start, and one for each attempt to stop it. */
+/** Maximum number of audit entries to read. There are only a few: for the start, and for each attempt to stop. */
 const MAX_ENTRIES = 10;
 
 export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
@@ -37,7 +37,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
     reader.audit.list({ target: id, limit: MAX_ENTRIES }),
   ]);
   const { matched, changed, skipped, state } = operation;
-  // Jobs that were confirmed but have been removed since count as skipped here; the storage does not count them.
+  // The storage does not count jobs that were confirmed but have been removed since. Here, these count as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
@@ -46,10 +46,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/**
- * Reads the jobs that the operation has changed, newest first. For jobs that have been deleted since, returns only the
- * ids.
- */
+/** Reads the jobs that the operation has changed, newest first. For jobs that no longer exist, returns only the ids. */
 async function loadJobs(id: string, after: string | null, { reader, redact }: PageContext): Promise<object> {
   const { action } = await find(id, { reader });
   const place = after === null ? {} : { after };

@@ -7,7 +7,9 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 
-/** Converts a bulk operation to a row of the list. */
+/**
+ * Converts a bulk operation to a row of a list. An operation that was cancelled before it started is shown as undone.
+ */
 export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
   const { state, finishedAt, startsAt } = facts;
   const isUndone = state === 'cancelled' && finishedAt !== null && finishedAt < startsAt;

@@ -36,7 +36,7 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
           return {
             groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
               ...groupRow(group, span.key),
-              // Within a span of an hour, every error would be new.
+              // In the list of the last hour, no error is marked as new, because all of them would be.
               isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
             })),
             complete,

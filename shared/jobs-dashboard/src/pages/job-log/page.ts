@@ -5,15 +5,15 @@ import { logRow } from '../log-row.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest, Region } from '../page.js';
 
-/** Maximum number of latest log lines that the page of a job shows at the top. */
+/** Maximum number of latest log lines in the log region of a job page. */
 const FEW_LINES = 25;
 
-/** Maximum number of log lines that the page of a job shows with their attempts. */
+/** Maximum number of latest log lines that a job page shows among its attempts. */
 const ATTEMPT_LINES = 100;
 
 const LINES = 500;
 
-/** Creates the region with the end of a job's log, which is streamed while the job is running. */
+/** Creates the region with the end of a job's log. While the job is running, the log is streamed. */
 export function logRegion(id: string, running: boolean, context: PageContext): Region {
   return {
     name: 'log',
@@ -28,7 +28,7 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
   };
 }
 
-/** Reads the latest lines of a log. `leftOut` is the number of lines before them. */
+/** Reads the latest lines of a job's log. `leftOut` is the number of earlier lines. */
 export async function readLogEnd(
   id: string,
   reader: DashboardReader,
@@ -39,14 +39,15 @@ export async function readLogEnd(
 }
 
 /**
- * Returns 0 if some lines belong to a repeated attempt, so that a heading precedes the lines of each attempt, including
- * the first. Otherwise returns `undefined`: no headings.
+ * Returns the number to compare the first line's attempt with. A heading precedes each line whose attempt differs from
+ * that of the line before. If some lines belong to a retry, returns 0, so that even the first line gets a heading;
+ * otherwise `undefined`, so that there are no headings.
  */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }
 
-/** Shows the log of a job, or of one of its attempts. */
+/** Creates the page with the log of a job, or of one of its attempts. */
 export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const id = (params['id'] ?? '').toLowerCase();
   const job = await context.reader.jobs.find(id);

@@ -28,7 +28,7 @@ import { findParent } from '../../diagnosis/parent.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
-/** Maximum number of latest attempts that are shown. */
+/** Maximum number of attempts to show, latest first. */
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
@@ -98,13 +98,13 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
     attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
-    /** Whether some log lines of the attempts are not shown. */
+    /** Whether the link to the attempts' complete logs is needed, because some of their lines are not shown. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
 
-/** Reads what can keep an enqueued job from starting. */
+/** Reads what can keep an enqueued job from starting: other queues, its concurrency key, or a pause of its type. */
 async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
   { queues, jobTypes }: PageContext['reader'],
@@ -121,7 +121,7 @@ async function readDelays(
   };
 }
 
-/** Returns how many jobs were skipped because of this one; `null` if there are none. */
+/** Returns how many jobs were skipped because this job did not succeed; `null` if none was. */
 async function countSkipped(
   { id, state, batchId }: Job,
   { jobs }: PageContext['reader'],
@@ -159,12 +159,11 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Returns the data shown for a server. Omits the heartbeat, which changes every few seconds. */
+/** Returns what a job page shows of a server. Omits the heartbeat, which changes every few seconds. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
 
-/** Converts a stretch of the timeline to the data of the view. */
 function stretchRow({ kind, attempt, from, until }: Stretch): object {
   return {
     kind,
@@ -175,12 +174,12 @@ function stretchRow({ kind, attempt, from, until }: Stretch): object {
   };
 }
 
-/** Returns the timeline entry for an operator's action on the job, unless the action was refused or had no effect. */
+/** Returns the timeline entry for an action on the job, or nothing if the action was refused or had no effect. */
 function jobAction({ action, who, at, filter, reason }: AuditEntry): object[] {
   return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at, reason }] : [];
 }
 
-/** Returns the latest error in one line, with the path of the jobs that have the same error. */
+/** Returns the latest error as one line, with the path of the list of jobs that have the same error. */
 function failureOf({ name, state, error }: Job): object | null {
   if (error === null || !(state === 'failed' || state === 'scheduled' || state === 'enqueued')) return null;
   const terms = [
@@ -192,8 +191,8 @@ function failureOf({ name, state, error }: Job): object | null {
 }
 
 /**
- * Returns the attempts with their log lines, newest first. The lines of a single or a running attempt are left out,
- * because the job's log shows them. Of attempts with the same error, only the newest shows it.
+ * Returns the attempts with their log lines, newest first. Omits the log lines of a single or a running attempt,
+ * because the job's log shows them. If attempts have the same error, only the newest of them includes it.
  */
 function attemptRows(
   job: Job,

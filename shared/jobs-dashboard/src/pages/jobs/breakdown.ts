@@ -13,18 +13,18 @@ import {
 import { hiddenTermError } from '../../search/hidden-terms.js';
 import { excerpt } from '../../format/excerpt.js';
 
-/** Maximum number of matching jobs that are broken down, newest first. */
+/** Maximum number of matching jobs to examine for a breakdown, newest first. */
 const EXAMINED = 1_000;
 const MAX_VALUES = 20;
 const MAX_TEXT = 200;
 
-/** A property by which jobs can be broken down. */
+/** A property by which the jobs in a list can be broken down. */
 interface Dimension {
   readonly key: string;
   readonly word: string;
-  /** Returns the values of a job. The job is counted once for each of them. */
+  /** Returns the values of a job. The job is counted once for each distinct value. */
   readonly valuesOf: (job: BriefJob) => readonly string[];
-  /** Returns the search condition for a value. */
+  /** Returns the search condition that selects the jobs with a value. */
   readonly termOf: (value: string) => Term;
 }
 
@@ -61,16 +61,16 @@ export interface Breakdown {
   readonly key: string;
   readonly word: string;
   readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
-  /** Number of jobs examined; `without` is the number of jobs among them that have no value. */
+  /** Number of jobs examined. `without` is the number of those that have no value. */
   readonly examined: number;
   readonly without: number;
-  /** Number of values that are not listed. */
+  /** Number of values that are omitted from `rows`. */
   readonly moreValues: number;
-  /** Whether there are more matching jobs than were examined. */
+  /** Whether there might be more matching jobs than those examined. */
   readonly isSample: boolean;
 }
 
-/** Returns the links to the breakdowns of the list. */
+/** Returns the links that break the list down by each property. The link of the current breakdown removes it. */
 export function breakdownLinks(filters: Filters, by: string | null): object[] {
   return dimensions.map(({ key, word }) => ({
     word,
@@ -80,8 +80,8 @@ export function breakdownLinks(filters: Filters, by: string | null): object[] {
 }
 
 /**
- * Returns a region that breaks the matching jobs down by `by`: one of the properties, or a path such as
- * `args.order.id`. Returns `null` if there is no such property, or the values at the path are redacted.
+ * Creates the region that breaks the matching jobs down by `by`: a property such as `queue`, or a path such as
+ * `args.order.id`. Returns `null` if there is no such property, or if the values at the path are redacted.
  */
 export function breakdownRegion(filters: Filters, by: string, context: PageContext): Region | null {
   const dimension = dimensions.find(({ key }) => key === by) ?? argumentAt(by, context.redact);
@@ -134,7 +134,7 @@ async function breakDown(
   };
 }
 
-/** Returns the dimension for a path in the arguments; `null` if the path is invalid or its values are redacted. */
+/** Returns the dimension for a path in arguments; `null` if the path is invalid or its values are redacted. */
 function argumentAt(path: string, redact: RegExp): Dimension | null {
   if (!path.startsWith('args.') || !isTermKey(path)) return null;
   const term: Term = { key: path, value: '0' };
@@ -151,7 +151,7 @@ function argumentAt(path: string, redact: RegExp): Dimension | null {
   };
 }
 
-/** Returns the string, number or boolean at a path, as a string; `null` if there is none. */
+/** Returns the string, number or boolean at a path, as text; `null` if there is no such value. */
 function valueAt(args: JsonValue, segments: readonly string[]): string | null {
   let value: JsonValue | undefined = args;
   for (const segment of segments) {

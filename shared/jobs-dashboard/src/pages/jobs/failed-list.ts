@@ -4,28 +4,32 @@ import { readRows } from '../list-page.js';
 import type { PageContext } from '../page.js';
 
 /**
- * Maximum number of latest failures that are examined immediately (`NEAR`), and then in the background (`FAR`).
- * Searches for words examine fewer, because they are slower.
+ * Maximum number of latest failures to examine, first immediately (`NEAR`) and then in the background (`FAR`). Word
+ * searches examine fewer, because they are slower.
  */
 const NEAR = { plain: 2_000, words: 300 };
 const FAR = { plain: 20_000, words: 10_000 };
 
 /**
- * Returns the path of the list of failed jobs, latest first, from the position `after`, or from the start if `null`.
+ * Returns the path of the list of failed jobs, latest failure first. The list continues after the position `after`, or
+ * starts at the beginning if that is `null`.
  */
 export function failedPath(filters: Filters, after: FailurePosition | null): string {
   if (after === null) return jobsPath(filters);
   return jobsPath(filters, { after: after.id, failed: after.failedAt.toISOString() });
 }
 
-/** Failed jobs in the order of their failure, latest first. */
+/** A page of failed jobs, latest failure first. */
 export interface FailedList {
   readonly jobs: readonly BriefJob[];
-  /** Whether there are more pages. */
+  /** Whether the list continues after these jobs. */
   readonly hasNext: boolean;
-  /** The last job that the search examined, or `null` if it examined all; `jobs` is the number that it can examine. */
+  /**
+   * How far the search went. `last` is the last job examined, or `null` if all were; `jobs` is the maximum number to
+   * examine.
+   */
   readonly searched: { readonly last: FailurePosition | null; readonly jobs: number };
-  /** Whether the search continues in the background. */
+  /** Whether the search is still continuing in the background. */
   readonly partial: boolean;
 }
 
@@ -82,7 +86,7 @@ async function searchFailed(
   return listOf({ jobs: merged(near.jobs, far.value.jobs) }, rows, searched, false);
 }
 
-/** Merges both results. The nearest jobs were read more recently, so they take precedence. */
+/** Merges the results of both searches. Near jobs take precedence, because they were read more recently. */
 function merged(near: readonly BriefJob[], far: readonly BriefJob[]): BriefJob[] {
   const failedAt = ({ finishedAt }: BriefJob): number => finishedAt?.getTime() ?? 0;
   const byId = new Map([...far, ...near].map((job) => [job.id, job]));

@@ -24,15 +24,15 @@ import { jobsToolbar, sum } from './toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
 const ROWS = 50;
-/** Number of jobs that are read to suggest arguments in which a number could be found. */
+/** Maximum number of jobs to read when suggesting arguments that could contain a number. */
 const SAMPLE = 50;
 
-/** The position of a page in the list of jobs. */
+/** The position of a page within the list of jobs. */
 interface Position {
   readonly order: 'newest' | 'oldest';
   readonly after: string | null;
   readonly before: string | null;
-  /** When the job `after` failed, in lists sorted by time of failure. */
+  /** When the job `after` failed; needed if the list is sorted by the time of failure. */
   readonly failedAt: Date | null;
 }
 
@@ -86,7 +86,10 @@ async function answerSearch(
   return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
 }
 
-/** Returns the page of the batch, server or bulk operation with this id; if there is none, the page of the job. */
+/**
+ * Returns the path of the page for an id: that of the batch, server or bulk operation with this id, unless there is a
+ * job with it. If there is nothing with this id, returns the path of a job page, which reports that.
+ */
 async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   const [job, batch, servers, operation] = await Promise.all([
     reader.jobs.find(id),
@@ -100,8 +103,8 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 }
 
 /**
- * Loads the tabs and their counts. With filters, jobs are counted after the list has been read: doing both at once
- * would occupy two of the storage's processors and delay the page.
+ * Loads the tabs with the number of jobs in each state. If there are filters, jobs are counted only after the list has
+ * been read: doing both at the same time would keep two of the database's CPU cores busy and delay the page.
  */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
@@ -134,7 +137,7 @@ async function countNarrowed(
   return countSoon(jobsPath(each), count, context);
 }
 
-/** Returns the tabs, without counts while they are unknown. */
+/** Returns the tabs. They have no counts while these are unknown. */
 function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   const tab = (state: JobState | null, count?: JobCount) => ({
     state,
@@ -146,7 +149,7 @@ function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
 }
 
-/** Returns whether there is a filter besides the state. Without one, the counts are available without a scan. */
+/** Returns whether there is a filter besides the state. If not, the counts are known without scanning jobs. */
 function isNarrowed({ terms }: Filters): boolean {
   return terms.length > 0;
 }
@@ -213,7 +216,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   };
 }
 
-/** Returns whether a list is sorted by time of failure: failed jobs, latest first. */
+/** Returns whether the list is sorted by time of failure, as it is for failed jobs unless the order is reversed. */
 function isByFailure({ state }: Filters, { order, before }: Position): boolean {
   return state === 'failed' && order === 'newest' && before === null;
 }
@@ -251,7 +254,7 @@ async function loadFailed(
   };
 }
 
-/** Suggests searches in arguments when a search for a number found nothing. */
+/** If a search for a number has found nothing, suggests searching for it in certain arguments. */
 async function suggestSearches(filters: Filters, { reader, redact }: PageContext): Promise<ArgumentSearch[]> {
   const word = numberIn(filters);
   if (word === null) return [];
@@ -295,7 +298,8 @@ function noSuchPage(why: string): Problem {
 }
 
 /**
- * Returns each filter with the path of the list without this filter, and the path of the page of the filter's value.
+ * Returns a chip for each filter, with the path of the list without that filter and, if there is one, the path of the
+ * page about the filter's value.
  */
 function chipsOf(filters: Filters): { key: string; value: string; page: string | null; without: string }[] {
   const { terms } = filters;

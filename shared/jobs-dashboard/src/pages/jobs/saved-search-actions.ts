@@ -43,9 +43,9 @@ function nameIn(form: Form): string {
 }
 
 /**
- * Returns the search as URL parameters, without any that are not filters.
+ * Returns the submitted search as URL parameters, reduced to its filters.
  *
- * @throws {Problem} if a filter is invalid, or the search is empty or too long
+ * @throws {Problem} if a filter is invalid, or the search has no filters or is too long
  */
 function searchIn(form: Form, redact: RegExp): string {
   const query = jobsPath(queryFilters(new URLSearchParams(form.get('search') ?? ''), redact)).slice(

@@ -2,15 +2,15 @@ import { type Filters, filtersIn, isJobState, jobsPath } from '../../search/filt
 import { nothing, type PageContext, type Region } from '../page.js';
 
 /**
- * Returns the path of the jobs that a saved search finds. Ignores anything that is not a filter, because other programs
- * can save searches, too.
+ * Returns the path of the list of jobs that a saved search finds. Ignores everything in it that is not a filter,
+ * because other programs can save searches, too.
  */
 export function savedPath(query: string): string {
   const { state, terms } = filtersIn(new URLSearchParams(query));
   return jobsPath({ state: state !== null && isJobState(state) ? state : null, terms });
 }
 
-/** Creates the region with links to saved searches, and the form that saves the current search. */
+/** Creates the region with links to the saved searches and the form that saves the current search. */
 export function savedSearchesRegion(filters: Filters, { reader }: PageContext): Region {
   const current = jobsPath(filters).slice('jobs?'.length);
   return {

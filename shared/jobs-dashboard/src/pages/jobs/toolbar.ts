@@ -4,26 +4,29 @@ import { formatCount } from '../../format/count.js';
 import { confirmPath, type Filters } from '../../search/filters.js';
 import { bulkWords } from '../bulk-words.js';
 
-/** A bulk action on all matching jobs. */
+/** A bulk action that the toolbar offers for all matching jobs. */
 export interface Offer {
-  /** The label of the button, such as `Retry all 43`. */
+  /** The label of the link, such as `Retry all 43`. */
   readonly words: string;
   /** Whether the action requires the role `admin`. */
   readonly admin: boolean;
-  /** The path of its confirmation. */
+  /** The path of the action's confirmation page. */
   readonly path: string;
 }
 
-/** The toolbar above the list: how many jobs match, and the bulk actions on them. */
+/** The toolbar above the list of jobs. It shows how many jobs match, and the bulk actions for them. */
 export interface JobsToolbar {
   readonly narrowed: boolean;
-  /** Number of matching jobs; `null` while they are being counted. */
+  /** Number of matching jobs; `null` while this is unknown. */
   readonly total: JobCount | null;
   readonly offers: readonly Offer[];
 }
 
 /**
- * Returns the toolbar. It offers actions only if there is a filter, and only those that apply to some matching jobs.
+ * Returns the toolbar. It offers bulk actions only if there is a filter, and only actions that apply to at least one
+ * matching job.
+ *
+ * @param counts the number of matching jobs in each state; `undefined` while these are unknown
  */
 export function jobsToolbar(
   filters: Filters,

@@ -31,12 +31,12 @@ export async function overviewPage({ query }: PageRequest, context: PageContext)
   };
 }
 
-/** Hides the region until the storage has seen a job or a server. */
+/** Returns the region, changed so that it is empty until the storage has contained a job or a server. */
 function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,
     load: async () => {
-      // Read in parallel, so that the content does not wait for the list of queues.
+      // Reads everything in parallel, so that the content does not wait for the list of queues.
       const [queues, servers, lost, content] = await Promise.all([
         reader.queues.list(),
         reader.servers.list(),
@@ -65,7 +65,7 @@ async function loadFlow(context: PageContext): Promise<object> {
   };
 }
 
-/** Returns how many slots a server contributes: all of them while it is running, otherwise only the busy ones. */
+/** Returns how many slots a server contributes: all of them if it takes new jobs, otherwise only the busy ones. */
 function slotsInService({ state, concurrency, processing }: Server): number {
   return state === 'running' ? concurrency : Math.min(processing, concurrency);
 }
@@ -84,7 +84,7 @@ async function loadFailures({ reader }: PageContext): Promise<object> {
   return { jobs: (await latestFailed(reader)).map(jobRow) };
 }
 
-/** Sorts by the longest wait, then by the number of ready jobs. */
+/** Orders queues by their longest wait, then by the number of enqueued jobs, and then by name. */
 function byUrgency(a: Queue, b: Queue): number {
   const wait = (queue: Queue): number => queue.oldestEnqueuedAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (wait(a) !== wait(b)) return wait(a) - wait(b);

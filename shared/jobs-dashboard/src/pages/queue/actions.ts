@@ -67,7 +67,7 @@ function afterDeletion(deletion: QueueDeletion): ActionResult {
   return { next: 'queues' };
 }
 
-/** Converts stored limits to the format of {@link limitsIn}, so that the audit can compare both. */
+/** Converts stored limits to the format of {@link limitsIn}, so that the audit page can compare old and new limits. */
 function limitsOf(settings: QueueSettings | null): JsonValue {
   const { concurrencyLimit = null, rateLimit = null } = settings ?? {};
   if (rateLimit === null) return { concurrencyLimit, rateLimit };
@@ -75,7 +75,11 @@ function limitsOf(settings: QueueSettings | null): JsonValue {
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === jobs ? {} : { burst }) } };
 }
 
-/** Returns the limits in a form. Empty fields mean no limit. */
+/**
+ * Parses the limits in a form. If all fields of a limit are empty, there is no such limit.
+ *
+ * @throws {Problem} if a field is invalid
+ */
 function limitsIn(form: Form): Required<QueueLimits> {
   const what = 'The number of concurrent jobs';
   const concurrencyLimit = countField(form, 'concurrency', { what, min: 1, max: maxTokens });

@@ -67,7 +67,9 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Returns the data shown for a concurrency key that blocks jobs, with the path of the enqueued jobs with this key. */
+/**
+ * Returns what the page shows of a concurrency key that blocks jobs, with the path of the enqueued jobs with this key.
+ */
 function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   const terms: Term[] = [
     { key: 'queue', value: queue },
@@ -76,12 +78,12 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
-/** Returns the data shown for a server. Omits the heartbeat, which changes every few seconds. */
+/** Returns what the page shows of a server. Omits the heartbeat, which changes every few seconds. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
 
-/** Returns the jobs finished per minute, averaged over the last five complete minutes. */
+/** Returns how many jobs finished per minute, on average over the last five complete minutes. */
 function perMinute(buckets: readonly Bucket[]): number {
   const { done, failed } = totalOf(buckets.slice(-1 - RATE_MINUTES, -1));
   return (done + failed) / RATE_MINUTES;
@@ -103,7 +105,8 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
     context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    // Sorts by the start of the wait. A job that a server has released is older than its current wait.
+    // Sorts jobs by the start of their current wait, which for a job that a server has released is later than its
+    // creation.
     enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
     processing: processing.jobs,
     failed: failed.map(jobRow),

@@ -5,7 +5,7 @@ import { isUnserved, queueRows } from '../queue-row.js';
 
 const ROWS = 50;
 
-/** The sort orders of the list. Numbers of jobs are sorted in descending order. */
+/** The comparison functions for sorting the list. Most numbers of jobs are in descending order. */
 const sorts = {
   urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
   name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),
@@ -21,7 +21,8 @@ function readySince({ oldestEnqueuedAt }: Queue): number {
 }
 
 /**
- * Returns 0 if waiting jobs cannot start, 1 if jobs are enqueued, 2 if jobs are running, 3 if the queue is idle.
+ * Returns a rank for sorting: 0 if jobs cannot start, 1 if jobs are enqueued, 2 if jobs are running, and 3 if the queue
+ * is idle.
  */
 function urgency(queue: Queue): number {
   const { counts, pausedAt } = queue;

@@ -69,7 +69,9 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Returns the next due times of a job. Starts with the stored one, so that the list stays the same until that time. */
+/**
+ * Returns the next due times of a job. The first is the stored one, so that the list does not change before that time.
+ */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;
   const times = nextDueAt === null ? [] : [nextDueAt, ...following(job, nextDueAt)];
@@ -81,7 +83,7 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** Returns the due times after `after`; none if the schedule is invalid, which another part of the page shows. */
+/** Returns due times later than `after`; none if the schedule is invalid, which another part of the page reports. */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);

@@ -34,7 +34,7 @@ export async function recurringPage({ query }: PageRequest, { reader }: PageCont
   };
 }
 
-/** Reads the latest jobs of all rows in one query. The result lacks jobs that have been removed. */
+/** Reads the latest job of each row, all in one query. Jobs that have been removed are missing from the result. */
 async function lastRuns(
   rows: readonly RecurringJob[],
   reader: PageContext['reader'],
@@ -68,7 +68,7 @@ function isLater(one: Date, other: Date | null): boolean {
   return other === null || one > other;
 }
 
-/** Sorts by the next due time. Recurring jobs without one, which are paused or have ended, come last. */
+/** Orders recurring jobs by their next due time. Those without one, which are paused or have ended, come last. */
 function byNextDue(a: RecurringJob, b: RecurringJob): number {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Number.MAX_VALUE;
   return due(a) - due(b) || a.id.localeCompare(b.id);

@@ -17,8 +17,8 @@ export const setAsideActions: Actions = {
 };
 
 /**
- * Returns the result of an action. If the item is about a job, the target is that job, so that the job's history shows
- * the action.
+ * Returns the result of an action on an item. If the item belongs to a job, the target is that job, so that the job's
+ * history includes the action.
  */
 function after(item: SetAsideItem | null): ActionResult {
   if (item === null) {

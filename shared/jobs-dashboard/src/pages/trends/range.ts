@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The spans in the range picker, which end now. */
+/** The spans that the range picker offers. All of them end at the current time. */
 const spans = [
   { key: '15m', word: '15 min', ms: 15 * MINUTE },
   { key: '1h', word: '1 hour', ms: HOUR },
@@ -20,20 +20,20 @@ const comparisons = [
   { key: 'week', word: 'vs last week', ms: 7 * DAY },
 ] as const;
 
-/** The time span of the charts, as given in the URL of the page. */
+/** The period that charts show, and how it can be changed. Parsed from the URL of the page. */
 export interface Range {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
-  /** How much earlier the span for comparison is, in milliseconds; `null` for no comparison. */
+  /** How much earlier the period for comparison is, in milliseconds; `null` if there is no comparison. */
   readonly beforeMs: number | null;
-  /** The first end of a new span, while the other end has yet to be picked; `null` otherwise. */
+  /** The end of a new period that has been picked first, while the other end is still missing; `null` otherwise. */
   readonly pickedMs: number | null;
-  /** Whether the span ends now. */
+  /** Whether the period ends at the current time. */
   readonly isLive: boolean;
   readonly spans: readonly Choice[];
   readonly comparisons: readonly Choice[];
-  /** Returns the query of the page with changes to this range. */
+  /** Returns the page's query with some parameters changed. The value `null` removes a parameter. */
   readonly query: (change: Readonly<Record<string, string | null>>) => string;
 }
 
@@ -44,8 +44,9 @@ export interface Choice {
 }
 
 /**
- * Parses the range in the query of a page: `range=6h`, or `from` and `until`, and optionally `before=day`. `from`
- * without `until` is the first end of a new span. Ignores values that are invalid or older than the stored timings.
+ * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. If `until` is
+ * missing, `from` is the first end that has been picked for a new period. Ignores values that are invalid or older than
+ * the stored timings.
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
@@ -67,7 +68,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   };
   return {
     fromMs: Math.floor(fromMs / bucketMs) * bucketMs,
-    // A span up to now includes the current bucket, even at the instant when that bucket begins.
+    // A period up to the current time includes the current bucket, even at the instant when that bucket begins.
     untilMs: (isChosen ? Math.ceil(untilMs / bucketMs) : Math.floor(untilMs / bucketMs) + 1) * bucketMs,
     bucketMs,
     beforeMs: before?.ms ?? null,
@@ -88,8 +89,8 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
 }
 
 /**
- * Parses an end of a range; a time up to an hour ahead counts as now. Returns `null` if the text is missing or invalid,
- * or if the time is later than that or older than the stored timings.
+ * Parses an end of a period. A time up to an hour ahead is replaced by the current time. Returns `null` if the text is
+ * missing or invalid, or if the time is even later or is older than the stored timings.
  */
 function momentIn(text: string | null, nowMs: number): number | null {
   const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();

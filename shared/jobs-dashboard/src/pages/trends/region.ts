@@ -8,40 +8,40 @@ import { hasValues, linePath, maxOf, placeOf, type Point, WIDTH } from '../../fo
 import type { PageContext, Region } from '../page.js';
 import { type Range, rangeOf } from './range.js';
 
-/** The percentiles on the charts. */
+/** The percentiles that the charts show. */
 const shares = [
   { word: 'p50', share: 0.5 },
   { word: 'p95', share: 0.95 },
   { word: 'p99', share: 0.99 },
 ] as const;
 
-/** Maximum number of buckets that can be picked as an end of the span. */
+/** Maximum number of clickable areas in a chart, each of which picks an end of a new period. */
 const MAX_PICKS = 60;
 const MAX_ROWS = 24;
 const MAX_MARKS = 20;
 const TICKS = 4;
 const DAY = 86_400_000;
 
-/** The subject of the charts: a queue, a job name, or everything if empty. */
+/** What the charts are about: a queue, a job type or, if empty, everything. */
 export type TrendSubject = Pick<TimingQuery, 'queue' | 'name'>;
 
 export interface TrendOptions {
-  /** The path of the page. */
+  /** The path of the page, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly subject: TrendSubject;
-  /** Whether to also show how many jobs finished. */
+  /** Whether to include a chart of how many jobs finished. Defaults to `false`. */
   readonly throughput?: boolean;
 }
 
 interface Line {
   readonly word: string;
   readonly d: string;
-  /** The text of the latest value, or of the value for the whole span. */
+  /** The latest value or, for durations, the percentile over the whole period, as text. */
   readonly text: string;
 }
 
-/** Creates the region with charts of the backlog and of how long jobs waited and ran. */
+/** Creates the region with charts of the backlog, and of how long jobs waited and ran. */
 export function trendsRegion(context: PageContext, options: TrendOptions): Region {
   return { name: 'trends', view: 'trends', everyMs: 5_000, load: () => loadTrends(context, options) };
 }
@@ -68,7 +68,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     picked:
       range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
     picks: picksOf(buckets, range),
-    // Times with their day are twice as wide, so there is room for half as many.
+    // Shows only half as many times if they include the day, because they are then twice as wide.
     ticks: ticksOf(range, isDated ? TICKS / 2 : TICKS),
     end: range.isLive ? null : new Date(range.untilMs),
     isDated,
@@ -104,8 +104,8 @@ function queryOf({ fromMs, untilMs, bucketMs }: Range, subject: TrendSubject): T
 }
 
 /**
- * Reads the timings of the same span a day or a week earlier, per hour if those per minute have been removed. Returns
- * no buckets if those per hour have been removed, too.
+ * Reads the timings of the same period a day or a week earlier, per hour if the timings per minute have been removed.
+ * Returns no buckets if even the timings per hour have been removed.
  */
 async function readBefore(
   range: Range,
@@ -141,7 +141,7 @@ function pointsOf(
   return buckets.map((bucket) => ({ atMs: bucket.at.getTime() + bucketMs / 2, value: valueOf(bucket) }));
 }
 
-/** Returns the points of an earlier span, shifted to the current one. */
+/** Returns the points of an earlier period, shifted to the current one. */
 function earlier(
   before: readonly TimingBucket[],
   beforeMs: number | null,
@@ -183,7 +183,7 @@ function durationChart(
   };
 }
 
-/** Returns the durations of all buckets merged into one histogram; `undefined` if there are no buckets. */
+/** Merges the durations of all buckets into one histogram; `undefined` if there are no buckets. */
 function wholeOf(
   [first, ...others]: readonly TimingBucket[],
   part: 'waiting' | 'running',
@@ -202,7 +202,8 @@ function backlogChart(
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
   const max = maxOf(points, past);
   const last = points.findLast(({ value }) => value !== null);
-  // Servers measure the backlog. While no server is running, it can grow although the last measured value was 0.
+  // An outdated value is not shown. Servers measure the backlog, so while none is running, the backlog can grow
+  // unnoticed.
   const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * range.bucketMs;
   const latest = isOutdated ? null : (last?.value ?? null);
   const trend = isOutdated ? 'No recent figures' : backlogTrend(points, nowMs);
@@ -225,7 +226,7 @@ function throughputOf(buckets: readonly TimingBucket[]): object {
   );
 }
 
-/** Returns the areas of a chart that can be clicked to pick an end of the span. */
+/** Returns the areas of a chart that can be clicked to pick an end of a new period. */
 function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
   const picked = everyNth(buckets, MAX_PICKS);
   return picked.map(({ at }, index) => {
@@ -240,8 +241,8 @@ function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
 }
 
 /**
- * Returns the query of the link for a bucket: with its time as the first end of a new span, or with both ends if the
- * first end has already been picked.
+ * Returns the query of the link that picks a bucket. If no end of a new period has been picked, the bucket becomes the
+ * first end; otherwise, the query contains both ends.
  */
 function pickOf(atMs: number, range: Range): string {
   const at = isoMinute(atMs);

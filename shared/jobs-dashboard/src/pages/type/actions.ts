@@ -1,7 +1,6 @@
 import type { Actions, ActionResult } from '../../actions/action.js';
 import { isNewPause, pauseIn, pauseIntent } from '../../actions/pausing.js';
 
-/** The actions that pause and resume a job type. */
 export const typeActions: Actions = {
   '/types/:target/pause': {
     role: 'operator',

@@ -13,16 +13,16 @@ import { trendsRegion } from '../trends/region.js';
 
 const FEW_JOBS = 5;
 const FEW_ERRORS = 5;
-/** Maximum number of done jobs, newest first, among which the slowest are found. */
+/** Maximum number of latest completed jobs among which to find the slowest. */
 const EXAMINED = 200;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MAX_TEXT = 300;
 
-/** Must equal the query of the errors page, so that both share one cached read. */
+/** Must be the same query as on the errors page, so that both pages share a cached read. */
 const errorsQuery = { sinceMs: DAY, limit: 100 };
 
-/** Shows a job type: all jobs of one name. */
+/** Creates the page of a job type, which comprises all jobs of the same name. */
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
   if (name === otherNames)
@@ -80,7 +80,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Returns the data shown for a server. Omits the heartbeat, which changes every few seconds. */
+/** Returns what the page shows of a server. Omits the heartbeat, which changes every few seconds. */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };
@@ -143,7 +143,7 @@ function errorRow(group: ErrorGroup): object {
   };
 }
 
-/** Formats a share as a percentage: `0 %`, `0.4 %`, `100 %`. */
+/** Formats a share as a percentage, such as `0.4 %` or `100 %`. */
 function rate(share: number): string {
   return `${Math.round(share * 1_000) / 10} %`;
 }

@@ -6,9 +6,9 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 const MAX_NAMES = 200;
-/** The percentile that the list shows. */
+/** The percentile of the durations that the list shows. */
 const SHARE = 0.95;
-/** The usual duration is also shown if the recent one is at least this many times as long. */
+/** The usual duration is shown, too, if the recent one is at least this many times as long. */
 const SLOWER = 2;
 
 const spans = [
@@ -18,19 +18,19 @@ const spans = [
 
 interface TypeRow {
   readonly name: string;
-  /** Whether the row counts the jobs of many names together. Such a row has no page. */
+  /** Whether the row combines the jobs of many names. Such a row has no page. */
   readonly isOthers: boolean;
   readonly paused: Sentence | null;
   readonly ended: number;
   readonly failed: number;
   readonly waitingMs: number | null;
   readonly runningMs: number | null;
-  /** The percentile of the last 24 hours, if that of the shown span is at least twice as high; `null` otherwise. */
+  /** The percentiles of the last 24 hours. Each is `null` unless that of the shown period is at least twice as high. */
   readonly usualWaitingMs: number | null;
   readonly usualRunningMs: number | null;
 }
 
-/** The sort orders of the list, largest first. */
+/** The values by which the list can be sorted, in descending order. */
 const sorts = {
   ended: ({ ended }: TypeRow) => ended,
   failed: ({ failed }: TypeRow) => failed,
@@ -40,7 +40,7 @@ const sorts = {
 
 type Sort = keyof typeof sorts;
 
-/** Lists the job types that ran recently or are paused. */
+/** Creates the list of the job types that ran recently or are paused. */
 export async function typesPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const span = spans.find(({ key }) => key === query.get('since')) ?? spans[0];
   const wanted = query.get('sort') ?? 'ended';
@@ -117,7 +117,7 @@ function typeRow(
   };
 }
 
-/** Returns the usual duration if the recent one is notably longer. */
+/** Returns the usual duration if the recent one is notably longer; `null` otherwise. */
 function ifSlower(recentMs: number | null, usualMs: number | null): number | null {
   return recentMs !== null && usualMs !== null && recentMs >= SLOWER * usualMs ? usualMs : null;
 }

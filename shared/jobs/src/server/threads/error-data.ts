@@ -4,8 +4,8 @@ import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
 
 /**
- * An error in the form in which it is sent between threads. Structured cloning of the error itself would lose its
- * class.
+ * An error in the form in which it is sent between threads, because structured cloning of the error itself would lose
+ * its class.
  */
 export interface ErrorData {
   /** The class names of the error, from its own class to `Error`. */
@@ -21,8 +21,10 @@ export interface ErrorData {
 const maxCauses = 5;
 
 /**
- * Converts a thrown value, which may be something other than an error, or an object whose properties cannot be read.
- * Never throws.
+ * Converts a thrown value for another thread. The value can be something other than an error, or an object whose
+ * properties cannot be read. Never throws.
+ *
+ * @param causes maximum length of the cause chain, including this error; 5 by default
  */
 export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
   const error = isA(thrown, Error)

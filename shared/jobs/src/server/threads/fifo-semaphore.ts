@@ -8,8 +8,8 @@ export class FifoSemaphore {
   }
 
   /**
-   * Resolves when the caller has a slot, which the caller must release with `release`. Rejects with the signal's reason if
-   * the signal aborts first.
+   * Waits for a free slot, which the caller must give back with `release`. Rejects with the signal's reason if the
+   * signal aborts first.
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();

@@ -25,8 +25,8 @@ export class ThreadAttempt {
   }
 
   /**
-   * Aborts when the run must end without its handler: the thread of a started task is terminated, and a waiting task
-   * never starts.
+   * Aborts when the run must end without waiting for the handler. The thread of a task that has started is then
+   * terminated; a task that has not started never starts.
    */
   get ended(): AbortSignal {
     return this.#end.signal;
@@ -42,7 +42,7 @@ export class ThreadAttempt {
   readonly #abort = (): void => {
     this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // A task that is still waiting for a thread gets no grace period; it is removed from the queue at once.
+    // A task that is still waiting for a thread gets no grace period. It leaves the queue immediately.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };

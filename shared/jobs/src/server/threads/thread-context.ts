@@ -7,8 +7,8 @@ import { fromErrorData } from './error-data.js';
 import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-task.js';
 
 /**
- * Minimum interval between progress messages to the main thread, in milliseconds, because a handler may report progress
- * a million times in a loop.
+ * Minimum interval between progress messages to the main thread, in milliseconds. Limits the number of messages if a
+ * handler reports progress a million times in a loop.
  */
 const progressEveryMs = 100;
 
@@ -54,14 +54,14 @@ export class ThreadContext implements JobContext<JsonValue> {
     );
   };
 
-  /** Sends the last progress that the handler reported. Must be called when the handler has ended. */
+  /** Sends the last reported progress if it is still unsent. Must be called when the handler has ended. */
   end(): void {
     this.#sendProgress();
   }
 
   /**
-   * Makes the signal check for an abort message whenever a handler reads `aborted` or calls `throwIfAborted`. Otherwise
-   * a handler that only computes would not receive the message, because it never yields to the event loop.
+   * Makes the signal check for an abort message whenever the handler reads `aborted` or calls `throwIfAborted`. A
+   * handler that only computes would otherwise not receive the message, because it never yields to the event loop.
    */
   #checkWhenRead(): void {
     const { signal } = this.#abort;

@@ -36,8 +36,8 @@ export interface ThreadPoolOptions {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   /**
-   * Makes jobs wait here instead of in the queue of Piscina 5: if the last thread ends, Piscina does not start queued
-   * tasks until another task arrives.
+   * Makes jobs wait here instead of in Piscina's queue, because Piscina 5 can leave queued tasks waiting: if its last
+   * thread ends, it does not start them until another task arrives.
    */
   readonly #slots: FifoSemaphore;
   #pool: Promise<Piscina> | undefined;
@@ -48,7 +48,8 @@ export class ThreadPool {
   }
 
   /**
-   * Calls the `run` export of a module in a thread. Resolves or rejects as the handler does.
+   * Calls the `run` export of a module in a thread. Resolves or rejects as the handler does. If the signal aborts and
+   * the handler does not end in time, terminates the thread and rejects with the signal's reason.
    *
    * @param known classes to restore for errors that the handler throws; see {@link fromErrorData}
    */
@@ -94,7 +95,7 @@ export class ThreadPool {
       minThreads: 0,
       maxThreads: this.#options.threads,
       idleTimeout: idleMs,
-      // Otherwise, timers and sockets of libraries would stop working while a thread waits for its next job.
+      // Disabled so that timers and sockets of libraries keep working while a thread waits for its next job.
       atomics: 'disabled',
     });
     pool.on('error', (error: unknown) =>
@@ -110,7 +111,7 @@ export class ThreadPool {
 /**
  * Returns the URL of the worker file.
  *
- * @throws {Error} in a bundle, which does not contain that file
+ * @throws {Error} if the file is missing, as in a bundle
  */
 function workerFile(): string {
   const here: unknown = import.meta.url; // undefined in a CommonJS bundle

@@ -4,7 +4,7 @@ import type { LogLevel } from '../../job/job-log.js';
 import type { RunningJob } from '../handler.js';
 import type { ErrorData } from './error-data.js';
 
-/** The data that a worker thread receives to run a handler. */
+/** The message that makes a worker thread run a handler. */
 export interface ThreadTask {
   /** The URL of the module that exports the handler as `run`. */
   readonly module: string;

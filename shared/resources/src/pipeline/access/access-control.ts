@@ -4,13 +4,13 @@ import type { ApiRequest } from '../request/request.js';
 import { type Authenticate, authenticateWith, CredentialCache } from './authentication.js';
 import type { Allowance, RateLimit } from './rate-limit.js';
 
-/** Who may call the API, and how often. */
+/** Settings that determine who may call the API, and how often. */
 export interface AccessControl {
   /** Identifies the caller; undefined if the API is open to all. */
   readonly authenticate: Authenticate | undefined;
   /** undefined if there is no limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number | undefined;
 }
 
@@ -24,9 +24,9 @@ export interface Caller {
 const caches = new WeakMap<RateLimit, CredentialCache>();
 
 /**
- * Authenticates the caller and counts the request against the limit of the caller. Requests with credentials that have
- * not been seen before also count against the limit of the network address. The limit is checked before credentials are
- * looked up, so that it is cheap to reject requests beyond it.
+ * Authenticates the caller and counts the request against the caller's limit. Requests with credentials that have not
+ * been seen before also count against the limit of the network address. The limit is checked before credentials are
+ * looked up, so that rejecting excess requests is cheap.
  * @param onCaller receives the caller as soon as it is known, even if this function throws afterwards
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
@@ -67,7 +67,7 @@ export function countByAddress(
 
 /**
  * Counts a request against the limit of a caller.
- * @throws {ApiError} 42901 beyond the limit, after it has called `onHeaders`
+ * @throws {ApiError} 42901 beyond the limit, after calling `onHeaders`
  */
 function count(
   rateLimit: RateLimit | undefined,

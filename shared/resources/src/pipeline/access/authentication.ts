@@ -29,7 +29,7 @@ export function unauthorized(reason: string): ApiError {
   return apiError(40101, reason, headers);
 }
 
-/** Returns the value of `WWW-Authenticate`. */
+/** Returns a value for `WWW-Authenticate` with the given parameters in addition to the realm. */
 export function challenge(parameters: Readonly<Record<string, string>> = {}): string {
   const all = Object.entries({ realm: 'api', ...parameters });
   return `Bearer ${all.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
@@ -39,7 +39,7 @@ const cacheSize = 10_000;
 
 /**
  * Remembers which caller used which credentials, as digests, so that a caller beyond the rate limit is rejected without
- * a lookup of its credentials. The credentials of an entry may have become invalid.
+ * a lookup of its credentials. An entry does not prove that the credentials are still valid.
  */
 export class CredentialCache {
   /** Callers by the digest of their credentials, oldest first. */

@@ -1,4 +1,4 @@
-/** A token bucket: how many requests a caller may send. */
+/** The rate limit of each caller, as a token bucket. */
 export interface RateLimitPolicy {
   /** The sustained rate; above 0. */
   readonly perSecond: number;
@@ -10,7 +10,7 @@ export interface RateLimitPolicy {
 export interface Allowance {
   /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
   readonly headers: Readonly<Record<string, string>>;
-  /** Seconds until the next request is possible; undefined if this one is allowed. */
+  /** Seconds until the next request is possible; undefined if the counted request is allowed. */
   readonly retryAfterSeconds: number | undefined;
 }
 
@@ -26,7 +26,7 @@ interface Bucket {
 }
 
 /**
- * Maximum number of buckets. Beyond it, the bucket that has been idle longest is dropped, so its caller starts again
+ * Maximum number of buckets. Beyond it, the bucket that has been idle longest is removed, so its caller starts again
  * with a full bucket.
  */
 const maxBuckets = 10_000;
@@ -34,7 +34,7 @@ const maxBuckets = 10_000;
 /**
  * Creates a rate limit with a token bucket for each caller. The buckets are in this process, so `n` processes behind a
  * load balancer allow `n` times as many requests.
- * @param now a monotonic clock in milliseconds
+ * @param now returns the time of a monotonic clock, in milliseconds
  */
 export function createRateLimit(
   policy: RateLimitPolicy,

@@ -6,7 +6,7 @@ import { requireScope } from './scope.js';
 
 const defaultRecheckMs = 30_000;
 
-/** The caller of an event stream when it was opened, and how to check that the caller still has access. */
+/** The access that a caller had when an event stream was opened, and how to check that the caller still has it. */
 export interface StreamGrant {
   readonly authenticate: Authenticate;
   readonly principal: Principal | undefined;

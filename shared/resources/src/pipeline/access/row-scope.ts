@@ -8,7 +8,7 @@ import type { ItemRecord } from '../../validation/json-schema.js';
 import { noSuchItem } from '../handlers/item-lookup.js';
 import type { Route } from '../request/route.js';
 
-/** The field of a resource that decides which callers may see an item. */
+/** The field of a resource that determines which callers may see an item. */
 export interface RowScope {
   readonly field: string;
   /** Returns the value of the field in a new item whose body does not set it. */
@@ -16,9 +16,9 @@ export interface RowScope {
 }
 
 /**
- * Row scopes by the name of the resource. A caller with a `rowScope` sees only items whose field has one of its values;
- * for that caller, other items do not exist. A top-level resource that is not listed is forbidden, together with the
- * resources below it. Resources below a listed one need not be listed.
+ * Row scopes by resource name. A caller with a `rowScope` sees only items whose field has one of its values, as if
+ * other items did not exist. Top-level resources that are not listed, and the resources below them, are forbidden to
+ * such a caller. Resources below a listed one need not be listed.
  */
 export type RowScopes = Readonly<Record<string, RowScope>>;
 
@@ -52,9 +52,9 @@ export function requireRowScope(principal: Principal | undefined, value: string 
 }
 
 /**
- * Wraps a storage so that only items whose field has one of these values exist. This is the only place that decides
- * what a scoped caller may see or change. An item can leave the scope while a call is in progress, so it is checked
- * again while the storage has it locked, and before it is returned.
+ * Wraps a storage so that items whose field has none of these values seem not to exist. This is the only place that
+ * decides what a scoped caller may see or change. An item can leave the scope while a call is in progress, so it is
+ * checked again while the storage has it locked, and before it is returned.
  */
 function scopedStorage(
   storage: AnyStorage,
@@ -90,7 +90,8 @@ function scopedStorage(
   };
 
   /**
-   * Rejects an item from `create` that is outside the scope: it existed before the call, and the caller may not see it.
+   * Rejects an out-of-scope item returned by `create`. Such an item is not new: `create` found an existing one, which
+   * the caller may not see.
    */
   const requireVisible = (item: ItemRecord): ItemRecord => {
     if (isInScope(item)) return item;
@@ -110,7 +111,7 @@ function scopedStorage(
     },
   });
 
-  /** Returns the filters limited to the scope; undefined if no item can match. */
+  /** Returns the filters restricted to the scope; undefined if no item can match. */
   const scopedFilters = (filters: readonly Filter[]): readonly Filter[] | undefined => {
     const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
     const left = values.filter((value) =>
@@ -172,7 +173,7 @@ function scopedStorage(
       },
     ]),
   );
-  // Functions that the storage lacks must remain absent.
+  // Omits functions that the storage lacks, because the presence of a function enables its call.
   return Object.fromEntries(
     Object.entries({ ...storage, ...scoped, operations }).filter(([name]) => name in storage),
   );

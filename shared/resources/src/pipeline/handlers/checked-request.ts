@@ -4,8 +4,7 @@ import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 
 /**
- * A request that has passed all checks except those of its query and the content of its body; those are left to the
- * handler.
+ * A request that has passed all checks except those of its query and the content of its body, which the handler makes.
  */
 export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
   readonly request: ApiRequest;
@@ -19,12 +18,12 @@ export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
 }
 
 /**
- * The only step of a request that touches the storage.
+ * Does the work of a request. No other step reads or writes the storage.
  * @param context the request's context, with the transaction to use, if there is one
  */
 export type Execute = (context: CallContext) => Promise<ApiResponse>;
 
-/** Checks query and body without touching the storage, and returns the step that does the work. */
+/** Checks query and body without using the storage, and returns the step that does the work. */
 export type Handler<Kind extends Route['kind']> = (
   checked: CheckedRequest<Kind>,
 ) => Execute | Promise<Execute>;

@@ -15,7 +15,7 @@ import { preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
 import { requestedChange } from './requested-change.js';
 
-/** GET on a collection, and on `/search/{keyword}`; 304 if the caller already has this page. */
+/** Serves GET on a collection and on `/search/{keyword}`. Responds with 304 if the caller already has this page. */
 export function listItems(checked: CheckedRequest<'collection' | 'search'>): Execute {
   const { resource, storage } = checked.route;
   const keyword = checked.route.kind === 'search' ? checked.route.keyword : undefined;
@@ -45,8 +45,8 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 }
 
 /**
- * Returns `Preference-Applied`: how the total was counted, unless it was counted in the default way, and whether a
- * search stopped early.
+ * Returns the `Preference-Applied` header, which states how the total was counted, unless in the default way, and
+ * whether a search stopped early.
  */
 function appliedPreferences(
   requested: CollectionQuery['count'],
@@ -60,7 +60,10 @@ function appliedPreferences(
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
-/** POST on a collection: one item, or an array of items if the storage can create many in one transaction. */
+/**
+ * Serves POST on a collection: creates one item or, if the storage can create many in one transaction, an array of
+ * items.
+ */
 export async function createItem(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage, serves } = checked.route;
   requireNoParameters(checked.request.query);
@@ -104,7 +107,7 @@ async function createItems(
   };
 }
 
-/** PUT on a collection: changes the listed items, all or none. */
+/** Serves PUT on a collection: changes all listed items, or none if one of the changes is rejected. */
 export async function replaceItems(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage } = checked.route;
   requireNoParameters(checked.request.query);
@@ -130,7 +133,7 @@ export async function replaceItems(checked: CheckedRequest<'collection'>): Promi
   };
 }
 
-/** DELETE on a collection: deletes the items that match the filters. */
+/** Serves DELETE on a collection: deletes the items that match the filters. */
 export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   const { resource, storage } = checked.route;
   const { filters: selected, reason } = parseDeletionQuery(resource, checked.request.query);
@@ -141,7 +144,7 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   };
 }
 
-/** Returns the fields that the path prescribes for a new item. */
+/** Returns the fields that the path prescribes for a new item and that its body can contain. */
 function prescribed({
   context,
   route,
@@ -150,7 +153,7 @@ function prescribed({
   return Object.entries(context.parentFields).filter(([field]) => properties?.[field] !== undefined);
 }
 
-/** Adds the fields that the path prescribes to the body of a new item, unless it sets them. */
+/** Adds the fields that the path prescribes to the body of a new item, unless the body sets them. */
 function withParentFields(checked: CheckedRequest<'collection'>, body: unknown): unknown {
   const fields = prescribed(checked);
   return isRecord(body) && fields.length > 0 ? { ...Object.fromEntries(fields), ...body } : body;
@@ -178,7 +181,7 @@ function* repeatedKeys(elements: readonly unknown[], key: string): Generator<Pro
   }
 }
 
-/** Returns the fields that the path prescribes, as filters. */
+/** Converts the fields that the path prescribes to filters. */
 export function parentFilters(parentFields: CallContext['parentFields']): readonly Filter[] {
   return Object.entries(parentFields).flatMap(([field, value]) =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

@@ -24,7 +24,10 @@ export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
   return handler(checked);
 }
 
-/** Whether the request is for a stream of events, or waits for a change with `wait`. */
+/**
+ * Returns whether the response can stay open for long: the request is for a stream of events, or waits for a change
+ * with `wait`.
+ */
 export function staysOpen(checked: CheckedRequest): boolean {
   if (checked.request.method !== 'GET') return false;
   return (

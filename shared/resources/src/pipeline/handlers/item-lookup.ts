@@ -26,7 +26,7 @@ export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentF
 
 /**
  * Returns the item with this id below the parents of the call.
- * @throws {ApiError} 40402 with the id of the item
+ * @throws {ApiError} 40402 that names the id, if there is no such item
  */
 export async function requireItem(
   { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
@@ -40,7 +40,7 @@ export async function requireItem(
 
 /**
  * Checks that every parent in the path exists below the parents before it.
- * @throws {ApiError} 40402 that names the first missing one
+ * @throws {ApiError} 40402 that names the first missing parent
  */
 export async function requireParents(parents: readonly Parent[], context: CallContext): Promise<void> {
   for (const [depth, parent] of parents.entries()) {
@@ -53,13 +53,19 @@ export async function requireParents(parents: readonly Parent[], context: CallCo
   }
 }
 
-/** Returns the item. @throws {ApiError} 40402 if it is undefined */
+/**
+ * Returns the item that the storage found.
+ * @throws {ApiError} 40402 if it is undefined
+ */
 export function requireFound<Item>(resource: Resource, id: string, item: Item | undefined): Item {
   if (item === undefined) throw noSuchItem(resource, id);
   return item;
 }
 
-/** Rejects an id that no item can have, without looking it up. @throws {ApiError} 40402 */
+/**
+ * Rejects an id that no item can have, without looking it up.
+ * @throws {ApiError} 40402
+ */
 export function requirePossibleId(resource: Resource, id: string): void {
   if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }

@@ -12,7 +12,7 @@ import { checkChange, isKnown, preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
 import { requestedChange } from './requested-change.js';
 
-/** GET on an item; 304 if the caller already has the current version. */
+/** Serves GET on an item. Responds with 304 if the caller already has the current version. */
 export function readItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, id, serves } = checked.route;
   const { fields, waitMs } = parseItemQuery(resource, checked.request.query, serves('wait'));
@@ -32,14 +32,14 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Returns the resource with a storage whose `get` calls the real storage's `wait`. */
+/** Returns the resource with a storage whose `get` waits for a change, with the `wait` function of the real storage. */
 function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
   const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     resultOf(storage.wait?.(id, waitMs, context, request.signal));
   return { resource, storage: { get } };
 }
 
-/** PUT on an item: full replacement. */
+/** Serves PUT on an item, which replaces all of its writable fields. */
 export function replaceItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
   const body = checkedBody(checked, resource.bodies.replace);
@@ -55,7 +55,7 @@ export function replaceItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** PATCH on an item: JSON merge patch. */
+/** Serves PATCH on an item, which applies a JSON merge patch. */
 export function patchItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
   const body = checkedBody(checked, resource.bodies.patchShape);
@@ -71,7 +71,7 @@ export function patchItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** DELETE on an item. */
+/** Serves DELETE on an item. The conditions of the request are checked while the storage has the item locked. */
 export function deleteItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
   const reason = parseItemDeletionQuery(resource, checked.request.query);

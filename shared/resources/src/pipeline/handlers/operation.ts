@@ -11,7 +11,7 @@ import { itemResponse } from './representation.js';
 
 const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
 
-/** PUT on `item/{verb}`: a special operation. */
+/** Serves `PUT {item}/{verb}`, a special operation. */
 export function operate(checked: CheckedRequest<'operation'>): Execute {
   const { resource, storage, id, operation } = checked.route;
   requireNoParameters(checked.request.query);
@@ -25,7 +25,8 @@ export function operate(checked: CheckedRequest<'operation'>): Execute {
     : undefined;
   return async (context) => {
     requirePossibleId(resource, id);
-    // Checked here in case the storage ignores `check`. Otherwise the storage checks again while the item is locked.
+    // Checks the conditions here in case the storage ignores `check`. A storage that does not ignore it checks them
+    // again while the item is locked.
     if (check !== undefined && storage.get !== undefined)
       check(requireFound(resource, id, await storage.get(id, context)));
     const perform = storage.operations?.[operation.verb];

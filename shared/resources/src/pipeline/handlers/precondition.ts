@@ -12,8 +12,8 @@ export interface Preconditions {
 }
 
 /**
- * Parses the conditions of a request. @throws {ApiError} 40003 for a header that is neither `*` nor a list of quoted
- * tags
+ * Parses the conditions of a request.
+ * @throws {ApiError} 40003 for a header that is neither `*` nor a list of quoted tags
  */
 export function preconditionsOf({ headers }: ApiRequest): Preconditions {
   return {

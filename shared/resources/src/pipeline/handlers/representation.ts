@@ -3,7 +3,9 @@ import type { ItemRecord } from '../../validation/json-schema.js';
 import { entityTag } from '../entity-tag.js';
 import type { ApiResponse } from '../request/request.js';
 
-/** Returns an item as clients see it: only these fields, in this order. Default: all fields of the schema. */
+/**
+ * Returns an item as clients see it: with only the given fields, in the given order. Default: all fields of the schema.
+ */
 export function represent(
   resource: Resource,
   item: ItemRecord,
@@ -28,7 +30,7 @@ export function itemResponse(
   return { status, headers: { ...headers, etag: entityTag(withoutShownOnce(resource, body)) }, body };
 }
 
-/** Removes the fields that only the response to a POST shows. */
+/** Removes fields such as secrets that appear only in the response to a POST. */
 export function withoutShownOnce({ shownOnce }: Resource, item: ItemRecord): ItemRecord {
   if (shownOnce.length === 0) return item;
   return Object.fromEntries(Object.entries(item).filter(([field]) => !shownOnce.includes(field)));

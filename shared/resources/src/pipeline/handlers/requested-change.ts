@@ -10,11 +10,11 @@ export interface ChangeOptions {
   readonly conditions: Preconditions;
   /** Whether the body is merged into the item (PATCH) instead of replacing it. */
   readonly merges: boolean;
-  /** Place of the body in the request, for messages. */
+  /** The position of the body in the request, for messages, such as `[3]`; empty by default. */
   readonly at?: string;
 }
 
-/** Returns the change that a body requests. The body has already been validated. */
+/** Converts a body that has already been validated to the change that it requests. */
 export function requestedChange(
   resource: Resource,
   body: ItemRecord,

@@ -8,7 +8,7 @@ import { parentFilters } from './collection.js';
 /** `X-Accel-Buffering` stops nginx from buffering events. */
 const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
-/** GET on a collection whose storage streams: server-sent events. */
+/** Serves GET on a collection whose storage has `stream`, as server-sent events. */
 export function streamEvents(checked: CheckedRequest<'collection'>): Execute {
   const { resource, storage } = checked.route;
   const filters = parseFilterQuery(resource, checked.request.query);

@@ -8,15 +8,15 @@ import type { ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 import type { IdempotencyStore } from './store.js';
 
-/** The header of a response that repeats an earlier one. */
+/** The header that marks a response as the repetition of an earlier one. */
 const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**
  * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the
  * first response, with `Idempotent-Replayed: true`. Only responses below 400 are recorded; after an error, the request
  * can be sent again.
- * @throws {ApiError} 40003 for a malformed key; the returned step throws 42202 if the key was used with another body,
- *   and 40902 while the first request is still running
+ * @throws {ApiError} 40003 for a malformed key. The returned step throws 42202 if the key was used with another body,
+ * and 40902 while the first request is still running
  */
 export function performOnce(store: IdempotencyStore, checked: CheckedRequest, execute: Execute): Execute {
   const given = checked.request.headers['idempotency-key'];
@@ -47,14 +47,14 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
   };
 }
 
-/** Marks a response as that of an earlier request. */
+/** Adds the header `Idempotent-Replayed` to a recorded response. */
 function replayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, ...replayedHeader } };
 }
 
 /**
- * Whether the request takes an `Idempotency-Key`: a POST or a special operation. Other changes are idempotent without a
- * key.
+ * Returns whether the request takes an `Idempotency-Key`: it is a POST or a special operation. Other changes are
+ * idempotent without a key.
  */
 function takesKey({ request, route }: CheckedRequest): boolean {
   return request.method === 'POST' || route.kind === 'operation';

@@ -12,14 +12,14 @@ export interface KeyedRequest {
   readonly fingerprint: string;
 }
 
-/** The response to a request. */
+/** The response to a keyed request, and the version of it to record. */
 export interface KeyedResponse {
   readonly response: ApiResponse;
-  /** The response for a repeated request: the same, but without the fields that are shown only once. */
+  /** The response to record, which repeated requests get: the same, but without the fields that are shown only once. */
   readonly record: ApiResponse;
 }
 
-/** The result of a keyed request. */
+/** The result of {@link IdempotencyStore.perform}. */
 export type KeyedResult =
   /** The request was performed, now or earlier. */
   | { readonly kind: 'answered'; readonly response: ApiResponse }
@@ -35,8 +35,8 @@ export interface IdempotencyStore {
    * same key, only one runs `act`. If `act` throws, nothing is recorded, and the returned promise rejects with the same
    * error.
    *
-   * @param act receives the transaction that writes the record, if the store has transactions; what `act` writes in
-   *   that transaction is committed together with the record
+   * @param act receives the transaction that writes the record, if the store has transactions. What `act` writes in
+   * that transaction is committed together with the record
    */
   perform(
     request: KeyedRequest,

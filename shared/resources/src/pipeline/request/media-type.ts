@@ -7,12 +7,12 @@ const mergePatch = 'application/merge-patch+json';
 
 export const eventStream = 'text/event-stream';
 
-/** The types of a PATCH body, as `Accept-Patch` lists them. */
+/** The media types that PATCH accepts, as the value of the `Accept-Patch` header. */
 export const patchTypes = `${mergePatch}, ${json}`;
 
 /**
  * Rejects requests whose `Accept` header allows neither JSON nor problem+json or, for a stream, does not allow
- * `text/event-stream`. It is enough to accept problem+json, although items are always sent as JSON.
+ * `text/event-stream`. Items are always sent as JSON, even if the caller accepts only problem+json.
  *
  * @throws {ApiError} 40601
  */
@@ -25,7 +25,10 @@ export function requireAcceptable(request: ApiRequest, isStream: boolean): void 
   }
 }
 
-/** Rejects bodies that are not JSON in UTF-8. @throws {ApiError} 41501 */
+/**
+ * Rejects bodies that are not JSON in UTF-8.
+ * @throws {ApiError} 41501
+ */
 export function requireMediaType(request: ApiRequest): void {
   const type = request.headers['content-type'];
   if (type === undefined && !hasBody(request)) return;

@@ -34,7 +34,10 @@ export function allowedMethods(route: Route): readonly string[] {
   }
 }
 
-/** Rejects methods that the route does not serve. @throws {ApiError} 40501 with `Allow` */
+/**
+ * Rejects methods that the route does not serve.
+ * @throws {ApiError} 40501 with an `Allow` header
+ */
 export function requireMethod(route: Route, method: string): void {
   const allowed = allowedMethods(route);
   if (!allowed.includes(method)) {

@@ -14,8 +14,8 @@ export interface ApiRequest {
   /** Aborts when the caller disconnects or the response has been sent. */
   readonly signal: AbortSignal;
   /**
-   * Reads and parses the JSON body; call it once. Resolves to undefined if the body is empty.
-   * @throws {ApiError} 40001 malformed, 41301 too large, 41501 encoding not supported
+   * Reads and parses the JSON body. Can be called only once. Resolves to undefined if the body is empty.
+   * @throws {ApiError} 40001 if it is malformed, 41301 if it is too large, 41501 if its encoding is not supported
    */
   readonly readBody: () => Promise<unknown>;
 }
@@ -24,6 +24,8 @@ export interface ApiResponse {
   readonly status: number;
   /** Headers by their names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Serialised as JSON unless it is a string, a stream, or a buffer, which is sent as it is; undefined: no body. */
+  /**
+   * Sent as JSON, except that strings, streams and buffers are sent unchanged. If undefined, the response has no body.
+   */
   readonly body?: unknown;
 }

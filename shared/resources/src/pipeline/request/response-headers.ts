@@ -35,7 +35,8 @@ const acceptedHeaders = [
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /**
- * Returns the headers of every response: request id, security (OWASP's list for APIs), and CORS for allowed origins.
+ * Returns the headers that every response has: the request id, the security headers that OWASP recommends for APIs, and
+ * CORS headers for allowed origins.
  */
 export function commonHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   return {
@@ -52,14 +53,14 @@ export function commonHeaders(request: ApiRequest, origins: readonly string[]): 
   };
 }
 
-/** Whether the request is a CORS preflight (WHATWG Fetch). */
+/** Returns whether the request is a CORS preflight (WHATWG Fetch). */
 export function isPreflight({ method, headers }: ApiRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
 /**
- * Returns the CORS headers for an allowed origin. They never allow credentials, because callers authenticate with a
- * header and need no cookies.
+ * Returns the CORS headers for an allowed origin. The headers never allow credentials, because callers authenticate
+ * with a header and need no cookies.
  */
 function corsHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   const { origin } = request.headers;

@@ -31,11 +31,11 @@ export type Route =
   | (Place & { readonly kind: 'item'; readonly id: string })
   | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation });
 
-/** The only version that is served. */
+/** The only API version that is served. */
 export const supportedVersion = 'v1';
 
 /**
- * Returns the decoded segments of a path; a trailing slash makes no difference.
+ * Returns the decoded segments of a path, ignoring a trailing slash.
  * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
  */
 export function pathSegments(path: string): readonly string[] {
@@ -56,9 +56,9 @@ export function afterVersion(segments: readonly string[]): readonly string[] {
 }
 
 /**
- * Finds the route for the segments after the version: one lookup per segment, however many resources there are. Names
- * are lower-case, and ids are case-sensitive.
- * @throws {ApiError} 40401
+ * Finds the route for the segments after the version, with one lookup per segment, however many resources there are.
+ * Names are lower-case, and ids are case-sensitive.
+ * @throws {ApiError} 40401 if there is no such path
  */
 export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
   const [name = '', ...rest] = segments;
@@ -68,7 +68,7 @@ export function findRoute(catalog: Catalog, segments: readonly string[]): Route 
   return route;
 }
 
-/** Whether GET on the route returns a stream of events. */
+/** Returns whether GET on the route returns a stream of events. */
 export function isStream(route: Route): boolean {
   return route.kind === 'collection' && route.serves('stream');
 }
