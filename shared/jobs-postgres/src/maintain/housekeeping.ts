@@ -100,16 +100,13 @@ export class Housekeeping {
     });
     await chores.do('rewrite small tables', () => this.#bloat.runOnce(due.bloated));
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
-    if (due.missed)
-      await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
+    if (due.missed) await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
     await chores.do('make partitions', () => this.days.runOnce(due.strays));
     if (due.returning) await chores.do('bring queues back', () => this.#database.query(returnQueues));
     await chores.do('record errors', () => this.#firstFailures.runOnce());
     await this.#runRarely();
-    return (
-      folds || recorded || due.bloated.length > 0 || due.missed || due.strays || due.returning
-    );
+    return folds || recorded || due.bloated.length > 0 || due.missed || due.strays || due.returning;
   }
 
   async #runRarely(): Promise<void> {

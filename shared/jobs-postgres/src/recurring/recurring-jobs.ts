@@ -27,7 +27,6 @@ import {
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
-import { arrayOf } from '../connection/array-literal.js';
 import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
@@ -165,7 +164,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]> {
-    return ids.length === 0 ? [] : this.#database.query<MissedRuns>(selectMissed, [arrayOf(ids), limit]);
+    return ids.length === 0 ? [] : this.#database.query<MissedRuns>(selectMissed, [ids, limit]);
   }
 
   async trigger(
