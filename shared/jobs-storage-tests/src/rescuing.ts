@@ -39,6 +39,14 @@ export function rescuing(fixture: Fixture): void {
     expect(job?.error?.name).to.equal('AttemptLost');
   });
 
+  it('cancels a lost job if that was requested, and reports it neither as released nor as failed', async () => {
+    const { claim } = await fixture.claimOne();
+    await fixture.storage.control.cancel(claim.jobId);
+    await fixture.silence(claim.serverId);
+    expect(await fixture.storage.maintenance.rescue()).to.include({ released: 0, failed: 0 });
+    expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
+  });
+
   it('counts attempts only for as many jobs as a dead server could run at once', async () => {
     const queue = fixture.newQueue();
     await fixture.storage.enqueuer.enqueue(Array.from({ length: 8 }, () => newJob(queue)));

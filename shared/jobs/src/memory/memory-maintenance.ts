@@ -89,7 +89,7 @@ export class MemoryMaintenance implements Maintenance {
         reclaim(this.#jobs, record, started, now),
       );
       if (end === undefined) continue;
-      report[end]++;
+      if (end !== 'cancelled') report[end]++;
       if (counts) this.#servers.countReclaimed(serverId);
     }
     return report;
@@ -133,11 +133,17 @@ function inClaimOrder(
     });
 }
 
-function reclaim(jobs: MemoryJobs, record: JobRecord, started: boolean, now: number): 'released' | 'failed' {
+function reclaim(
+  jobs: MemoryJobs,
+  record: JobRecord,
+  started: boolean,
+  now: number,
+): 'released' | 'failed' | 'cancelled' {
   if (record.cancelRequested || record.attempt >= record.maxAttempts) {
+    const end = record.cancelRequested ? 'cancelled' : 'failed';
     record.error = lostError(record);
-    jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');
-    return 'failed';
+    jobs.finish(record, end);
+    return end;
   }
   if (!started) {
     undoStart(record);

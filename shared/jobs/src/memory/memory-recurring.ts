@@ -31,6 +31,7 @@ import {
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import type { Clock } from '../storage/clock.js';
+import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -73,7 +74,8 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return toRecurringJob(this.#put(job, null));
   }
 
-  async add(job: NewRecurringJob): Promise<RecurringJob | null> {
+  async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
+    refuseTransaction(transaction);
     return this.#records.has(job.id) ? null : toRecurringJob(this.#put(job, null));
   }
 
