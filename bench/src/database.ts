@@ -12,7 +12,7 @@ export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  max_connections: '1000',
+  max_connections: '2000', // each of the hundred servers that `idle-fleet` starts at once briefly uses its whole pool
 } as const;
 
 /** The settings that {@link BenchDatabase.statements} requires; they slow every statement down slightly. */
