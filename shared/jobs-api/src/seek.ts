@@ -26,7 +26,7 @@ export async function seekPage<Item extends object>(
 ): Promise<Pick<Page<Item>, 'items' | 'more' | 'cut'>> {
   const order = sort[0]?.direction === 'asc' ? 'oldest' : 'newest';
   const backwards = seek?.direction === 'before';
-  const id = seek?.values.at(-1); // the id is always the last sort field
+  const id = seek?.values[sort.findIndex(({ field }) => field === 'id')];
   const { rows, cut = false } = await read({
     order: backwards ? opposite(order) : order,
     limit: limit + 1,

@@ -14,7 +14,7 @@ onEachStorage('Paging through jobs', (api) => {
     }
   }
 
-  for (const sort of ['', '&sort=createdAt'] as const) {
+  for (const sort of ['', '&sort=createdAt', '&sort=id,createdAt'] as const) {
     it(`walking by next sees each earlier job once while others are enqueued${sort && `, with ${sort.slice(1)}`}`, async () => {
       const queue = api.newName();
       const bodies = Array.from({ length: 50 }, () => ({ name: 'add', args: { a: 1, b: 2 }, queue }));

@@ -19,19 +19,43 @@ export class TableWriter {
     this.#table = quotedTable(table);
   }
 
-  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a value get their default. */
+  /**
+   * Inserts rows and returns their keys, in the order of the bodies. Columns without a value get their default, so rows
+   * with the same fields are inserted together: one statement gives a column either values or its default.
+   */
   async insert(
     transaction: Queryable,
     bodies: readonly ItemRecord[],
     parentFields: ItemRecord,
   ): Promise<readonly string[]> {
     const rows = bodies.map((body) => ({ ...body, ...parentFields }));
-    const fields = this.#resource.fields.filter((field) => rows.some((row) => row[field] !== undefined));
+    const groups = new Map<string, { fields: readonly string[]; rows: ItemRecord[]; places: number[] }>();
+    for (const [place, row] of rows.entries()) {
+      const fields = this.#resource.fields.filter((field) => row[field] !== undefined);
+      const group = groups.get(fields.join()) ?? { fields, rows: [], places: [] };
+      groups.set(fields.join(), group);
+      group.rows.push(row);
+      group.places.push(place);
+    }
+    const keys: string[] = [];
+    for (const { fields, rows: alike, places } of groups.values()) {
+      const inserted = await this.#insertAlike(transaction, alike, fields);
+      for (const [index, place] of places.entries()) keys[place] = inserted[index] ?? '';
+    }
+    return keys;
+  }
+
+  /** Inserts rows that have values for the same fields. Returns their keys. */
+  async #insertAlike(
+    transaction: Queryable,
+    rows: readonly ItemRecord[],
+    fields: readonly string[],
+  ): Promise<readonly string[]> {
     const names = fields.map((field) => columnOf(this.#columns, field).name).join(', ');
     const key = columnOf(this.#columns, this.#resource.key).name;
     const { rows: inserted } = await transaction.query(
       fields.length === 0
-        ? `insert into ${this.#table} default values returning ${key}::text as key`
+        ? `insert into ${this.#table} (${key}) values ${rows.map(() => '(default)').join(', ')} returning ${key}::text as key`
         : `insert into ${this.#table} (${names})
            select ${names} from jsonb_populate_recordset(null::${this.#table}, $1::jsonb)
            returning ${key}::text as key`,
