@@ -66,7 +66,8 @@ export class DurationHistogram {
     const bucket = bucketOf(ms);
     const below = this.#counts.slice(0, bucket).reduce((sum, count) => sum + count, 0);
     const [from, to] = [lowerMs(bucket), lowerMs(bucket + 1)];
-    return below + Math.round(((this.#counts[bucket] ?? 0) * (ms - from)) / (to - from));
+    const share = Math.min(1, (ms - from) / (to - from)); // the last bucket has no upper bound
+    return below + Math.round((this.#counts[bucket] ?? 0) * share);
   }
 
   /**
