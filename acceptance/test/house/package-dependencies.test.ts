@@ -9,13 +9,14 @@ interface Manifest {
 }
 
 /**
- * The packages of this repository that each package may depend on. A package that is not listed may depend on all of
- * them except services. A package can import only what it declares, so this determines the direction of all imports.
+ * The packages of this repository that each package may depend on. A package that is not listed may depend on every
+ * package except the services. A package can import only what it declares, so this list determines the direction of all
+ * imports.
  */
 const siblings: Readonly<Record<string, readonly string[]>> = {
   // Depends on no other package, so any process can embed it and any storage can implement its interfaces.
   'shared/jobs': [],
-  // Depends on no other package, because it is a toolkit for any domain; jobs-api connects it to jobs.
+  // Depends on no other package, because it is a toolkit for any domain. The package jobs-api connects it to jobs.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
   // Combines what most programs need in one package.
@@ -56,7 +57,10 @@ const libraries: Readonly<Record<string, RegExp>> = {
 
 const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
 
-/** Whether a file runs in production, unlike the conformance suite, which only tests of storage implementations use. */
+/**
+ * Whether a file runs in production: a TypeScript file that is not part of a conformance suite for storage
+ * implementations.
+ */
 const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
 
 /**

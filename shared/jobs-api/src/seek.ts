@@ -16,7 +16,7 @@ interface Found<Item> {
 }
 
 /**
- * Reads a page of a collection sorted by id, by offset or by cursor.
+ * Reads a page of a collection that is sorted by id. The page starts at an offset or at a cursor.
  *
  * @param read reads rows in either order, starting at an offset or after an id
  */
@@ -26,7 +26,7 @@ export async function seekPage<Item extends object>(
 ): Promise<Pick<Page<Item>, 'items' | 'more' | 'cut'>> {
   const order = sort[0]?.direction === 'asc' ? 'oldest' : 'newest';
   const backwards = seek?.direction === 'before';
-  const id = seek?.values.at(-1); // the id is always the last sort field
+  const id = seek?.values.at(-1); // the id, because queries sort by it last
   const { rows, cut = false } = await read({
     order: backwards ? opposite(order) : order,
     limit: limit + 1,

@@ -5,8 +5,8 @@ import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
- * Inserts and updates rows. Values are sent as one JSON document, which Postgres converts to rows of the table, so the
- * statements are the same for any number of rows and support every type.
+ * Inserts and updates rows. Each statement gets all values as one JSON document. Postgres converts the document to rows
+ * of the table, so the statements are the same for any number of rows and support every type.
  */
 export class TableWriter {
   readonly #resource: Resource;
@@ -19,7 +19,10 @@ export class TableWriter {
     this.#table = quotedTable(table);
   }
 
-  /** Inserts rows and returns their keys, in the order of the bodies. Columns without a value get their default. */
+  /**
+   * Inserts rows and returns their keys, in the order of the bodies. A column gets its default if none of the rows has
+   * a value for it; if only some rows have a value, the others get null.
+   */
   async insert(
     transaction: Queryable,
     bodies: readonly ItemRecord[],
@@ -40,7 +43,7 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Updates the given fields of all items. A field that an item lacks becomes null. */
+  /** Updates the given fields of all items. If an item lacks one of these fields, the field becomes null. */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],
