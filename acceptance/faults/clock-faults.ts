@@ -4,7 +4,7 @@ import { type Fault, pick, type Stage } from './stage.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** How far a clock can be set ahead or back, in milliseconds. */
+/** By how much a fault can set a clock ahead or back, in milliseconds. */
 const steps = [hourMs, 10 * dayMs, 365 * dayMs];
 
 const inWords = (ms: number): string =>
@@ -31,7 +31,7 @@ export const clockYear = clockSet(365 * dayMs);
 
 const anyStep = ({ random }: Stage): number => eitherWay(steps[pick(random, steps.length)] ?? 0, random);
 
-/** Sets every process's clock wrong by a random step, and corrects all clocks after a few seconds. */
+/** Sets the clock of every process wrong by a random step, and corrects all clocks after a few seconds. */
 export const clocksApart: Fault = async (stage) => {
   const { fleet, random } = stage;
   await Promise.all(fleet.processes.map((process) => fleet.setClock(process, anyStep(stage))));

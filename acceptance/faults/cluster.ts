@@ -6,8 +6,8 @@ import type { Observer } from './observer.js';
 const localOnlyFaults: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
 
 /**
- * Returns those of `faults` that can be caused on the Citus cluster at `url`. Backends can be killed only if the
- * cluster runs on this machine; Postgres itself can never be killed, because this suite did not start it.
+ * Returns the faults in `faults` that can be caused on the Citus cluster at `url`. Backends can be killed only if the
+ * cluster runs on this machine. Postgres itself can never be killed, because this suite did not start it.
  */
 export function clusterFaults(url: string, faults: readonly string[]): string[] {
   const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);

@@ -41,7 +41,7 @@ export const backendKilled: Fault = async ({ observer }) => {
   return {};
 };
 
-/** Terminates random connections of the services and enqueuers for four seconds. */
+/** For four seconds, keeps terminating random connections of the services and enqueuers. */
 export const connectionsCut: Fault = async ({ observer, random }) => {
   let cut = 0;
   await during(4_000, async () => {
@@ -56,7 +56,8 @@ export const connectionsCut: Fault = async ({ observer, random }) => {
 };
 
 /**
- * Terminates every connection that listens for notifications, for four seconds. Jobs still start, because servers poll.
+ * For four seconds, terminates every connection that listens for notifications, and measures how long new jobs take.
+ * They still start, because servers poll.
  */
 export const listenCut: Fault = async (stage) => {
   const { observer } = stage;
@@ -83,7 +84,7 @@ export const listenCut: Fault = async (stage) => {
   };
 };
 
-/** Enqueues a job, waits until it has finished, and resolves to the time that took, in milliseconds. */
+/** Enqueues a job and waits until it has finished. Resolves to the elapsed time, in milliseconds. */
 export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   const startedAt = performance.now();
   const id = load.accept(await observer.enqueue('plain', 0));
@@ -92,7 +93,8 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
 }
 
 /**
- * Takes every available connection for four seconds, and keeps cutting the services' connections to take these, too.
+ * Occupies all available database connections for four seconds. Repeatedly cuts the services' connections in order to
+ * occupy those, too.
  */
 export const connectionsTaken: Fault = async ({ observer }) => {
   await observer.read('select 1');
@@ -120,7 +122,8 @@ export const connectionsTaken: Fault = async ({ observer }) => {
 };
 
 /**
- * Enqueues more transactional jobs at once than all pools together have connections, and waits until all are finished.
+ * Enqueues more transactional jobs at once than there are connections in all pools together. Waits until these jobs are
+ * finished.
  */
 export const poolsExhausted: Fault = async ({ observer, load }) => {
   const ids = await Promise.all(

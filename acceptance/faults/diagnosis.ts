@@ -12,8 +12,8 @@ const queries = [
 ];
 
 /**
- * Returns details that help to find out why jobs are stuck: rows of the store, database sessions, and the workers'
- * latest output.
+ * Returns details that help to find out why jobs are stuck: rows of the store, database sessions, and the latest output
+ * of the workers.
  */
 export async function diagnose({ observer, fleet }: Stage): Promise<string> {
   const parts: string[] = [];

@@ -13,7 +13,7 @@ export const databaseFaults: Readonly<Record<string, Fault>> = {
   'pools-exhausted': database.poolsExhausted,
 };
 
-/** Faults of the services' processes, several of which are caused at once. */
+/** Faults of the services' processes. Several of them are caused at once. */
 export const processFaults: Readonly<Record<string, Fault>> = {
   'worker-killed': processes.workerKilled,
   'workers-killed': processes.workersKilled,

@@ -7,12 +7,12 @@ import { startService, type Service } from '../test/system/service.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Database pool size of each worker: larger ones, and the smallest allowed, which is 2. */
+/** Database pool size of each worker. The smallest size that a service accepts is 2. */
 const poolSizes = [10, 5, 2, 2];
 
 const apiCount = 2;
 
-/** Maximum time for which a fault waits for workers that other faults have reserved, in milliseconds. */
+/** Maximum time that a fault waits for workers reserved by other faults, in milliseconds. */
 const patienceMs = 600_000;
 
 /** The services under test: two API processes and several workers, each with an adjustable clock. */
@@ -23,7 +23,7 @@ export class Fleet {
   readonly #apis: Service[] = [];
   /** Indexes of the workers that a fault or `revive` has reserved. */
   readonly #taken = new Set<number>();
-  /** Processes that should still be running: the suite has started them and not ended them. */
+  /** Processes that should still be running, because the suite has started them and has not ended them. */
   readonly #expected = new Set<Service>();
 
   private constructor(environment: Environment, clocks: string) {
@@ -75,8 +75,8 @@ export class Fleet {
   }
 
   /**
-   * Calls `work` with the indexes of `count` random workers, which are reserved until it ends, so that no other fault
-   * affects them. Waits first until enough workers are free.
+   * Waits until at least `count` workers are free, reserves `count` of them at random, and calls `work` with their
+   * indexes. Until `work` has ended, no other fault affects these workers.
    */
   async withWorkers<Result>(
     count: number,
@@ -98,12 +98,15 @@ export class Fleet {
     }
   }
 
-  /** Sets a process's clock `aheadMs` milliseconds ahead of the real time. The process need not have started yet. */
+  /**
+   * Sets a process's clock `aheadMs` milliseconds ahead of the real time, or behind if negative. The process need not
+   * have started yet.
+   */
   setClock(process: string, aheadMs: number): Promise<void> {
     return writeFile(path.join(this.#clocks, process), String(aheadMs));
   }
 
-  /** Starts the worker with this index, in place of a previous one, if any, that has ended. */
+  /** Starts the worker with this index. If that worker was started before, it must have ended. */
   async startWorker(index: number): Promise<void> {
     const pool = { DATABASE_POOL_SIZE: String(poolSizes[index]) };
     this.#workers[index] = await this.#start('worker', index, pool);
@@ -115,7 +118,10 @@ export class Fleet {
     await worker.end(signal);
   }
 
-  /** Restarts workers that have exited unexpectedly, as a supervisor would. The report still lists these exits. */
+  /**
+   * Restarts workers that have exited unexpectedly and are not reserved by a fault, as a supervisor would. The report
+   * still lists their exits.
+   */
   async revive(): Promise<void> {
     const ended = this.#workers.flatMap(({ ending }, index) =>
       ending() === null || this.#taken.has(index) ? [] : [index],

@@ -1,6 +1,6 @@
 /**
  * A property, and a query that returns the rows that violate it. The query can use two CTEs: `accepted` contains the
- * ids of all accepted jobs, and `promised` those of all accepted batches.
+ * ids of all accepted jobs, and `promised` contains the ids of all accepted batches.
  */
 export type Property = readonly [property: string, sql: string];
 
@@ -15,7 +15,7 @@ const everywhere = `select id, queue_id, created_at, meta from longshore.job_his
 
 /**
  * Query that counts each job's effects in the ledger. A plain job can have several effects, because its handler writes
- * them outside of the transaction that completes the job.
+ * to the ledger outside the transaction that completes the job.
  */
 export const effects = `
   select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed

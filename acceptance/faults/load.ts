@@ -36,8 +36,7 @@ export class Load {
   }
 
   /**
-   * Stops all enqueuers after their pending requests have ended. Resolves to a description of each enqueuer that
-   * failed.
+   * Stops all enqueuers once their pending requests have ended. Resolves to a description of each enqueuer that failed.
    */
   async stop(): Promise<string[]> {
     const endings = await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGTERM')));

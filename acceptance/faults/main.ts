@@ -46,7 +46,7 @@ async function run(options: Options): Promise<boolean> {
         (await observer.unfinished()).length === 0 && (await observer.unresolvedDependencies()) === 0,
       { deadlineMs: settleMs },
     );
-    await settled.catch(() => undefined); // the checks report what is left
+    await settled.catch(() => undefined); // if jobs are left at the deadline, the checks report them
     await observer.allIdle();
     const { refused } = load;
     if (isCluster) await copyTables(observer);

@@ -8,7 +8,7 @@ export class Observer {
 
   constructor(url: string) {
     this.#url = url;
-    // Keeps a single connection open, because no other would be available while a fault takes all connections.
+    // Keeps a single connection open, because a new one could not be opened while a fault occupies all connections.
     this.#pool = new pg.Pool({ ...this.#connection('observer'), max: 1, idleTimeoutMillis: 0 });
     this.#pool.on('error', () => undefined); // the next query opens another connection
   }
@@ -17,22 +17,20 @@ export class Observer {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
-  /**
-   * Like {@link query}, but can be used while faults are active: retries for up to a minute until Postgres responds.
-   */
+  /** Like {@link query}, but retries for up to a minute, so that it can be used while Postgres does not respond. */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return eventually(() => this.query<Row>(sql, values), { deadlineMs: 60_000 });
   }
 
-  /** Opens a separate connection, which no fault cuts either. `name` becomes part of its `application_name`. */
+  /** Opens a separate connection, which no fault deliberately cuts. `name` becomes part of its `application_name`. */
   async connect(name: string): Promise<pg.Client> {
     const client = new pg.Client(this.#connection(name));
-    client.on('error', () => undefined); // not thrown: the next query fails anyway
+    client.on('error', () => undefined); // ignored, because the next query fails anyway
     await client.connect();
     return client;
   }
 
-  /** Enqueues a job and resolves to its id; retries until Postgres accepts it. */
+  /** Enqueues a job and resolves to its id. Retries for up to a minute if Postgres does not accept the job. */
   enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
     return eventually(
       async () => {
@@ -44,7 +42,7 @@ export class Observer {
     );
   }
 
-  /** Returns which of the jobs in `ids` are unfinished, or all unfinished jobs if `ids` is null. */
+  /** Returns the ids in `ids` whose jobs are unfinished, or the ids of all unfinished jobs if `ids` is null. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(
@@ -56,7 +54,7 @@ export class Observer {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the number of unresolved dependencies, plus that of pending outbox entries. */
+  /** Returns the number of unresolved dependencies plus the number of pending outbox entries. */
   async unresolvedDependencies(): Promise<number> {
     const [row] = await this.query<{ left: number }>(`
       select (select count(*) from longshore.outbox)::integer
@@ -65,8 +63,8 @@ export class Observer {
   }
 
   /**
-   * Resolves once every server has sent a recent heartbeat and reports no running jobs, or after 20 seconds at the
-   * latest.
+   * Resolves once every server reports no running jobs and has sent a heartbeat within the last five seconds, or after
+   * 20 seconds at the latest.
    */
   async allIdle(): Promise<void> {
     const quiet = async (): Promise<boolean> =>

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** How long to cause faults, in seconds; 0 to cause each fault once. Ignored if `faults` is positive. */
+  /** Minimum time for which to cause faults, in seconds; 0 to cause each once. Ignored if `faults` is positive. */
   readonly seconds: number;
-  /** Number of faults to cause; 0 if `seconds` determines it. */
+  /** Number of faults to cause; 0 if `seconds` decides when to stop. */
   readonly faults: number;
-  /** Determines the order of faults and their targets. */
+  /** Seed of the random choices, such as the order of the faults and their targets. */
   readonly seed: number;
   /** Names of the faults to choose from; by default, all faults that are possible in this run. */
   readonly only: readonly string[];
@@ -24,7 +24,7 @@ const help = `Faults under load: every job that was accepted must be done, and i
 /**
  * Parses the command line. With `--help`, prints the help and returns `null`.
  *
- * @throws {Error} if a fault is unknown or a value is not a number
+ * @throws {Error} if an option or a fault is unknown, or if a value is not a valid number
  */
 export function readOptions(faults: readonly string[]): Options | null {
   const { values } = parseArgs({

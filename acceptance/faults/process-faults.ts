@@ -32,7 +32,7 @@ interface Held {
 
 /**
  * Returns the jobs' outcomes in the history and their effects in the ledger, as JSON. Leaves out the effects of plain
- * jobs: these run at least once, so a late attempt may add an effect.
+ * jobs. Such jobs run at least once, so a late attempt may add an effect.
  */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
   const history = await observer.read(
@@ -47,8 +47,8 @@ async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<st
 }
 
 /**
- * Freezes a worker that is running jobs until it has been declared dead and other workers have done its jobs. When it
- * continues, its late completions must change nothing.
+ * Freezes a worker while it is running jobs. The worker continues after it has been declared dead and other workers
+ * have finished its jobs. Its late completions must then change nothing.
  */
 export const workerFrozen: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, ([index = 0]) => frozen(stage, stage.fleet.worker(index).pid));

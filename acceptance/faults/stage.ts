@@ -9,11 +9,11 @@ export interface Stage {
   readonly fleet: Fleet;
   readonly load: Load;
   readonly observer: Observer;
-  /** Returns numbers from 0 to 1, determined by the seed. */
+  /** Returns the next random number, from 0 up to, but not including, 1. The seed determines the sequence. */
   readonly random: () => number;
 }
 
-/** The result of a fault, besides its duration. */
+/** What a fault reports besides its duration. */
 export interface Notes {
   /** A remark that is printed with the fault. */
   readonly remark?: string;

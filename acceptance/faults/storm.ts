@@ -8,14 +8,17 @@ import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
 import { type Notes, pick, type Stage } from './stage.js';
 
-/** How long one fault lasted and what the recovery from it took. */
+/** A fault that was caused, with its duration and the time that the recovery took. */
 export interface Occurrence {
   readonly fault: string;
-  /** Time from the start of the fault until it was removed, in milliseconds; NaN if it failed. */
+  /**
+   * Time from the start of the fault until it was undone, in milliseconds; NaN if the fault could not be caused or
+   * undone.
+   */
   readonly lastedMs: number;
   /**
-   * The time from the start of the fault until a new job and every job that had been ready or running at the start were
-   * done.
+   * Time from the start of the fault until a new job was done and every job that had been ready or running at the start
+   * was finished, in milliseconds. Meaningless if there was no recovery.
    */
   readonly recoveredMs: number;
 }
@@ -27,7 +30,8 @@ export interface Storm {
 }
 
 /**
- * Maximum time for jobs to finish after a fault, in milliseconds. Generous, because concurrent faults delay them, too.
+ * Maximum time to wait for jobs to finish after a fault, in milliseconds. Generous, because concurrent faults delay the
+ * jobs, too.
  */
 const patienceMs = 180_000;
 
@@ -57,8 +61,9 @@ export async function storm(stage: Stage, options: Options): Promise<Storm> {
     lanes.map(async (names, lane) => {
       const random = mulberry32(seed * 31 + lane);
       // Unless each fault runs only once, every process lane runs all process faults.
-      const all = maxFaults > 0 || duration > 0 ? (lane === 0 ? names : lanes.slice(1).flat()) : names;
-      const family = all.length === 0 ? names : all;
+      const isRepeated = maxFaults > 0 || duration > 0;
+      const isOfProcesses = names.every((name) => name in processFaults);
+      const family = isRepeated && isOfProcesses ? chosen(processFaults) : names;
       let order: string[] = [];
       for (let own = 0; goesOn(own, names.length); own++) {
         begun += 1;

@@ -7,7 +7,7 @@ import { storeProperties } from './store-properties.js';
 export interface Check {
   readonly property: string;
   readonly breaches: number;
-  /** Some violations, as JSON. */
+  /** Up to five violations, as JSON; empty or absent if there are none. */
   readonly samples?: string;
 }
 
@@ -40,9 +40,9 @@ export interface Tally {
   readonly done: number;
   /** Number of jobs with more than one attempt. */
   readonly repeated: number;
-  /** Number of attempts with the outcome `lost`, such as those of dead servers. */
+  /** Number of attempts with the outcome `lost`, for example because the server died. */
   readonly lost: number;
-  /** Number of plain jobs with more than one effect. These are allowed, because plain jobs run at least once. */
+  /** Number of plain jobs with more than one effect. This is not a violation, because plain jobs run at least once. */
   readonly doubled: number;
 }
 

@@ -10,7 +10,7 @@ import type { Plan } from './plan.js';
 
 type Body = string | Uint8Array;
 
-/** Bodies that are not JSON, or that are unusual JSON, which parsers may treat differently. */
+/** Bodies that are not JSON, or unusual JSON that parsers may treat differently. */
 const brokenBodies: fc.Arbitrary<Body> = fc.oneof(
   fc.constantFrom<Body>(
     '',
@@ -53,7 +53,7 @@ const rawQueries = [
   '+=+',
 ];
 
-/** Generates requests for an operation: mostly valid ones, but often ones that the operation must reject. */
+/** Generates requests for an operation. Many are valid, and many must be rejected. */
 export function anyRequest(vocabulary: Vocabulary, operation: Operation): fc.Arbitrary<Plan> {
   const { parameters } = operation;
   const declared = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);

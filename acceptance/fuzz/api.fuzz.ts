@@ -20,8 +20,8 @@ const megabyte = 1_048_576;
 /** Maximum memory of a process, in bytes. */
 const maxMemory = 700 * megabyte;
 /**
- * Maximum time from the creation of a control job to its end, in milliseconds. If a control job takes more than a tenth
- * of this before the fuzzing, because the machine is slow, the maximum is ten times that job's time.
+ * Maximum time from the creation of a control job to its end, in milliseconds. On a slow machine, the limit is higher:
+ * ten times as long as a control job took before the fuzzing.
  */
 const controlMs = 2_000;
 

@@ -8,7 +8,7 @@ import {
 import type { Answer } from './client.js';
 import type { Request } from './request.js';
 
-/** Checks that responses match the document, are no server errors, and arrive in time. */
+/** Checks that responses match the document, are not server errors, and arrive in time. */
 export class Contract {
   readonly #answers: AnswerContract;
   readonly #limitMs: number;
@@ -19,7 +19,7 @@ export class Contract {
     this.#limitMs = limitMs;
   }
 
-  /** Returns what the response to this request violates. */
+  /** Returns the violations of the contract in the response to this request. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     return [

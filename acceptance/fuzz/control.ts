@@ -21,8 +21,8 @@ export class Control {
   }
 
   /**
-   * Reverts changes made by valid requests: pauses of the queue and of the job type, and the limits of the queue. Then
-   * waits until a first job is done.
+   * Undoes changes that valid requests may have made: pauses of the queue and of the job type, and limits of the queue.
+   * Then waits until a first job is done.
    */
   async clear(): Promise<void> {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });

@@ -2,22 +2,25 @@ import type { Client } from './client.js';
 import type { Findings } from './findings.js';
 
 /**
- * Maximum number of pages of each kind that are visited. Pages that differ only in ids and parameter values are of the
- * same kind.
+ * Maximum number of linked pages to visit per kind, in addition to the pages of the given jobs. Pages that differ only
+ * in ids and parameter values are of the same kind.
  */
 const eachKind = 10;
 const lanes = 4;
 
 /**
- * Matches pages of items that may have been deleted although other pages still link to them: a job's recurring job,
- * parent or server, or a queue that appears in an old audit entry.
+ * Matches pages of items that may have been deleted although other pages still link to them, such as the parent of a
+ * job or a queue in an old audit entry.
  */
 const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues)\/[^/]+$/;
 
 /** The place under which {@link crawl} reports its findings. */
 export const crawled = 'the dashboard';
 
-/** Follows the dashboard's links from the overview, and opens each job's page. Returns the number of visited pages. */
+/**
+ * Follows the dashboard's links from the overview, and opens the page of each job in `jobs`. Returns the number of
+ * pages that responded with status 200.
+ */
 export async function crawl(client: Client, findings: Findings, jobs: readonly string[]): Promise<number> {
   const start = '/job-dashboard';
   const seen = new Set([start]);
@@ -28,7 +31,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   let answered = 0;
 
   /**
-   * Absolute links that were already handled, as written in the HTML. They are skipped early, because most pages
+   * Absolute links, as written in the HTML, that were already handled. They are skipped early, because most pages
    * contain the same links.
    */
   const read = new Set<string>();

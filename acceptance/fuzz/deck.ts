@@ -7,7 +7,7 @@ import type { Options } from './options.js';
 import { allPairs } from './pairs.js';
 import type { Chain } from './plan.js';
 
-/** Number of items per collection that are created and then operated on. */
+/** Number of chains per collection. Each chain creates an item and then operates on it. */
 const livesEach = 30;
 
 /**
@@ -17,8 +17,8 @@ const livesEach = 30;
 const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
 
 /**
- * Returns all requests of a run in random order: those for all pairs of list parameters, the {@link chains}, and random
- * single requests.
+ * Returns all requests of a run in random order: requests for all pairs of list parameters, the {@link chains}, and
+ * random single requests.
  */
 export function deckOf(
   vocabulary: Vocabulary,

@@ -33,7 +33,7 @@ const byName: Readonly<Record<string, readonly string[]>> = {
   q: ['%', 'a b', '"', '-', '\\', "'", 'greet', 'null', '((((', ':*', '&|!'],
 };
 
-/** By the name of a field that contains another resource's id: the path parameters whose ids it can contain. */
+/** Maps the name of a field that refers to other resources to the path parameters that take the same ids. */
 const references: Readonly<Record<string, readonly string[]>> = {
   queue: ['queueName'],
   queues: ['queueName'],
@@ -56,5 +56,5 @@ export function domainValues(name: string): fc.Arbitrary<string> | undefined {
     .map(([parameter, number]) => placeholder(parameter, number));
 }
 
-/** Names of members to select in query parameters that are objects, such as `waitMs` in `args.waitMs`. */
+/** Member names to use in query parameters that are objects, such as `waitMs` in `args.waitMs`. */
 export const memberNames: readonly string[] = ['name', 'waitMs', 'a', '0', 'a.b', ...oddTexts];

@@ -4,7 +4,7 @@ import { placeholder } from './placeholder.js';
 
 const tags = ['*', '"x"', 'W/"x"', '"a", "b"', '', ',', '"', 'x', '*, "x"', '"x'.repeat(2_000)];
 
-/** Values to send, by header name: unusual ones, some of which are valid. */
+/** Unusual values by header name. Some of them are valid. */
 const values: Readonly<Record<string, readonly string[]>> = {
   'if-match': [placeholder('etag', 0), placeholder('etag', 0), `W/${placeholder('etag', 0)}`, ...tags],
   'if-none-match': [placeholder('etag', 0), placeholder('etag', 0), `W/${placeholder('etag', 0)}`, ...tags],
@@ -68,7 +68,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'accept-encoding': ['gzip', 'br', 'gzip;q=0', '*', 'identity;q=0', 'x'],
   'x-request-id': ['r1', '', 'x'.repeat(500), 'a"b', '{}'],
   traceparent: ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '00-0-0-00', '', 'x'.repeat(500)],
-  // Includes API keys that earlier requests have created, which may be expired, read-only or restricted to queues.
+  // Includes API keys that earlier requests have created; these may be expired, read-only or restricted to queues.
   'x-api-key': [...Array.from({ length: 9 }, (_, number) => placeholder('key', number)), '', 'lsk_x'],
   authorization: [
     '',
@@ -80,7 +80,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Headers that are occasionally sent, whatever the operation. */
+/** Headers that are occasionally sent with any operation. */
 const everywhere = [
   'accept',
   'accept-encoding',
@@ -100,7 +100,7 @@ const isSendable = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(t
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Generates headers: often those that the operation declares, occasionally others.
+ * Generates headers: often headers that the operation declares, and occasionally others.
  *
  * @param declared names of the header parameters that the operation declares
  * @param takesBody whether to generate headers that describe a body, too

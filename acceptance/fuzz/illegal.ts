@@ -9,7 +9,8 @@ type Values = fc.Arbitrary<unknown>;
 const maxExceededArrayLimit = 10_001;
 
 /**
- * Generates values that a schema forbids, mostly by a small margin. Some may happen to be valid, which does no harm.
+ * Generates values that a schema forbids, often just outside its limits. Some may happen to be valid, which does no
+ * harm.
  */
 export function illegal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
   const schema = resolve(vocabulary.document, given);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '@longshore/test-support';
 
-/** Maximum number of remembered values of each kind; the oldest are dropped. */
+/** Maximum number of values to remember per kind. When there are more, the oldest is dropped. */
 const maxRemembered = 300;
 
 /** Values of the path parameters that identify an item. */
@@ -19,7 +19,8 @@ export class Known {
   readonly #cursors = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
   /**
-   * Name of the path parameter that identifies an item, by the collection's path and also by the path's last segment.
+   * Maps a collection's path, and also the last segment of that path, to the name of the path parameter that identifies
+   * an item.
    */
   readonly #parameterOf = new Map<string, string>();
 
@@ -37,7 +38,10 @@ export class Known {
     }
   }
 
-  /** Remembers the values in a successful response. Returns the path parameters of its first item, if it has one. */
+  /**
+   * Remembers the values in a successful response. Returns the path parameters of the first item in the response;
+   * `undefined` if it contains no item.
+   */
   note(operation: Operation, path: string, binding: Binding, { headers, json }: Answer): Binding | undefined {
     const tag = headers['etag'];
     if (typeof tag === 'string') this.#tags.set(path, tag);
@@ -64,8 +68,8 @@ export class Known {
   }
 
   /**
-   * Returns the path parameters of a known item, for the longest prefix of the path for which items are known. `number`
-   * selects the item; the parameters in `own` take precedence.
+   * Returns the path parameters of a known item that is consistent with `own`, for the longest prefix of the path for
+   * which such items are known. `number` selects the item; the parameters in `own` take precedence.
    */
   binding({ template }: Operation, number: number, own: Binding): Binding {
     const prefixes = [...template.matchAll(/\{\w+\}/g)].map(({ index, 0: text }) =>
@@ -80,7 +84,7 @@ export class Known {
     return own;
   }
 
-  /** Returns a known id for the parameter with this name, selected by `number`, or a random UUID if none is known. */
+  /** Returns a known id for the parameter with this name, selected by `number`; a random UUID if no id is known. */
   id(parameter: string, number: number): string {
     const ids = this.#ids.get(parameter) ?? [];
     return ids[number % ids.length] ?? randomUUID();
@@ -90,7 +94,10 @@ export class Known {
     return this.#tags.get(path) ?? '"none"';
   }
 
-  /** Returns a cursor that a response contained for this collection and sort order, or a fixed one if none is known. */
+  /**
+   * Returns a cursor from an earlier response for this collection and sort order, selected by `number`; a fixed cursor
+   * if none is known.
+   */
   cursor(path: string, sort: string | undefined, number: number): string {
     const cursors = this.#cursors.get(`${path}?${sort ?? ''}`) ?? [];
     return cursors[number % cursors.length] ?? 'WyItaWQiXQ';

@@ -4,7 +4,7 @@ import { domainValues } from './domain-values.js';
 import { json, oddNumbers, oddTimes, oddTexts, text } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** The document and jobs from which values are generated. */
+/** The OpenAPI document and the jobs from which values are generated. */
 export interface Vocabulary {
   readonly document: OpenApiDocument;
   /** Generates jobs of the application, mostly with valid arguments. */
@@ -13,7 +13,7 @@ export interface Vocabulary {
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Whether a pattern excludes nothing but NUL or control characters. */
+/** Whether a pattern excludes only NUL or control characters. */
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**

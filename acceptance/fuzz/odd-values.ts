@@ -106,7 +106,7 @@ const deep = fc.integer({ min: 5, max: 120 }).map((depth) => {
   return value;
 });
 
-/** Generates arbitrary JSON values, some of which are deeply nested. */
+/** Generates arbitrary JSON values. Some of them are deeply nested. */
 export const json: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },

@@ -1,6 +1,6 @@
 /** Options of a fuzz run, read from environment variables. */
 export interface Options {
-  /** The same seed generates the same requests; the order of responses may differ. */
+  /** The same seed generates the same requests. The order of the responses may still differ. */
   readonly seed: number;
   readonly requests: number;
 }

@@ -7,7 +7,7 @@ import type { Chain } from './plan.js';
 
 type Row = readonly (readonly Pair[])[];
 
-/** Parameters that determine where a page starts. A request can have only one of them. */
+/** Parameters that determine where a page starts. A request can contain only one of them. */
 const places: ReadonlySet<string> = new Set(['offset', 'after', 'before']);
 
 /**
@@ -41,8 +41,8 @@ export function allPairs(
 }
 
 /**
- * Number of levels that leave a parameter out: as many as include it, so that not all parameters restrict the same
- * page.
+ * Number of levels that leave a parameter out. About as many include it, so that a request contains only about half of
+ * the parameters.
  */
 const absent = 3;
 /** Number of levels that include a parameter, each with a different value. */
@@ -56,13 +56,13 @@ function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: 
     inQuery.filter(isPlace),
   ];
   const levels = factors.map((alternatives) => levelsOf(vocabulary, alternatives, seed));
-  // The simple criterion generates a few rows more than the greedy one, in a tenth of the time.
+  // The simple criterion generates a few more rows than the greedy one, but takes a tenth of the time.
   return covertable.make(levels, { seed, criterion: covertable.criteria.simple });
 }
 
 /**
- * Returns the possible query parts for parameters that exclude each other. Each part contains one parameter or is
- * empty.
+ * Returns the possible query parts for parameters that exclude each other. Each part is empty or contains one of these
+ * parameters.
  */
 function levelsOf(
   vocabulary: Vocabulary,

@@ -14,7 +14,8 @@ export type Pair = readonly [name: string, value: string];
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
 /**
- * Generates the name–value pairs of a query parameter with a valid value: several pairs if the parameter is repeated.
+ * Generates the name–value pairs of a query parameter with a valid value. There are several pairs if the parameter is
+ * repeated.
  */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;
@@ -58,7 +59,7 @@ function inQuery(
   });
 }
 
-/** Generates values of a path parameter; `undefined` stands for the value of an existing item. */
+/** Generates values of a path parameter; `undefined` stands for the value that identifies an existing item. */
 export function pathValue(
   vocabulary: Vocabulary,
   { name, schema }: Parameter,

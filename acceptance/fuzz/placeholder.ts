@@ -1,13 +1,13 @@
 /**
  * Delimits placeholders in generated requests. A placeholder stands for a value that is known only when the request is
- * sent, such as an id, a cursor or the time. Both delimiters are private-use characters, which nothing else generates.
+ * sent, such as an id, a cursor or the time. Both delimiters are private-use characters that nothing else generates.
  */
 const open = '\u{F0001}';
 const close = '\u{F0002}';
 const pattern = new RegExp(`${open}(\\w+):(-?\\d+)${close}`, 'gu');
 
 /**
- * Returns a placeholder, which {@link fill} replaces.
+ * Returns a placeholder for {@link fill} to replace.
  *
  * @param number selects one of the known values with this name; for `now`, an offset in milliseconds
  */

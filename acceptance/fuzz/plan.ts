@@ -4,12 +4,12 @@ import type { Pair } from './parameter-values.js';
 /** A generated request, before it is known which items exist; its texts may contain placeholders. */
 export interface Plan {
   readonly operation: Operation;
-  /** Values of the path parameters. Missing ones are taken from an existing item. */
+  /** Values of the path parameters. Values that are missing here are taken from an existing item. */
   readonly path: Readonly<Record<string, string>>;
   /** Selects one of the existing items. */
   readonly item: number;
   readonly query: readonly Pair[];
-  /** Text that is appended to the query without encoding it, so that the query can be malformed. */
+  /** Text to append to the query without encoding, so that the query can be malformed. */
   readonly rawQuery: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;

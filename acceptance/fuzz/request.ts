@@ -73,7 +73,8 @@ function encodePart(text: string): string {
 }
 
 /**
- * Returns a `curl` command line that repeats the request. Saves the body to a file if it does not fit the command line.
+ * Returns a `curl` command line that repeats the request. Saves the body to a file if the body is unsuitable for a
+ * command line.
  */
 export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
   const options = Object.entries(headers).map(([name, value]) =>

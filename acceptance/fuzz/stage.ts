@@ -22,7 +22,7 @@ export class Stage {
   readonly #postgres: Postgres;
   readonly #directory: string;
   readonly #watch: NodeJS.Timeout;
-  /** The peak memory of each process, in bytes. */
+  /** The peak memory of each process so far, in bytes. */
   readonly memory = new Map<Service, number>();
 
   private constructor(

@@ -12,11 +12,11 @@ export interface FuzzContext {
   readonly contract: Contract;
   readonly known: Known;
   readonly findings: Findings;
-  /** Headers of every request, unless the request overrides them. */
+  /** Headers to send with every request. The headers of the request itself take precedence. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends all chains, `lanes` of them at a time. The requests of a chain are sent in order. */
+/** Sends all chains, `lanes` chains at a time. The requests of a chain are sent in order. */
 export async function storm(ground: FuzzContext, chains: readonly Chain[], lanes: number): Promise<void> {
   const waiting = chains.values();
   const lane = async (): Promise<void> => {
@@ -26,7 +26,8 @@ export async function storm(ground: FuzzContext, chains: readonly Chain[], lanes
 }
 
 async function sendChain(ground: FuzzContext, chain: Chain): Promise<void> {
-  // Later requests use the path parameters of the item that the first one created, and of its subresources.
+  // Later requests of the chain use the path parameters of the item that the first request created, and of the item's
+  // subresources.
   const own = new Map<string, string>();
   for (const plan of chain) {
     const created = await sendPlan(ground, plan, Object.fromEntries(own));

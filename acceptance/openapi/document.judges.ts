@@ -28,7 +28,7 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
-  /** The IBM judgement, started first because it takes as long as all other judges together. */
+  /** The IBM judgement. It is started first, because it takes as long as all other judges together. */
   let ibm: Promise<IbmJudgement>;
 
   before(async () => {
@@ -39,7 +39,7 @@ describe('The OpenAPI document, with credentials on', function () {
     api = await startService('api', {
       API_STORAGE: 'postgres',
       DATABASE_URL: postgres.url,
-      // Not localhost or example.com, because Redocly rejects servers with these names.
+      // Avoids localhost and example.com, because Redocly rejects servers with these names.
       API_BASE_URL: 'https://api.longshore.dev',
       API_AUTH: 'keys',
       API_ADMIN_KEY: 'an-admin-key-that-only-the-judges-know',

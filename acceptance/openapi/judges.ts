@@ -4,9 +4,12 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory with the judges' own package.json; nothing else in this repository needs these packages. */
+/**
+ * The directory of the judges, with a separate package.json, because nothing else in this repository needs these
+ * packages.
+ */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
-/** The Node.js that runs the judges, some of which need a newer version than Longshore does. */
+/** The Node.js executable that runs the judges. Some judges need a newer version than Longshore does. */
 const node = path.join(directory, 'node_modules/node/bin/node');
 const maxBytes = 256 * 1_048_576;
 
@@ -14,7 +17,7 @@ const maxBytes = 256 * 1_048_576;
 export interface Finding {
   readonly rule: string;
   readonly message: string;
-  /** The path of the location in the document. */
+  /** The path of the finding's location in the document. */
   readonly at: string;
 }
 
@@ -80,12 +83,15 @@ export async function scalarParser(file: string): Promise<readonly Finding[]> {
   }));
 }
 
-/** Returns the findings of Spectral’s OpenAPI rules and of OWASP’s. */
+/** Returns the findings of Spectral’s OpenAPI rules and of the OWASP rules. */
 export async function spectral(file: string): Promise<readonly Finding[]> {
   return JSON.parse(await execute([path.join(directory, 'spectral.mjs'), file])) as readonly Finding[];
 }
 
-/** Findings of IBM’s rules, and the scores of IBM’s validator: 0 to 100 for each category, and `overall`. */
+/**
+ * Findings of IBM’s rules, and the scores that IBM’s validator gives: `overall` and one per category, each from 0 to
+ * 100.
+ */
 export interface IbmJudgement {
   readonly findings: readonly Finding[];
   readonly score: Readonly<Record<'usability' | 'security' | 'robustness' | 'evolution' | 'overall', number>>;
@@ -113,7 +119,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     ]),
 };
 
-/** Packages in judges/package.json that contain the TypeScript compilers to check the clients with. */
+/** Packages in judges/package.json that contain the TypeScript compilers for checking the clients. */
 const compilers = ['typescript', 'typescript-7'];
 
 /**
@@ -128,7 +134,7 @@ export async function compiled(generate: Generator, file: string, out: string): 
     compilerOptions: {
       strict: true,
       noEmit: true,
-      // Skips only declaration files, because checking those of the DOM takes longer than checking a client.
+      // Skips declaration files only, because checking those of the DOM would take longer than checking a client.
       skipLibCheck: true,
       target: 'es2022',
       module: 'esnext',
@@ -152,8 +158,8 @@ function run(script: string, args: readonly string[]): Promise<string> {
 }
 
 /**
- * Runs Node.js in the judges' directory and resolves to the standard output. With output, exit codes 1 and 2 are not
- * failures, because judges use them to report findings.
+ * Runs Node.js in the judges' directory and resolves to the standard output. Exit codes 1 and 2 are not failures if
+ * there is output, because judges use them to report findings.
  */
 function execute(args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { ibmReasons } from './ibm-waivers.js';
 
-/** An accepted finding, with the reason. */
+/** A finding that is accepted, with the reason. */
 export interface Waiver {
   readonly judge: 'redocly' | 'scalarParser' | 'spectral' | 'ibm';
   readonly rule: string;
@@ -10,7 +10,7 @@ export interface Waiver {
 }
 
 const errorPage = /^paths\/\/errors\/\{code\}\//;
-/** Matches schemas of stored items, response headers, and responses. */
+/** Matches locations in response headers, in responses and in schemas of stored items. */
 const answers = /^components\/(?:headers\/|schemas\/(?!\w*(?:Create|Replace|Patch|Bulk)))|\/responses\//;
 const publicPage = /^paths\/\/(?:errors\/\{code\})?\/get\//;
 

@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { runsByItself, type Snippet, snippets } from './docs/snippet.js';
 import { house } from './house/house.js';
 
-/** By page, the tests that run the files that the page asks its reader to write. */
+/** Maps a page to the test that runs the files that the page asks the reader to write. */
 const walks: Readonly<Record<string, string>> = {
   'docs/own-application.md': 'acceptance/test/own-application.test.ts',
   'docs/quick-start.md': 'acceptance/test/packages/created-application.ts',
 };
 
-/** By page and language, the tests that run or check the blocks of that language. */
+/** Maps a page and a language to the test that runs or checks the page's blocks in that language. */
 const elsewhere: Readonly<Record<string, string>> = {
   'README.md sh': 'acceptance/test/packages/created-application.ts',
   'README.md console': 'acceptance/test/make-dev.test.ts',
@@ -35,10 +35,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   'shared/create-longshore/template/README.md sh': 'acceptance/test/packages/created-application.ts',
 };
 
-/** Matches the READMEs of packages, whose programs and commands are run by the tests of the tarballs. */
+/** Matches the READMEs of packages. The tests of the tarballs run the programs and commands in these files. */
 const packageReadme = /^(?:services|shared)\/[\w-]+\/README\.md$/;
 
-/** Languages of other platforms, whose code is shown for comparison and not run. */
+/** Languages of other platforms. Their code is shown only for comparison and is not run. */
 const foreign = new Set(['csharp', 'elixir']);
 
 function isRun(snippet: Snippet): boolean {
@@ -51,7 +51,8 @@ function isRun(snippet: Snippet): boolean {
 }
 
 /**
- * Whether a snippet contains only `make` commands or only variables of the services. A test below checks their names.
+ * Whether a snippet contains only `make` commands or only assignments of the services' variables. Tests below check the
+ * names of the targets and variables.
  */
 function isOfNames(snippet: Snippet): boolean {
   const calls = snippet.text.trim().split('\n');

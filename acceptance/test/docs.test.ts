@@ -7,7 +7,7 @@ const programs = await docsPrograms();
 
 /**
  * A program that creates the tables in a template database. Copying this database for each program is faster than
- * migrating every one.
+ * migrating each time.
  */
 const migration: DocsProgram = {
   place: 'migration',
@@ -49,21 +49,22 @@ describe('a program in the documentation', () => {
   for (const [index, program] of programs.entries()) {
     it(`prints the documented output (${program.place})`, async () => {
       const output = outputs[index]?.();
-      // Starts the next program in parallel, because programs mostly wait. That program's own test reports its errors.
+      // Starts the next program early, because programs spend most of their time waiting. Errors of the next program
+      // are reported by its own test.
       outputs[index + 1]?.().catch(() => undefined);
       expect(await output).to.equal(program.output);
     });
   }
 });
 
-/** Wraps `run` so that it is called only once, and all calls share its result. */
+/** Wraps `run` so that only the first call runs it; all calls share the result. */
 function once<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => (running ??= run());
 }
 
 /**
- * Creates a database on the server of `besideUrl` as a copy of `original`, which is an empty template by default.
+ * Creates a database on the server of `besideUrl` by copying the database `original`, by default an empty template.
  * Resolves to the new database's URL.
  */
 async function createDatabase(besideUrl: string, name: string, original = 'template1'): Promise<string> {

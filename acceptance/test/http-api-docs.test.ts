@@ -19,7 +19,7 @@ describe('a call in the documentation of the HTTP API', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // No server runs this API's jobs, so their state does not change.
+    // No server runs this API's jobs, so the state of the jobs does not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {

@@ -103,7 +103,7 @@ describe('make dev', () => {
     });
   });
 
-  // This is a separate suite, so that it runs after the one above, which uses the same data directory.
+  // A separate suite, because it uses the same data directory as the suite above and must run after it.
   describe('with API_STORAGE=memory', () => {
     it('runs everything in one process', async () => {
       dev = await start({ API_STORAGE: 'memory' });

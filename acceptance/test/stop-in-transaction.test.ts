@@ -7,8 +7,8 @@ import { eventually } from '@longshore/test-support';
 import { useSystem } from './system/system.js';
 
 /**
- * An application whose handlers never end: one waits in a transaction between statements, one during a statement of a
- * transaction, and one during a statement on the application's pool.
+ * An application whose handlers never end. One handler waits between the statements of a transaction, one during a
+ * statement of a transaction, and one during a statement on the application's pool.
  */
 const application = `
 import { defineJob, handleJob } from '@longshore/jobs';

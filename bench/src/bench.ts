@@ -16,7 +16,7 @@ export interface BenchOptions {
   readonly profiles?: string | undefined;
   /** Called with progress messages. */
   readonly note: (line: string) => void;
-  /** Called with each contender's database before it is dropped. */
+  /** Called with each contender's database after the measurements, before the database is dropped. */
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
@@ -42,8 +42,8 @@ export class Bench {
   }
 
   /**
-   * Starts each contender in its own process with its own database. When `work` has ended, stops the processes and drops
-   * the databases.
+   * Starts each contender in its own process with its own database. When `work` has ended, stops the processes and
+   * drops the Postgres databases.
    */
   async withAgents<Result>(
     names: readonly ContenderName[],
@@ -72,8 +72,8 @@ export class Bench {
   }
 
   /**
-   * Measures all subjects in turn, round by round, so that other load on the machine affects all of them alike. Returns
-   * the measurements of each subject, one per round.
+   * Measures each subject once per round, so that other load on the machine affects all subjects alike. Returns the
+   * measurements of each subject, one per round.
    */
   async interleave<Subject, Measured>(
     subjects: readonly Subject[],
@@ -87,7 +87,7 @@ export class Bench {
   }
 
   /**
-   * Measures the throughput of `work` and its CPU time per job.
+   * Measures the throughput of `work` and the CPU time per job.
    *
    * @param work enqueues or runs exactly `jobs` jobs and returns how long that took, in milliseconds
    */

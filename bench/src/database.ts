@@ -7,7 +7,10 @@ import { processorTime } from './processor-time.js';
 
 const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
 
-/** The settings that differ from Postgres's defaults, to suit current hardware. None trades durability for speed. */
+/**
+ * The settings that differ from Postgres's defaults, to suit current hardware. None of them trades durability for
+ * speed.
+ */
 export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
@@ -75,12 +78,15 @@ export class BenchDatabase {
     await this.#admin.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
   }
 
-  /** Makes Postgres write all changes of earlier measurements to disk, so that they do not slow down the next one. */
+  /**
+   * Makes Postgres write all changes of earlier measurements to disk, so that these writes do not slow down the next
+   * measurement.
+   */
   async settle(): Promise<void> {
     await this.#admin.query('checkpoint');
   }
 
-  /** Returns the CPU time of all Postgres processes so far, in milliseconds; `null` if the system does not report it. */
+  /** Returns the CPU time of all Postgres processes so far, in milliseconds; `null` if the system lacks /proc. */
   processorTime(): Promise<number | null> {
     return processorTime(this.#pid);
   }
@@ -106,7 +112,7 @@ export class BenchDatabase {
 
 export interface StatementCost {
   readonly calls: number;
-  /** Mean time of one call, in milliseconds. */
+  /** Mean execution time per call, in milliseconds. `planMs` is the mean planning time. */
   readonly execMs: number;
   readonly planMs: number;
   readonly rows: number;
@@ -114,7 +120,7 @@ export interface StatementCost {
   readonly query: string;
 }
 
-/** Runs `work` on a new connection, which is closed afterwards. */
+/** Runs `work` on a new connection, and then closes the connection. */
 export async function connected<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The directory with a package.json of its own for the packages that only the benchmarks need. */
+/** The directory whose package.json lists the packages that only the benchmarks need. */
 export const peersDirectory = new URL('../peers/', import.meta.url);
 
 interface Manifest {
@@ -47,7 +47,9 @@ export async function installPeers({ all }: { all: boolean }): Promise<PeerVersi
   return dependencies;
 }
 
-/** Returns the path of the Node.js that runs every measured process. The peers need a newer one than Longshore does. */
+/**
+ * Returns the path of the Node.js that runs every measured process. The peers need a newer version than Longshore does.
+ */
 export function peerNode(): string {
   return fileURLToPath(new URL('node_modules/node/bin/node', peersDirectory));
 }

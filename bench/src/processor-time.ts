@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 const tickMs = 10;
 
 /**
- * Returns the CPU time of a process and its children so far, in milliseconds, including children that have ended; `null`
- * if it cannot be read from /proc.
+ * Returns the CPU time that a process and its child processes have used so far, in milliseconds. Includes child
+ * processes that have ended. Returns `null` if the times cannot be read from /proc.
  */
 export async function processorTime(pid: number): Promise<number | null> {
   const parent = await readStat(pid);

@@ -8,10 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '@longshore/local-postgres';
 import { processorTime } from './processor-time.js';
 
-/** The settings that BullMQ's manual recommends: only the last second of writes may be lost. */
+/** The settings that BullMQ's manual recommends. A crash can lose only about the last second of writes. */
 export const redisSettings = 'appendonly yes, appendfsync everysec, maxmemory-policy noeviction';
 
-/** The Redis server of one run, with a numbered database for each contender. Started on first use. */
+/** The Redis server of one run, with a numbered database for each contender. The server is started on first use. */
 export class BenchRedis {
   #server: Promise<{ child: ChildProcess; port: number; directory: string }> | undefined;
   #made = 0;
@@ -30,7 +30,10 @@ export class BenchRedis {
     return `redis://127.0.0.1:${port}/${this.#made++}`;
   }
 
-  /** Returns the CPU time that Redis has used so far, in milliseconds; `null` if the system does not report it. */
+  /**
+   * Returns the CPU time that Redis has used so far, in milliseconds; `null` if Redis has not been started or the
+   * system does not report it.
+   */
   async processorTime(): Promise<number | null> {
     const server = await this.#server;
     return server?.child.pid === undefined ? null : processorTime(server.child.pid);

@@ -5,9 +5,9 @@ export interface Row {
   readonly name: string;
   /** The settings that are needed to repeat the measurement. */
   readonly settings: string;
-  /** Figures by column. Ratios compare the first one. */
+  /** Figures by column. Ratios compare the first figure of each row. */
   readonly figures: Readonly<Record<string, number>>;
-  /** The first figure of each round. */
+  /** The values of the first figure in each round. */
   readonly rounds?: readonly number[];
 }
 
@@ -52,7 +52,7 @@ export function rateRow(name: string, settings: string, samples: readonly Sample
   return { name, settings, figures, rounds };
 }
 
-/** Returns the ratio of `row`'s first figure to `other`'s. */
+/** Returns the ratio of the first figure of `row` to the first figure of `other`. */
 export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
   const value = (Object.values(row.figures)[0] ?? NaN) / (Object.values(other.figures)[0] ?? NaN);
   return { name: `${row.name} / ${other.name}`, value, ...(target && { target }) };

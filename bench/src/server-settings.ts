@@ -3,7 +3,7 @@ import type { ServerSettings } from './contenders/contender.js';
 import type { ContenderName } from './contenders/index.js';
 import type { Sizes } from './sizes.js';
 
-/** The settings to try for draining. Each contender is then measured with its fastest ones. */
+/** The settings to try for draining. Each contender is then measured with the fastest of its settings. */
 export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -53,7 +53,10 @@ export async function fastestSettings(
   return best.settings;
 }
 
-/** Returns the settings with which a contender drains fastest. Tries them with a smaller number of jobs. */
+/**
+ * Returns the settings with which a contender drains fastest. Tries at most `settingsTried` settings, with `sweepJobs`
+ * jobs each.
+ */
 export function bestForDraining(
   agent: Agent,
   { settingsTried, sweepJobs: jobs }: Sizes,

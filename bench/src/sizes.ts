@@ -5,11 +5,11 @@ export interface Sizes {
   readonly rounds: number;
   /** Number of jobs that one round enqueues in bulk or drains. */
   readonly jobs: number;
-  /** Number of jobs for pg-boss and BullMQ, which would take too long with the full number. */
+  /** Number of jobs for pg-boss and BullMQ, because the full number would take them too long. */
   readonly slowJobs: number;
-  /** Maximum number of a contender's settings to try. */
+  /** Maximum number of settings to try per contender. */
   readonly settingsTried: number;
-  /** Number of jobs with which settings are tried, and with which contenders warm up. */
+  /** Number of jobs for trying settings and for warming up contenders. */
   readonly sweepJobs: number;
   readonly finishedJobs: number;
   readonly scheduledJobs: number;
@@ -25,7 +25,7 @@ export interface Sizes {
   readonly dueJobs: number;
   readonly recurringJobs: number;
   readonly soakSeconds: number;
-  /** Number of finished jobs in the small store whose lists are compared with those of the large one. */
+  /** Number of finished jobs in the small store. Its lists are compared with the lists of the large store. */
   readonly fewListed: number;
   /** Number of finished jobs in the large store. */
   readonly manyListed: number;

@@ -41,7 +41,7 @@ export function rebuildOnChange(
   }).on('all', (_, file) => {
     clearTimeout(settled);
     settled = setTimeout(() => {
-      if (waiting) return; // the pending build will include this change
+      if (waiting) return; // the build that is about to start will include this change
       waiting = true;
       building = building.then(() => {
         waiting = false;

@@ -14,7 +14,10 @@ export interface ServiceProcess {
   readonly name: string;
   /** Resolves to a description of how the process ended, such as `exit code 1`. Never rejects. */
   readonly ended: Promise<string>;
-  /** Sends SIGTERM, and SIGKILL if the service is still running after the deadline. Resolves when it has ended. */
+  /**
+   * Sends SIGTERM, and then SIGKILL if the service is still running after the deadline. Resolves when the service has
+   * ended.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -27,8 +30,8 @@ export function runService(spec: ServiceSpec, onLine: (line: string) => void): S
   const child = spawn(command, args, {
     env: { ...process.env, ...spec.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Runs the service in its own process group, so that Ctrl-C reaches only this process, which then asks each service
-    // once to stop.
+    // Runs the service in its own process group, so that Ctrl-C reaches only this process. This process then sends each
+    // service a single SIGTERM.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);

@@ -2,7 +2,7 @@ import { runService, type ServiceProcess, type ServiceSpec, untilReady } from '.
 
 export interface Supervision {
   readonly specs: readonly ServiceSpec[];
-  /** Resolves if the database ends by itself; absent if there is none. */
+  /** Resolves if the database ends by itself; absent if there is no database. */
   readonly databaseEnded?: Promise<void>;
   /** Resolves when everything should stop. */
   readonly interrupted: Promise<void>;
@@ -23,9 +23,10 @@ export interface Supervision {
 }
 
 /**
- * Runs the services until `interrupted` resolves, and then stops all of them. Restarts a service that ends by itself.
+ * Runs the services until `interrupted` resolves, and then stops all of them. Restarts a service that ends by itself
+ * after all services have become ready.
  *
- * @throws {Error} if the database ends by itself, or a service ends before all are ready or does not become ready in
+ * @throws {Error} if the database ends by itself, or if a service ends before all are ready or does not become ready in
  *   time; the message names the database or the service
  */
 export async function supervise(supervision: Supervision): Promise<void> {

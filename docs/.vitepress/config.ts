@@ -8,7 +8,7 @@ import reference from '../reference/typedoc-sidebar.json' with { type: 'json' };
 const docs = fileURLToPath(new URL('../', import.meta.url));
 const repository = manifest.homepage.replace('#readme', '');
 
-/** Returns a page's sidebar entry, whose text is the page's title. */
+/** Returns the sidebar entry for a page. The text of the entry is the page's title. */
 function page(name: string): DefaultTheme.SidebarItem {
   const [, title = name] = /^# (.*)$/m.exec(readFileSync(path.join(docs, `${name}.md`), 'utf8')) ?? [];
   return { text: title.replaceAll('`', ''), link: `/${name.replace(/README$/, '')}` };
@@ -39,7 +39,7 @@ export default defineConfig({
   ],
   markdown: {
     config: ({ core }) => {
-      // Links to files outside of docs/ are relative, which works only in the repository. On the site, they become
+      // Links to files outside of docs/ are relative, so they work only in the repository. On the site, they become
       // links to the repository.
       core.ruler.push('links-to-the-repository', ({ tokens, env }) => {
         const { relativePath = '' } = env as { relativePath?: string };

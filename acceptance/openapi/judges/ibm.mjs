@@ -12,7 +12,7 @@ const { scoreResults } = require('ibm-openapi-validator/src/scoring-tool/score.j
 
 const [file] = process.argv.slice(2);
 
-/** Returns the IBM rule with this name, with other options. */
+/** Returns the IBM rule with this name, configured with these options, as an entry for a ruleset. */
 function configured(name, functionOptions) {
   const rule = ibm.rules[name];
   return { [name]: { ...rule, then: { ...rule.then, functionOptions } } };
@@ -30,15 +30,15 @@ linter.setRuleset({
     }),
     ...configured('ibm-operationid-casing-convention', { type: 'camel' }),
     ...configured('ibm-path-segment-casing-convention', { type: 'kebab' }),
-    // Checks only the verb, because the names that the rule would prefer are in snake case.
+    // Checks only the verb, because the rule would prefer names in snake case.
     ...configured('ibm-operationid-naming-convention', { strict: false }),
-    // The values of `sort` are field names with an optional sign.
+    // Off, because the values of `sort` are field names with an optional sign.
     'ibm-enum-casing-convention': 'off',
-    // Members without a value are null, so that all items have the same members.
+    // Off, because members without a value are null, so that all items have the same members.
     'ibm-no-nullable-properties': 'off',
-    // This rule is for OpenAPI 3.0; version 3.1 allows siblings of `$ref`.
+    // Off, because this rule is for OpenAPI 3.0; version 3.1 allows siblings of `$ref`.
     'no-$ref-siblings': 'off',
-    // Spectral checks the examples; here, checking them would take as long as all of IBM’s rules.
+    // Off, because Spectral checks the examples. Here, checking them would take as long as checking all of IBM’s rules.
     'oas3-valid-media-example': 'off',
     'oas3-valid-schema-example': 'off',
   },
@@ -47,7 +47,7 @@ linter.setRuleset({
 const errorOrWarning = 1;
 const document = new spectral.Document(await readFile(file, 'utf8'), parsers.Json, file);
 /**
- * Whether the finding is about the index path, `/`, which the rule mistakes for a parameter. That path is not
+ * Whether the finding is about the index path, `/`. The rule mistakes this path for a parameter, but it is not
  * ambiguous.
  */
 const isAboutIndex = ({ code, message }) => code === 'ibm-no-ambiguous-paths' && message.endsWith(", '/'");

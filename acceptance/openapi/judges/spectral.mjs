@@ -1,4 +1,4 @@
-// Prints the findings of Spectral’s OpenAPI rules and of OWASP’s for the document in a file.
+// Prints the findings of Spectral’s OpenAPI rules and of the OWASP rules for the document in a file.
 import { readFile } from 'node:fs/promises';
 import spectral from '@stoplight/spectral-core';
 import owasp from '@stoplight/spectral-owasp-ruleset';
@@ -8,8 +8,8 @@ const linter = new spectral.Spectral();
 linter.setRuleset({ extends: [rulesets.oas, owasp.default ?? owasp] });
 
 /**
- * Wraps a rule's function so that it checks each valid part of a document only once. With references resolved, shared
- * parts occur in many operations, and the rule for examples would compile their schemas each time, which would take
+ * Wraps a rule's function so that it checks each valid part of a document only once. With references resolved, a shared
+ * part occurs in many operations. The rule for examples would compile the part's schema each time, which would take
  * three quarters of the total time.
  */
 function once(check) {

@@ -50,7 +50,7 @@ export const composeOnCitus = (...args: string[]): Promise<string> =>
     ...args,
   );
 
-/** Like {@link compose}, without secrets, as on a machine on which `make up` has never run. */
+/** Like {@link compose}, but without secrets, as on a machine where `make up` has never run. */
 export const composeWithoutSecrets = (...args: string[]): Promise<string> =>
   docker(env, 'compose', '--env-file', '/dev/null', ...args);
 

@@ -17,13 +17,16 @@ export function commandsIn(text: string): ConsoleCommand[] {
   });
 }
 
-/** Matches text that differs between runs: ids, times, longer numbers such as process ids, and omissions (`…`). */
+/**
+ * Matches text that differs between runs: ids, times, numbers of at least five digits such as process ids, and
+ * omissions (`…`).
+ */
 const varying =
   /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<time>\d{4}-\d\d-\d\dT[\d:.]+Z)|\b\d{5,}\b|(?<omitted>[\w+/]*…)/g;
 
 /**
- * Runs documented commands one after another, as a reader does. In later commands, values that the page shows, such as
- * ids, are replaced by the values that were actually printed.
+ * Runs documented commands one after another, as a reader does. In later commands, replaces values that the page shows,
+ * such as ids, with the values that were actually printed.
  */
 export class ConsoleSession {
   /** Maps each documented value to the value that was printed in this run. */
@@ -41,8 +44,8 @@ export class ConsoleSession {
   }
 
   /**
-   * Runs a command and compares its output with the documented output, which may leave out lines. A command that only
-   * reads is repeated until its output matches.
+   * Runs a command and compares its output with the documented output. The documented output may leave out lines. A
+   * command that only reads is repeated until its output matches.
    *
    * @throws {Error} with both outputs if they differ
    */
@@ -107,7 +110,7 @@ export class ConsoleSession {
   }
 }
 
-/** Returns the source of a pattern that matches this text, with any other lines between its lines. */
+/** Returns the source of a pattern that matches the lines of this text, even if there are other lines between them. */
 function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n(?:.*\n)*?`);
 }

@@ -17,7 +17,7 @@ export interface DocsProgram {
 }
 
 /**
- * Returns the programs on all pages: TypeScript blocks that are followed by their output, and excerpts with a frame
+ * Returns the programs on all pages: TypeScript blocks followed by their output, and excerpts with a frame
  * (see {@link Snippet}).
  */
 export async function docsPrograms(): Promise<DocsProgram[]> {
@@ -81,8 +81,8 @@ export class CompiledPrograms {
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Leaves out all other variables, so that the program uses the compiled packages, as a user's does, and measures no
-    // coverage.
+    // Leaves out all other variables, so that the program uses the compiled packages, as a user's program would, and so
+    // that no coverage is measured.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;

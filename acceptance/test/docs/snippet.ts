@@ -12,14 +12,17 @@ export interface Snippet {
   /** The language of the block, such as `ts` or `sh`. */
   readonly language: string;
   readonly text: string;
-  /** The path of the file that the reader writes with this content, relative to the application. */
+  /**
+   * The path of the file that the reader writes with this content, relative to the application; undefined if the page
+   * names no file.
+   */
   readonly file: string | undefined;
   /**
-   * The code around an excerpt, from an HTML comment before the excerpt that begins with `test` and is invisible on the
-   * rendered page.
+   * The code around an excerpt; undefined if there is none. It is in an HTML comment before the excerpt. That comment
+   * begins with `test` and is invisible on the rendered page.
    */
   readonly frame: string | undefined;
-  /** The documented output: the `text` block that follows. */
+  /** The documented output, from the `text` block that follows; undefined if there is none. */
   readonly output: string | undefined;
 }
 
@@ -57,7 +60,10 @@ function snippetsOf(page: string, text: string): Snippet[] {
   }));
 }
 
-/** Whether a snippet is a program that needs only a database: either complete and with its output, or with a frame. */
+/**
+ * Whether a snippet is a program that needs only a database. It is either a complete program with its output, or an
+ * excerpt with a frame.
+ */
 export function runsByItself({ language, frame, output }: Snippet): boolean {
   return frame !== undefined || (language === 'ts' && output !== undefined);
 }

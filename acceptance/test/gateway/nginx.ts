@@ -10,7 +10,7 @@ export interface Nginx {
 }
 
 /**
- * Starts Debian's nginx as a gateway with default settings, which include response buffering.
+ * Starts Debian's nginx as a gateway. Leaves nginx's default settings, such as response buffering, unchanged.
  *
  * @param locations the content of nginx's server block
  */

@@ -11,8 +11,8 @@ const page = await readFile(path.join(house, 'docs/operations.md'), 'utf8');
 const [, settings = ''] = /^```nginx\n(.*?)^```$/ms.exec(page) ?? [];
 
 /**
- * The documented nginx settings, which keep the prefix, and a variant that removes it, because its `proxy_pass`
- * contains a path.
+ * The documented nginx settings, and a variant. The documented settings keep the prefix; the variant removes it,
+ * because its `proxy_pass` contains a path.
  */
 const ways = {
   'keeps the prefix': (api: string) => settings.replaceAll('http://127.0.0.1:8080', api),
@@ -59,7 +59,7 @@ for (const [way, locations] of Object.entries(ways)) {
       await api?.end('SIGKILL');
     });
 
-    /** Requests a path exactly as given, whereas `fetch` would normalize it. */
+    /** Requests a path exactly as given; `fetch` would normalize it. */
     const statusAndBody = (target: string): Promise<[number, string]> =>
       new Promise((resolve, reject) => {
         request({ host: '127.0.0.1', port, path: target, agent: false }, (response) => {

@@ -8,7 +8,10 @@ import { promisify } from 'node:util';
 /** The root of the repository. */
 export const house = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Returns the paths of all files in the repository relative to its root, including untracked but not ignored files. */
+/**
+ * Returns the paths of all files in the repository, relative to its root. Includes untracked files unless they are
+ * ignored.
+ */
 export async function sourceFiles(): Promise<string[]> {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await promisify(execFile)('git', list, { cwd: house, maxBuffer: 1e8 });

@@ -9,13 +9,14 @@ interface Manifest {
 }
 
 /**
- * The packages of this repository that each package may depend on. A package that is not listed may depend on all of
- * them except services. A package can import only what it declares, so this determines the direction of all imports.
+ * The packages of this repository that each package may depend on. A package that is not listed may depend on every
+ * package except the services. A package can import only what it declares, so this list determines the direction of all
+ * imports.
  */
 const siblings: Readonly<Record<string, readonly string[]>> = {
   // Depends on no other package, so any process can embed it and any storage can implement its interfaces.
   'shared/jobs': [],
-  // Depends on no other package, because it is a toolkit for any domain; jobs-api connects it to jobs.
+  // Depends on no other package, because it is a toolkit for any domain. The package jobs-api connects it to jobs.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
   // Combines what most programs need in one package.
@@ -55,9 +56,6 @@ const libraries: Readonly<Record<string, RegExp>> = {
 };
 
 const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
-
-/** Whether a file runs in production, unlike the conformance suite, which only tests of storage implementations use. */
-const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
 
 /**
  * Returns the packages that a source file imports, such as `@koa/router` for `@koa/router/x`. Leaves out built-in
@@ -106,7 +104,7 @@ describe('the packages', () => {
     const undeclared: string[] = [];
     for (const [folder, manifest] of manifests) {
       const dependencies = neededBy(manifest);
-      const sources = files.filter((source) => source.startsWith(`${folder}/src/`) && isForRunning(source));
+      const sources = files.filter((source) => source.startsWith(`${folder}/src/`) && source.endsWith('.ts'));
       const imported = new Set((await Promise.all(sources.map(readSource))).flatMap(importedPackages));
       undeclared.push(
         ...[...imported].filter((name) => !(name in dependencies)).map((name) => `${folder}: ${name}`),

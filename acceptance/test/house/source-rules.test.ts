@@ -14,8 +14,8 @@ interface Rule {
 
 /** Files that may read the process's clock. All others use the storage's clock. */
 const ownClocks = new Set([
-  'shared/jobs/src/storage/clock.ts', // the clock of the memory storage, which lives in the process
-  'shared/jobs/src/recurring/schedule.ts', // previews of schedules have no storage
+  'shared/jobs/src/storage/clock.ts', // the memory storage lives in the process, so this is the storage's clock
+  'shared/jobs/src/recurring/schedule.ts', // schedules are previewed without a storage
   'shared/jobs-postgres/src/connection/database-clock.ts', // used until the clock of the database has been read
   'shared/jobs-postgres/src/control/heartbeat-connection.ts', // measures the error of the process's clock
   'services/api/src/access/key-ring.ts', // only a default; the service passes the storage's clock

@@ -15,7 +15,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A folder outside the repository in which only the tarballs are installed. */
+/** A folder outside the repository with Longshore's packages, installed from their tarballs. */
 export interface Consumer {
   readonly directory: string;
   /** The path of each tarball, by package name. */
@@ -27,8 +27,8 @@ export interface Consumer {
 }
 
 /**
- * Packs all packages and installs them in a new folder, with `typebox` and the development dependencies of an
- * application.
+ * Packs all published packages and installs them in a new folder, together with `typebox` and the development
+ * dependencies of an application.
  */
 export async function installTarballs(): Promise<Consumer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-consumer-'));
@@ -77,7 +77,10 @@ export async function installTools(): Promise<void> {
   await writeFile(stamp, wanted);
 }
 
-/** Installs from npm's cache if it contains every package, which is much faster than requests to the registry. */
+/**
+ * Installs the dependencies of a folder. First tries to use npm's cache alone, which is much faster than requests to
+ * the registry.
+ */
 async function install(directory: string): Promise<void> {
   const options = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await execute('npm', [...options, '--offline'], {}, directory)).ok) return;

@@ -31,7 +31,7 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
         { cwd: directory, env: { ...address, PATH: `${bin('')}:${process.env['PATH']}` } },
       ).outputOf(command);
 
-    /** Calls `save`, which changes files, and resolves when `longshore dev` has restarted. */
+    /** Calls `save` to change files, and resolves once `longshore dev` has restarted. */
     const restarted = async (save: () => Promise<void>): Promise<void> => {
       const ups = (): number => output.split('Longshore is up').length;
       const before = ups();

@@ -216,7 +216,7 @@ describe('the packages, installed from their tarballs', function () {
         const entry = await consumer.write(`bundled-${format}.js`, source);
         const out = path.join(alone, format === 'esm' ? 'out.mjs' : 'out.cjs');
         const options = ['--bundle', '--platform=node', '--minify', '--keep-names', '--external:pg-native'];
-        // Defines `require`, which CommonJS packages call and which does not exist in a bundle of ES modules.
+        // Defines `require`, because CommonJS packages call it, but a bundle of ES modules does not have it.
         const banner = `--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
         const made = await execute(
           tool('esbuild/bin/esbuild'),

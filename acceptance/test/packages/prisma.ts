@@ -8,9 +8,9 @@ import type { Postgres } from '../system/postgres.js';
 import { type Consumer, tools } from './consumer.js';
 
 /**
- * Returns a complete program that contains the Prisma example. The program does not use Prisma's generator, because it
- * downloads an engine of 70 MB, which clients with a driver adapter do not need. The client's configuration below is
- * what the generator would write for one model.
+ * Returns a complete program that contains the Prisma example. The program does not use Prisma's generator, because the
+ * generator downloads an engine of 70 MB that clients with a driver adapter do not need. The client's configuration
+ * below is what the generator would write for one model.
  */
 function programAround(example: string): string {
   const { resolve } = createRequire(path.join(tools, 'package.json'));

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Returns the source of a user's application with these jobs, each attempt of which takes 30 ms. */
+/** Returns the source of a user's application with these jobs. Each attempt of a job takes 30 ms. */
 const source = (jobs: readonly string[]): string => `
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob } from '@longshore/jobs';

@@ -19,8 +19,8 @@ const runtime = ['services/api', 'services/worker', 'services/dashboard'];
 
 /**
  * Exports the previous release below `.data` and builds its services there, unless an earlier run has already done so.
- * Its types were checked when it was released, so its code is only transpiled, and only the services' dependencies are
- * installed. Returns the root of the export.
+ * Only transpiles the code, because the types were checked when that commit was made, and installs only the services'
+ * dependencies. Returns the root of the export.
  */
 export async function buildPreviousRelease(): Promise<string> {
   const root = path.join(house, '.data', 'rollout', previousRelease);
@@ -28,7 +28,7 @@ export async function buildPreviousRelease(): Promise<string> {
   if (existsSync(built)) return root;
   await rm(root, { recursive: true, force: true });
   await mkdir(root, { recursive: true });
-  // An export instead of a work tree, because a work tree would be registered in the repository.
+  // Exports the files instead of adding a work tree, because git would register the work tree in this repository.
   await execute('sh', ['-c', `git archive ${previousRelease} | tar -x -C "${root}"`], { cwd: house });
   await Promise.all([install(root), transpile(root)]);
   await mkdir(built);

@@ -4,7 +4,7 @@ import { house } from '../house/house.js';
 
 /** Jobs that run until the test calls `finish`. */
 export interface ControllableJobs {
-  /** Path of the module of an application with the job `held`, to use as `LONGSHORE_APP`. */
+  /** Path of an application module with the job `held`, for use as `LONGSHORE_APP`. */
   readonly application: string;
   /** Lets all running jobs finish. Jobs that start later finish immediately. */
   finish(): Promise<void>;

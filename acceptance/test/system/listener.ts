@@ -3,7 +3,7 @@ export interface Listener {
   /** Ids of the jobs whose events have been received. */
   readonly jobs: ReadonlySet<string>;
   isConnected(): boolean;
-  /** Uses this URL from the next connection on. */
+  /** Makes the next connection, and all later ones, use this URL. */
   moveTo(url: string): void;
   stop(): void;
 }

@@ -18,7 +18,7 @@ export interface Postgres {
 /**
  * Starts a Postgres with an empty database.
  *
- * @param durable whether commits survive `kill`, which makes them slower
+ * @param durable whether commits survive `kill`; such commits are slower
  */
 export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-acceptance-'));

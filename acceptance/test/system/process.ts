@@ -12,7 +12,7 @@ export interface Running {
   readonly ending: () => string | null;
   /** Resolves to the next line of standard output. */
   nextLine(): Promise<string>;
-  /** Resolves once the program has ended, to the same text as `ending` returns. */
+  /** Resolves once the program has ended, to the text that `ending` returns from then on. */
   readonly ended: Promise<string>;
   /** Sends a signal and waits until the process has ended. Resolves to how it ended. */
   end(signal: NodeJS.Signals): Promise<string>;

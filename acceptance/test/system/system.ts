@@ -19,7 +19,7 @@ export interface System {
  * Starts a system before the suite's tests, and stops everything after them. Returns a function that returns the
  * system.
  *
- * @param env environment variables of all services
+ * @param env environment variables for all services
  */
 export function useSystem(env: Readonly<Record<string, string>> = {}): () => System {
   let system: System | undefined;

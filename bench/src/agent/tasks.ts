@@ -6,7 +6,7 @@ const deadlineMs = 300_000;
 
 /**
  * The tasks that the benchmark gives to a contender's process. Times are in milliseconds. They are measured in this
- * process, so they exclude the communication between the processes. Each task throws if its work is incomplete.
+ * process, so they exclude the communication between the processes. A task throws if its work is incomplete.
  */
 export class Tasks {
   readonly #contender: Contender;
@@ -45,7 +45,7 @@ export class Tasks {
 
   /**
    * Enqueues this many jobs from concurrent callers. Each caller enqueues its next job as soon as the previous one is
-   * durable. Returns how long all of them took.
+   * durable. Returns how long it took to enqueue all jobs.
    */
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
@@ -61,7 +61,7 @@ export class Tasks {
 
   /**
    * Runs all waiting jobs; there must be exactly `count`. Returns the time from the start of the server until the last
-   * outcome is in the database; the time to stop the server does not count.
+   * outcome is in the database. Excludes the time to stop the server.
    */
   async drain(count: number, settings: ServerSettings): Promise<number> {
     let ran = 0;
@@ -80,8 +80,8 @@ export class Tasks {
   }
 
   /**
-   * Runs jobs alongside other processes until none are left. Returns how many ran in this process, and when it started
-   * and ended, by a clock that all processes on the machine share.
+   * Runs jobs alongside other processes until none are left. Returns how many jobs ran in this process, and when the
+   * process started and ended the drain, by a clock that all processes on the machine share.
    */
   async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
     let ran = 0;

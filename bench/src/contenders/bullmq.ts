@@ -31,13 +31,13 @@ interface Worker {
 const name = 'bench';
 const ignoreErrors = (): void => undefined;
 
-/** Number of jobs per call of `addBulk`, each of which is one transaction. */
+/** Number of jobs per call of `addBulk`. Each call is one transaction. */
 const chunk = 5_000;
 
 /** Creates a contender that runs BullMQ on Redis. `url` names the server and one of its databases. */
 export function bullMqOnRedis(url: string): Promise<Contender> {
   const { hostname, port, pathname } = new URL(url);
-  // Blocking commands must be retried for as long as the server is unavailable; BullMQ requires this setting.
+  // Retries blocking commands until the server is available again; BullMQ requires this setting.
   const connection = {
     host: hostname,
     port: Number(port),

@@ -7,7 +7,7 @@ export interface Payload {
 /** The settings of a contender's server; their meaning depends on the contender. */
 export type ServerSettings = Readonly<Record<string, number>>;
 
-/** A job system, used as its own documentation recommends for throughput. Each runs in its own process. */
+/** A job system, used as its own documentation recommends for throughput. Each contender runs in a separate process. */
 export interface Contender {
   /** Connects and creates the tables. */
   prepare(): Promise<void>;
@@ -17,7 +17,10 @@ export interface Contender {
   enqueueOne(payload: Payload): Promise<void>;
   /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
-  /** Starts idle servers, each with `queues` queues. Absent if the contender's servers cannot have several queues. */
+  /**
+   * Starts idle servers, each with `queues` queues. Absent for a contender that the benchmark runs as one server with
+   * one queue per process.
+   */
   startIdle?(servers: number, queues: number): Promise<void>;
   /** Stops the server. Resolves when the outcome of every job that ran is durable. */
   stopServer(): Promise<void>;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Contender, Payload, ServerSettings } from './contender.js';
 import { importPeer } from './peer-module.js';
 
-/** The part of graphile-worker's API that is used here. */
+/** The part of graphile-worker's API that the benchmark uses. */
 interface GraphileWorker {
   Logger: new (factory: () => () => void) => unknown;
   makeWorkerUtils(options: object): Promise<{
@@ -15,10 +15,10 @@ interface GraphileWorker {
 }
 
 const task = 'bench';
-/** Error listener of the pool. graphile-worker retries by itself, but warns about a pool without a listener. */
+/** Error listener of the pool. graphile-worker handles errors itself, but warns about a pool without a listener. */
 const ignoreErrors = (): void => undefined;
 
-/** Number of jobs per call of `addJobs`, which sends them as one JSON text in one statement. Larger calls were slower. */
+/** Number of jobs per call of `addJobs`. A call is one statement with the jobs as JSON. Larger calls were slower. */
 const chunk = 5_000;
 
 export async function graphileWorker(url: string): Promise<Contender> {
@@ -67,8 +67,8 @@ export async function graphileWorker(url: string): Promise<Contender> {
 }
 
 /**
- * @param settings `localQueue`: size of the local queue, 0 for none; `refetchMs`: delay before it is refilled, 0 for none;
- *   `batchMs`: how long outcomes are collected before they are written
+ * @param settings `localQueue`: size of the local queue, or 0 to use no local queue; `refetchMs`: delay before the
+ *   local queue is refilled, or 0 for no delay; `batchMs`: how long outcomes are collected before they are written
  */
 function workerOptions(url: string, settings: ServerSettings): object {
   const { concurrency = 24, localQueue = 0, refetchMs = 0, batchMs = 0 } = settings;

@@ -17,7 +17,7 @@ export function isOnRedis(contender: ContenderName): boolean {
   return contender === 'bullmq (redis)';
 }
 
-/** How each peer is configured, and what it does more or less than Longshore. */
+/** How each peer is configured, and how its work differs from Longshore's. */
 export const remarks: Readonly<Record<Exclude<ContenderName, 'longshore'>, string>> = {
   'graphile-worker':
     'deletes finished jobs and does not fence completions by attempt; best of several settings (local queue, batched completions)',

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Contender, Payload, ServerSettings } from './contender.js';
 import { importPeer } from './peer-module.js';
 
-/** The part of pg-boss's API that is used here. */
+/** The part of pg-boss's API that the benchmark uses. */
 interface PgBossModule {
   PgBoss: new (options: object) => {
     on(event: 'error', listener: (error: unknown) => void): void;

@@ -22,9 +22,9 @@ export const names = 200;
 const rareJobs = 6;
 
 /**
- * Fills a store as if it had been in use for a long time: with finished jobs for each day of their retention, and with
- * waiting jobs. Of 1,000 queues, the first holds a tenth of the finished jobs, and each further queue holds fewer.
- * Names are distributed in the same way.
+ * Fills a store as if it had been in use for a long time, with waiting jobs and with finished jobs on each day of their
+ * retention. Of 1,000 queues, the first has a tenth of the finished jobs, and each later queue has fewer. The names of
+ * the jobs are distributed in the same way.
  */
 export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
@@ -67,7 +67,10 @@ interface Day {
   readonly queues: number;
 }
 
-/** Writes the jobs that ended in one state on one day, evenly spread over the day, or today over the time until now. */
+/**
+ * Writes the jobs that ended in one state on one day. Spreads them evenly over the day or, for today, over the time
+ * until now.
+ */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(
     `insert into job_history_${state} (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,

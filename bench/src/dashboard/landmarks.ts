@@ -1,9 +1,9 @@
 import { defineJob, defineRecurringJob, JobClient } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 
-/** Ids of items whose dashboard pages are measured, in addition to those of jobs in the history. */
+/** Ids of items whose dashboard pages are measured, in addition to the page of a job in the history. */
 export interface Landmarks {
-  /** Id of a job with a parent and with two levels of dependents, as many as the graph shows. */
+  /** Id of a job with a parent and two levels of dependents. */
   readonly graphId: string;
   readonly batchId: string;
   readonly recurringId: string;

@@ -1,14 +1,14 @@
 import type pg from 'pg';
 
-/** Number of one-minute buckets, which covers their whole retention of 31 hours. */
+/** Number of one-minute buckets in their retention period of 31 hours. */
 const minutes = 31 * 60;
-/** Number of one-hour buckets, which covers their whole retention of 31 days. */
+/** Number of one-hour buckets in their retention period of 31 days. */
 const hours = 31 * 24;
 
 /**
- * Fills the timings as if the store had been in use for a month. All jobs together, each job name, the first queues,
- * and the first names in the first queues have timings by the minute and by the hour; the other queues have only
- * timings by the hour. Keeps timings that already exist.
+ * Fills the timings as if the store had been in use for a month. There are timings by the minute and by the hour for
+ * all jobs together, for each job name, for the first queues, and for the first names in the first queues. The other
+ * queues have only timings by the hour. Keeps timings that already exist.
  */
 export async function fillTimings(
   client: pg.Client,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The regions of the overview, each with the interval at which the page's script refreshes it. */
+/** The regions of the overview, and how often the page's script refreshes each of them. */
 const regions = [
   { name: 'flow', everyMs: 2_000 },
   { name: 'throughput', everyMs: 5_000 },

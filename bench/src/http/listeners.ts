@@ -1,6 +1,6 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** Number of connections that are opened at a time, so that they fit the service's backlog of pending connections. */
+/** Number of connections to open at a time, so that they fit the service's backlog of pending connections. */
 const connecting = 100;
 
 /** Open connections that are mostly silent. */
@@ -11,8 +11,8 @@ export interface Listeners {
 }
 
 /**
- * Requests each URL on its own connection. For streams, resolves when every response has started; for long polls, which
- * respond later, when every request has been sent.
+ * Requests each URL on its own connection. Resolves when every response has started. Long polls respond later, so for
+ * these it resolves when every request has been sent.
  *
  * @param streams whether responses start immediately
  * @throws {Error} if a connection fails or a stream's status is not 200

@@ -13,7 +13,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** Request timeout, in seconds. A load that lasts at least this long and gets no response fails. */
+/** Request timeout, in seconds. A load of at least this length without any response fails. */
 const requestTimeoutSeconds = 120;
 
 /** The part of autocannon's result that the benchmark uses. Latencies are in milliseconds. */
@@ -27,7 +27,7 @@ export interface LoadReport {
  * Sends POST requests for `seconds`, one at a time on each connection. If the machine is so busy that no request is
  * answered in that time, tries again for twice as long, and so on.
  *
- * @throws {Error} if a request fails, or no request is answered in a load of at least two minutes
+ * @throws {Error} if a request fails, or if no request is answered in a load of at least two minutes
  */
 export async function postLoad(load: Load): Promise<LoadReport> {
   const report = await autocannonReport(load);

@@ -19,15 +19,15 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 const cacheExpiryMs = 1_100;
 
 /**
- * Rounds that do not count. During them, V8 compiles the code, and each of the dashboard's four connections plans its
- * prepared statements, which takes 10 to 40 ms for each kind of list. This needs several rounds, because pages prefer
- * the most recently used connection and rarely use the fourth.
+ * Number of rounds before the measurement. During these rounds, V8 compiles the code, and each of the dashboard's four
+ * connections plans its prepared statements. Planning takes 10 to 40 ms for each kind of list. Several rounds are
+ * needed, because pages prefer the most recently used connection and rarely use the fourth.
  */
 const warmUpRounds = 10;
 
 /**
  * The pages to measure, including lists of queues and names with many, some and few jobs. `ID` is replaced by the id of
- * a failed job, `GRAPH`, `BATCH` and `RECURRING` by those of the landmarks.
+ * a failed job; `GRAPH`, `BATCH` and `RECURRING` are replaced by the ids of the landmarks.
  */
 const pages = [
   '',
@@ -184,7 +184,7 @@ async function measureViewers(
   const etags = await openPage(overview, headers);
   const watchAll = (): Promise<number[]> =>
     Promise.all(Array.from({ length: viewers }, () => watchOverview(overview, headers, seconds, etags)));
-  // Warm-up: V8 optimizes the code for about half a minute, and until then the CPU time is a quarter higher.
+  // Warms up: V8 takes about half a minute to optimize the code; until then, the CPU time is a quarter higher.
   await watchAll();
   await watchAll();
   const before = (await processorTime(pid ?? 0)) ?? NaN;

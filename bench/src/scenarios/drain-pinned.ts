@@ -5,8 +5,8 @@ import { bestForDraining, describe } from '../server-settings.js';
 import { drainSample } from './drain-sample.js';
 
 /**
- * Measures drains while a forgotten transaction keeps vacuum from removing dead rows. Anything that scans the dead rows
- * of finished jobs becomes slower with each round.
+ * Measures drains while a forgotten transaction keeps vacuum from removing dead rows. If anything scans the dead rows
+ * of finished jobs, each round is slower than the previous one.
  */
 export const drainPinned: Scenario = {
   name: 'drain-pinned',

@@ -17,7 +17,7 @@ const plainEveryMs = 50;
 
 /**
  * Measures how soon scheduled jobs run if all of them become due at the same time, and how long jobs of another queue
- * wait while they run.
+ * wait in the meantime.
  */
 export const dueAtOnce: Scenario = {
   name: 'due-at-once',

@@ -8,7 +8,10 @@ import { median, percentile } from '../statistics.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** List endpoints of the API: filtered by values that many, some and few jobs have, sorted, and with a total. */
+/**
+ * List endpoints of the API: sorted lists, lists with a total, and lists filtered by values that many, some and few
+ * jobs have.
+ */
 const lists = [
   'jobs',
   'jobs?state=failed',

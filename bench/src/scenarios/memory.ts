@@ -14,10 +14,15 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 const connections = 8;
 const viewers = 5;
 
-/** Maximum ratio of a service's memory at the end of the soak to its memory after the first tenth of the soak. */
+/**
+ * Maximum ratio of a service's memory at the end of the soak to the same service's memory after a tenth of the soak.
+ */
 const growth = 1.25;
 
-/** Measures the memory of each service when idle and during a soak: jobs over HTTP, and viewers of the overview. */
+/**
+ * Measures the memory of each service, first while idle and then during a soak with jobs over HTTP and viewers of the
+ * overview.
+ */
 export const memory: Scenario = {
   name: 'memory',
   isLeftOutOfSmoke: true,

@@ -12,13 +12,13 @@ const plain = defineJob({ name: 'plain', queue: 'plain' });
 const concurrencyLimit = 10;
 const rounds = 5;
 
-/** The delay of a scheduled job; longer than the servers' polling interval for scheduled jobs. */
+/** The delay of a scheduled job, in milliseconds. Longer than the interval at which servers poll for scheduled jobs. */
 const delayMs = 1_500;
 
 /**
- * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate. These are the
- * speed of a queue with a concurrency limit, and how soon plain jobs, scheduled jobs, and jobs that commit after the
- * scan cursors have passed their position start.
+ * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate: the speed of a
+ * queue with a concurrency limit, and how soon jobs start. The jobs are plain jobs, scheduled jobs, and jobs whose
+ * transaction commits only after the scan cursors have passed their position.
  */
 export const pinnedGuarantees: Scenario = {
   name: 'pinned-promises',
@@ -124,8 +124,8 @@ export const pinnedGuarantees: Scenario = {
 };
 
 /**
- * Waits until no job is ready or running. Outcomes are written shortly after the handlers end, so jobs still count as
- * running for a moment.
+ * Waits until no job is ready or running. A job still counts as running for a moment after its handler has ended, until
+ * the outcome is written.
  */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {

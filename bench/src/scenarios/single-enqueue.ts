@@ -2,7 +2,10 @@ import { allContenders } from '../contenders/index.js';
 import type { Scenario } from '../bench.js';
 import { rateRow, ratiosOf } from '../result.js';
 
-/** Measures concurrent callers that each enqueue one job and wait until it is durable, like requests of a web service. */
+/**
+ * Measures concurrent callers. Each enqueues one job at a time and waits until it is durable, like requests to a web
+ * service.
+ */
 export const singleEnqueue: Scenario = {
   name: 'single-enqueue',
   run: (bench) =>

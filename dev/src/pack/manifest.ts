@@ -17,7 +17,7 @@ export interface Package {
   readonly manifest: Manifest;
 }
 
-/** The members of the root manifest that every published package repeats. */
+/** The members of the root manifest that are added to every published manifest. */
 export interface Publisher {
   readonly author: string;
   readonly homepage: string;
@@ -29,8 +29,9 @@ export interface Publisher {
 const ofTheRepository = new Set(['scripts', 'devDependencies', 'scarfSettings']);
 
 /**
- * Returns the manifest to publish: without members that are only needed in the repository, without the `source` conditions,
- * whose files are not published, and with the packages of this repository pinned to exact versions.
+ * Returns the manifest to publish. Leaves out the members that only the repository needs, and the `source` conditions,
+ * because the source files are not published. Adds the publisher's members, and pins packages of this repository to
+ * exact versions.
  *
  * @param folder the package's folder in the repository
  * @param versions the versions of the packages of this repository, by name

@@ -6,8 +6,8 @@ import { type Package, publishedManifest, type Publisher } from './manifest.js';
 const embedded = { folder: 'shared/jobs-postgres', file: 'dist/connection/embedded-migrations.js' };
 
 /**
- * Copies the files that a package publishes into a new directory: those that `files` lists, without source maps, build
- * information and the output of deleted sources, plus the README, the licence and the manifest for publishing.
+ * Copies the files that a package publishes into a new directory: the files that the manifest lists, the README, the
+ * licence and the manifest for publishing. Leaves out source maps, build information and the output of deleted sources.
  *
  * @returns the path of the directory
  * @throws {Error} if the package has no README
@@ -48,7 +48,7 @@ async function filesBelow(from: string, listed: string): Promise<string[]> {
 
 function isPublished(file: string, sources: ReadonlySet<string>): boolean {
   if (/\.map$|\.tsbuildinfo$/.test(file)) return false;
-  if (file.startsWith('src/')) return !file.endsWith('.ts'); // template files of new applications
+  if (file.startsWith('src/')) return !file.endsWith('.ts'); // template files for new applications
   const compiled = /^dist\/(.*?)(?:\.d)?\.[jt]s$/.exec(file);
   return compiled === null || sources.has(`${compiled[1]}.ts`);
 }

@@ -2,7 +2,8 @@
 const heading = /^## Unreleased *$/m;
 
 /**
- * Moves the unreleased changes into a section for a version, and leaves an empty section "Unreleased" above it.
+ * Moves the unreleased changes into a section for a version, and leaves an empty section "Unreleased" above that
+ * section.
  *
  * @param date such as `2027-01-31`
  * @throws {Error} if the section "Unreleased" is missing or empty

@@ -14,7 +14,8 @@ const execute = promisify(execFile);
  * @param root the repository
  * @param dryRun whether to check everything but change nothing
  * @returns the release notes
- * @throws {Error} if the version is not later than the current one, or there are uncommitted changes
+ * @throws {Error} if the version is invalid or not later than the current one, if there are uncommitted changes, or if
+ *   the changelog lists no unreleased changes
  */
 export async function prepareRelease(
   root: string,
@@ -28,7 +29,7 @@ export async function prepareRelease(
   };
   npmTagOf(version);
   const tags = (await git('tag', '--list', 'v*')).split('\n').filter(Boolean);
-  // The first release may keep the version that the packages already have.
+  // The first release may use the version that the packages already have.
   if (tags.length > 0 || version !== current) checkFollows(version, current);
   if ((await git('status', '--porcelain')) !== '') throw new Error('Commit or stash your changes first');
 

@@ -9,7 +9,7 @@ export interface Tarball {
   readonly file: string;
   readonly name: string;
   readonly version: string;
-  /** The packages that it depends on, by name. */
+  /** Names of the packages that this package depends on. */
   readonly needs: readonly string[];
 }
 
@@ -23,7 +23,10 @@ export async function readTarball(file: string): Promise<Tarball> {
   return { file, name: manifest.name, version: manifest.version, needs };
 }
 
-/** Sorts tarballs so that dependencies come first, because users may install a package before all are published. */
+/**
+ * Sorts tarballs so that dependencies come first, because a user may install a package before all packages are
+ * published.
+ */
 export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
   const byName = new Map(tarballs.map((tarball) => [tarball.name, tarball]));
   const sorted = new Set<Tarball>();
@@ -40,8 +43,8 @@ export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
 }
 
 /**
- * Publishes tarballs with provenance, dependencies first. Skips those that are already published, so that an interrupted
- * release can be continued.
+ * Publishes tarballs with provenance, dependencies first. Skips versions that are already published, so that an
+ * interrupted release can be continued.
  *
  * @param report called for each package with a line that says whether it was published
  */

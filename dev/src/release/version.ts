@@ -4,7 +4,7 @@ const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?<channel>[a-z]+)
  * Returns the npm tag under which a version is published: `latest`, or the channel of a prerelease, such as `beta` for
  * `1.0.0-beta.2`.
  *
- * @throws {Error} if the version has neither form
+ * @throws {Error} if the version is neither a release nor such a prerelease
  */
 export function npmTagOf(version: string): string {
   const { groups } = partsOf(version);

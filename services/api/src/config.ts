@@ -25,7 +25,10 @@ const variables = Type.Object({
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
   /** The base URL of all links in responses; behind a gateway, the gateway's address. */
   API_BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
-  /** The path that clients use before `/api` behind a gateway, whether or not the gateway strips it from requests. */
+  /**
+   * The path prefix that clients behind a gateway use before `/api`. The API accepts requests with and without the
+   * prefix, because a gateway may strip it.
+   */
   API_PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
   /** Whether this process also runs jobs; by default, only with `API_STORAGE=memory`. */
   API_EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
@@ -37,7 +40,7 @@ const variables = Type.Object({
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
-  /** Whether callers must give a reason when they pause something or delete a resource of the job platform. */
+  /** Whether callers must give a reason when they pause something, or delete items of the job platform. */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -47,7 +50,9 @@ const variables = Type.Object({
   API_MAX_LISTENERS_PER_CALLER: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1_000 }),
   /** Maximum size of a request body, in bytes; 1 MiB by default. */
   API_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1_024, maximum: 268_435_456, default: 1_048_576 }),
-  /** Approximate number of example rows to insert if the application's tables are empty; 0 for none. */
+  /**
+   * Approximate number of example rows to insert if the application's tables are empty. With 0, no rows are inserted.
+   */
   API_SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
   /** How long a job enqueued by `POST /test` takes, in milliseconds. */
   API_TEST_JOB_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 20_000 }),

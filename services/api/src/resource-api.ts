@@ -20,7 +20,10 @@ export interface ResourceApiParts {
   readonly logger: Logger;
 }
 
-/** Serves everything under `/api` and the error pages, and responds to all other paths with an error. */
+/**
+ * Serves the API under `/api` and the error pages under `/errors`. If later middleware throws or sends no response, the
+ * response is an error payload.
+ */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { client, events, application, access, config, logger } = parts;
   const { kind, jobs: storage, application: database } = parts.storage;

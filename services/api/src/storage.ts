@@ -10,7 +10,7 @@ import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
-/** The API's own tables: the migrations that create them, and their qualified names. */
+/** The tables in which the API itself stores data: the migrations that create them, and their qualified names. */
 export interface ApiTables {
   readonly migrations: Migrations;
   readonly keys: string;
@@ -32,7 +32,7 @@ export type Storage =
   | { readonly kind: 'postgres'; readonly jobs: JobStorage; readonly application: ApplicationDatabase }
   | { readonly kind: 'memory'; readonly jobs: JobStorage; readonly application: MemoryDatabase };
 
-/** Creates the storage: in memory if so configured, otherwise in Postgres. */
+/** Creates the storage: in memory if `API_STORAGE` is `memory` or there is no `DATABASE_URL`, otherwise in Postgres. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
     const application = new MemoryDatabase();

@@ -8,12 +8,10 @@ const work = defineJob({ name: 'work' });
 const later = { runAt: new Date('2100-01-01') };
 const cron = '0 0 1 1 *';
 
-/**
- * Matches the paths of the example application's operations, which the tests of `@longshore/resources` cover instead.
- */
+/** Matches the paths of the example application's operations. The tests of `@longshore/resources` cover these. */
 const applicationPath = /^\/(customers|orders|cancellations|cars|tickets)\//;
 
-/** An operation to call, and a query that shows its effect. */
+/** An operation to call, and a query for checking its effect. */
 interface Operated {
   readonly path: string;
   /** A query whose single row differs before and after the operation. */

@@ -14,7 +14,7 @@ import createClient from 'openapi-fetch';
 import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
-/** The source of a client, as a caller would write it, for jobs and for resources of the application. */
+/** Source code of a client, as a user of the API would write it. It uses jobs and the resources of the application. */
 const source = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';

@@ -81,7 +81,7 @@ describe('Scopes', () => {
     await storage.close();
   });
 
-  /** Returns the status of a call without reading the body, which may be an endless stream. */
+  /** Returns the status of a call. Does not read the body, because it may be an endless stream. */
   const statusOf = async (call: string, scope: string | undefined): Promise<number> => {
     const [method = '', path = ''] = call.split(' ');
     const url = `${server.url}${path === '/test' ? '' : '/api/v1'}${path.replaceAll(/\{\w+\}/g, 'x')}`;

@@ -32,7 +32,7 @@ export async function withDevelopmentPostgres<Result>(
 /**
  * Starts the Postgres of `longshore dev`, which keeps its data in `.longshore/postgres`.
  *
- * @param say called with a progress message, and with each warning and error that Postgres logs
+ * @param say called with a progress message, and with each warning, error and panic that Postgres logs
  * @throws {Error} if the package that contains Postgres is not installed
  */
 export async function startDevelopmentPostgres(say: (line: string) => void): Promise<LocalPostgres> {

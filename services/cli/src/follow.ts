@@ -3,20 +3,20 @@ import type { Installation, Item } from './installation.js';
 const final = new Set(['done', 'failed', 'cancelled']);
 
 /**
- * Time before the job is read for the second time, in milliseconds. It is short because many jobs finish quickly, and
- * doubles after each further read.
+ * Pause between the first two reads of the job, in milliseconds. It is short because many jobs finish quickly. Each
+ * further pause is twice as long as the one before.
  */
 const firstIntervalMs = 50;
-/** Maximum time between two reads of the job, in milliseconds. */
+/** Maximum pause between two reads of the job, in milliseconds. */
 const maxIntervalMs = 500;
 
 /** Maximum number of log lines per request. */
 const pageSize = 100;
 
 /**
- * Follows a job and reports its log and progress to callbacks.
+ * Reads a job, and passes its log lines and its progress to callbacks.
  *
- * @param untilFinished whether to wait until the job has finished; otherwise the job is read once
+ * @param untilFinished whether to repeat this until the job has finished; otherwise the job is read once
  * @param onLine called with each line of the log, from the beginning
  * @param onProgress called with the progress, from 0 to 100, and its message when they change
  * @returns the job as it was last read

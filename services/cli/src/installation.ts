@@ -26,7 +26,7 @@ export class Installation {
   /**
    * Sends a request to the API and returns the parsed response.
    *
-   * @throws {Error} with the message of the API if it rejects the request, or with the URL of the API if it does not
+   * @throws {Error} with the messages of the API if it rejects the request, or with the URL of the API if it does not
    *   respond
    */
   async call<Answer>(method: string, path: string, body?: object): Promise<Answer> {

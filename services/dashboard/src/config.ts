@@ -16,7 +16,7 @@ const variables = Type.Object({
   ...databaseVariables,
   ...dashboardVariables,
   ...proxyVariables,
-  /** Size of the pool for writes, which only operators' actions use. Pages read through separate connections. */
+  /** Size of the pool for writes. Only operators' actions write; pages read through separate connections. */
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 2 }),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
 });

@@ -31,8 +31,7 @@ describe('the service dashboard', () => {
   });
 
   /**
-   * Starts the service and returns a client for it. Resolves once the service listens, which is before the storage is
-   * open.
+   * Starts the service and returns a client for it. Resolves once the service listens; the storage may not be open yet.
    */
   const start = async (environment: Readonly<Record<string, string>> = {}) => {
     const stream = new PassThrough();

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const template = fileURLToPath(new URL('../template/', import.meta.url));
 
 /**
- * Maps the names of template files to their names in the application. npm would not publish the template under the
- * latter names.
+ * Maps the names of template files to their final names in the application. The template does not use the final names,
+ * because npm treats files with these names specially when it publishes a package.
  */
 const renamed: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',

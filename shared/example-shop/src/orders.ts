@@ -80,8 +80,8 @@ export const orders = defineResource(
   },
   tableStorage({
     name: 'shop.order',
-    // Only these fields have an index for sorting, because each index slows down every insert. To sort by any other
-    // field, Postgres has to sort all rows that match the filters (docs/adr/015).
+    // Only these fields have an index for sorting, because each index slows down every insert. If a request sorts by
+    // another field, Postgres has to sort all rows that match the filters (docs/adr/015).
     indexes: { sort: ['number', 'status', 'total', 'createdAt'] },
     operations: {
       pay: async ({ item, enqueue }) => {

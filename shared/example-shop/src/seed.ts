@@ -111,7 +111,8 @@ const states = [
   'refunded',
 ];
 
-// SQL expressions for a line item, where `n` is the number of the order and `line` is that of the item in the order.
+// SQL expressions for a line item: `n` is the number of the order, and `line` is the number of the item within the
+// order.
 const quantity = '(1 + (n + line) % 4)';
 const price = '(5 + (n * line) % 90 + 0.9)';
 

@@ -26,7 +26,11 @@ for (const kind of ['postgres', 'memory'] as const)
     const first = async <Item>(path: string): Promise<Item> => ((await get(path)).body as [Item])[0];
     const put = (path: string, json?: unknown): Promise<Answer> => shop.call('PUT', path, json);
 
-    /** Returns the path of the first non-empty `child` collection below the items of the collection at `path`. */
+    /**
+     * Returns the path of a non-empty collection named `child`: below the first item at `path` that has one.
+     *
+     * @throws {Error} if there is no such item
+     */
     const filled = async (path: string, child: string, key = 'id'): Promise<string> => {
       const parents = (await get(path)).body as Readonly<Record<string, unknown>>[];
       for (const parent of parents) {
@@ -37,8 +41,8 @@ for (const kind of ['postgres', 'memory'] as const)
     };
 
     /**
-     * Returns all collections with their paths. The path of a child collection goes through a parent item whose
-     * collection is not empty.
+     * Returns all collections with their paths. A child collection is reached through a parent item that has at least
+     * one such child.
      */
     const collections = async (): Promise<{ path: string; resource: Resource }[]> => {
       const below = async (

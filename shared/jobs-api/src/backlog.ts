@@ -8,21 +8,21 @@ const countMaxAgeMs = 1_000;
 const maxQueues = 1_000;
 
 interface Count {
-  /** The number of jobs counted, plus those admitted since. */
+  /** The number of ready jobs when they were counted, plus the jobs admitted since. */
   jobs: number;
   readonly untilMs: number;
 }
 
 /**
  * Rejects jobs for queues that already have too many ready jobs. The ready jobs of a queue are counted at most once a
- * second; jobs admitted between two counts are added to the earlier count.
+ * second. Jobs admitted between two counts are added to the earlier count.
  */
 export class Backlog {
   readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #maxReadyJobs: number;
   readonly #counts = new Map<string, Promise<Count>>();
 
-  /** @param maxReadyJobs maximum number of ready jobs in each queue */
+  /** @param maxReadyJobs maximum number of ready jobs in a queue */
   constructor(storage: Pick<JobStorage, 'jobs'>, maxReadyJobs: number) {
     this.#storage = storage;
     this.#maxReadyJobs = maxReadyJobs;
@@ -47,7 +47,7 @@ export class Backlog {
     for (const { jobs, count } of admitted) count.jobs += jobs;
   }
 
-  /** Returns a recent count; concurrent callers share one. */
+  /** Returns a count that is at most a second old. Concurrent callers for the same queue share one count. */
   async #current(queue: string): Promise<Count> {
     const known = this.#counts.get(queue);
     const before = known === undefined ? undefined : await known;

@@ -26,7 +26,10 @@ const New = Type.Object(
 
 const past = 'A deployment is a record of the past. Delete it and create another one.';
 
-/** `/deployments`: when versions were put into service. The dashboard marks them on its charts. */
+/**
+ * `/deployments`: a deployment records when a version was put into service. The dashboard marks deployments on its
+ * charts.
+ */
 export function deploymentsResource(
   { deployments }: Pick<JobStorage, 'deployments'>,
   requiresReason: boolean,

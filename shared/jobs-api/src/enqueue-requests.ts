@@ -66,8 +66,9 @@ export async function withApiErrors<Result>(work: () => Promise<Result> | Result
 }
 
 /**
- * Converts several bodies to enqueue requests and runs `work` with all of them. The problems of all bodies are thrown
- * together as one 422, each with the position of its body.
+ * Converts several bodies to enqueue requests and runs `work` with all of them. If several bodies have unknown job
+ * names, or several have invalid arguments, one 422 lists the problems of all of them, each with the position of its
+ * body.
  *
  * @param at returns the position of the body with an index, for messages; by default `[3]` for index 3
  */

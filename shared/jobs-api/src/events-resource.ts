@@ -69,8 +69,8 @@ export function jobEventsResource(events: JobEvents): Resource {
 /**
  * Converts a stream of job events to server-sent events.
  *
- * @param filter selects the events that the caller may see, because a job can move to a queue outside the caller's
- * scope
+ * @param filter selects the events that the caller may see; it is needed because a job can move to a queue outside the
+ *   caller's scope
  */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {

@@ -84,9 +84,9 @@ export function toTime(date: Date | null): string | null {
 }
 
 /**
- * Returns the creation time of a job or batch, taken from its id, by which lists are sorted and filtered. `createdAt`
- * is the start of the transaction instead, and transactions may have started in a different order; it is used only if
- * the id contains no time.
+ * Returns the creation time of a job or batch. The time is taken from the id, because lists are sorted and filtered by
+ * id. If the id contains no time, returns `createdAt` instead. That is the start of the transaction, so it can order
+ * jobs differently from their ids.
  */
 export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
   return (timeOfId(id) ?? createdAt).toISOString();

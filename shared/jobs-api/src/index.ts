@@ -43,8 +43,8 @@ export interface JobsApiOptions {
   >;
   readonly client: JobClient;
   /**
-   * Provides the events of `storage`; created if omitted. Close it before the HTTP listener, so that requests waiting
-   * for events get a response.
+   * Provides the events of `storage`; by default, created for this API. Close it before the HTTP listener, so that
+   * requests waiting for events get a response.
    */
   readonly events?: JobEvents;
   /** The definitions of the jobs that may be enqueued. */
@@ -56,7 +56,7 @@ export interface JobsApiOptions {
    */
   readonly maxBacklog?: number;
   /**
-   * Whether callers must give a reason when they pause something or delete a resource of the job platform; `false` by
+   * Whether callers must give a reason when they pause something, or delete items of the job platform; `false` by
    * default.
    */
   readonly requiresReasons?: boolean;

@@ -34,8 +34,8 @@ export interface NewBatchBody {
 }
 
 /**
- * Enqueues the jobs that request bodies describe. The jobs of concurrent requests are stored in one write. The response
- * to a request is sent once its jobs are durable, without reading them back.
+ * Enqueues the jobs that request bodies describe. The storage may combine the jobs of concurrent requests into one
+ * write. The response to a request is sent once its jobs are durable. New jobs are not read back for the response.
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
@@ -61,6 +61,7 @@ export class JobEnqueuer {
    * @param caller a caller without a row scope can see all queues
    * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the existing job with
    *   the same key has been deleted
+   * @throws {KeyHolderHiddenError} if the existing job with the same key has been deleted, or the caller may not see it
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
@@ -127,7 +128,10 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
   return job === null ? null : toJobItem(job);
 }
 
-/** Restricts a request to what its caller may see: parents in queues outside `scope` are treated as unknown. */
+/**
+ * Restricts a request to what its caller may see: parents in queues outside `scope` are treated as unknown. Without a
+ * scope, the request is unchanged.
+ */
 function withVisibleQueues(
   { options, ...request }: EnqueueRequest,
   scope: Scope | undefined,
@@ -136,8 +140,8 @@ function withVisibleQueues(
 }
 
 /**
- * Like {@link withVisibleQueues}. In addition, the request fails if a job with the same key exists in a queue that the
- * caller may not see.
+ * Like {@link withVisibleQueues}. In addition, the request fails if the existing job with the same key has been deleted
+ * or is in a queue that the caller may not see.
  */
 function requiringVisibleExisting(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = withVisibleQueues(request, scope);

@@ -36,7 +36,7 @@ const names = Object.keys(JobEventItem.properties);
 /**
  * Converts a job event to a server-sent event.
  *
- * @param resumeAt the position from which a client that has received the event resumes
+ * @param resumeAt where a client resumes after it has received the event; sent as the id of the server-sent event
  */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
   return { event: event.kind, id: resumeAt.toISOString(), data: toItem(event) };

@@ -20,7 +20,7 @@ interface JobsResourceParts {
   readonly enqueuer: JobEnqueuer;
   readonly editor: JobEditor;
   readonly events: JobEvents;
-  /** Whether deleting jobs requires a reason. */
+  /** Whether callers must give a reason when they delete jobs. */
   readonly requiresReason: boolean;
 }
 

@@ -22,10 +22,10 @@ const LogItem = Type.Object({
 
 type Item = Static<typeof LogItem>;
 
-/** Maximum number of log lines that a search examines, counted from the latest. */
+/** Maximum number of log lines that a search examines: only the latest ones are searched. */
 const maxSearched = 10_000;
 
-/** `/jobs/{id}/logs`: the lines that a job's handler logged, in the order in which they were written. */
+/** `/jobs/{id}/logs`: the lines that a job's handler logged, in the order of writing. */
 export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'logs',

@@ -44,8 +44,8 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
 }
 
 /**
- * Returns the next due times. Returns an empty list if the schedule is invalid, which can happen if it was written to
- * the database directly.
+ * Returns the next due times. If the schedule is invalid, returns an empty list; this can happen if the schedule was
+ * written to the database directly.
  */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {

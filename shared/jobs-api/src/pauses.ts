@@ -10,7 +10,7 @@ import Type, { type Static } from 'typebox';
 import { nullable, text, toTime } from './fields.js';
 import { Reason } from './reasons.js';
 
-/** Fields that describe the pause of an item, for items that can be paused. */
+/** The fields of an item that describe its pause. Every resource whose items can be paused has these fields. */
 export const pauseFields = {
   pausedAt: nullable(
     Type.String({ format: 'date-time', description: 'When it was paused; null if it is not' }),

@@ -94,8 +94,8 @@ export function queuesResource(
     return queue === null ? undefined : toQueueItem(queue);
   };
   /**
-   * Reads a queue and changes it with `set`. If `set` resolves to null, because the queue has changed since it was
-   * read, tries again with the current queue.
+   * Reads a queue and changes it with `set`. If the queue has changed since it was read, `set` resolves to null. The
+   * change is then tried again with the current queue. Returns `undefined` if there is no such queue.
    */
   const change = async (
     name: string,

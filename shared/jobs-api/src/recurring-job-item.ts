@@ -105,7 +105,7 @@ export const NewRecurringJobItem = Type.Object({
 
 /**
  * Converts a request body to the options of a recurring job.
- * @throws {ApiError} 42202 if no job has this name
+ * @throws {ApiError} 42202 if the application does not define the job, and unknown jobs are not accepted
  */
 export function toRecurringJobOptions(
   requests: EnqueueRequests,

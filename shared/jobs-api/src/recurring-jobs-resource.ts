@@ -235,8 +235,8 @@ function checkOf(check: Check<Item> | undefined): ControlOptions<RecurringJob> {
 }
 
 /**
- * Runs `work`, and turns its error into an ApiError if the recurring job may not be changed.
- * @throws {ApiError} 40902 if the recurring job is defined in an application's code
+ * Runs `work` and rethrows its errors.
+ * @throws {ApiError} 40902 instead, if `work` failed because the recurring job is defined in an application's code
  */
 async function owned<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

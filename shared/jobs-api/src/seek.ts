@@ -16,7 +16,7 @@ interface Found<Item> {
 }
 
 /**
- * Reads a page of a collection sorted by id, by offset or by cursor.
+ * Reads a page of a collection that is sorted by id. The page starts at an offset or at a cursor.
  *
  * @param read reads rows in either order, starting at an offset or after an id
  */

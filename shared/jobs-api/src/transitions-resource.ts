@@ -41,7 +41,7 @@ const TransitionItem = Type.Object({
   ),
 });
 
-/** `/jobs/{id}/transitions`: every state that a job has been in, oldest first. */
+/** `/jobs/{id}/transitions`: the state changes of a job, oldest first. */
 export function transitionsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'transitions',

@@ -63,7 +63,7 @@ onEachStorage('An operation on a job', (api) => {
         const answer = await api.put(`/jobs/${id}/${verb}`);
         if (effect === 'refuses') expect(answer.codes).to.deep.equal([40902]);
         else if (effect === 'leaves') expect(answer.item).to.deep.equal(item);
-        // A running job is not cancelled immediately, but later by its server.
+        // A running job is cancelled later, by its server.
         else expect(answer.item['state']).to.equal(state === 'processing' ? state : states?.to[0]);
       });
     }

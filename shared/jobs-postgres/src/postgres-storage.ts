@@ -115,7 +115,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // Reads jobs before they are changed, on the same connections as writes.
+    // Reads jobs that are about to be changed, on the connections for writes.
     const written = new PostgresJobReader(
       { database, searches, lookups: database },
       clock,

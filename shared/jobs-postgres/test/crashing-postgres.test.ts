@@ -26,7 +26,7 @@ describe('A job that crashes Postgres', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Resolves to a connection as soon as Postgres has recovered and accepts one. */
+  /** Resolves to a connection as soon as Postgres has recovered and accepts connections. */
   function connected(): Promise<pg.Client> {
     return eventually(async () => {
       const client = new pg.Client(postgres.url);

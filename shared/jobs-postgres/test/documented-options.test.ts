@@ -6,7 +6,10 @@ import { databaseOptions, maxQueues, readOptions, searchOptions } from '../src/c
 const url = 'postgres://127.0.0.1:1/none';
 
 describe('The options of the Postgres storage in docs/operations.md', () => {
-  /** By option: returns the value that the storage uses if the option has this value, or if it is omitted. */
+  /**
+   * Maps an option's name to a function. Given a value of the option, or `undefined` if the option is omitted, the
+   * function returns the value that the storage uses.
+   */
   const resolved: Record<string, (value?: number) => number> = {
     commandBatchMaxTimeoutMs: (value) =>
       databaseOptions(withValue('commandBatchMaxTimeoutMs', value)).statementTimeoutMs,

@@ -25,8 +25,8 @@ describe('Failed jobs in Postgres', () => {
   });
 
   /**
-   * Stores `jobs` failed jobs in the queue `failing`. The n-th one failed `n + secondsAgo` seconds ago, but not before
-   * today (UTC).
+   * Stores `jobs` failed jobs in the queue `failing`. The n-th job failed `n + secondsAgo` seconds ago, or at the start
+   * of today (UTC) if that is later.
    */
   const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
     await storage.queues.pause('failing');

@@ -40,7 +40,7 @@ describe('The feed of Postgres', () => {
       claims.map((one) => ({ claim: one, outcome: { kind: 'done', result: 'null' } })),
     );
 
-  /** Returns the ids of the jobs that have ended since a time, and the time from which to resume reading. */
+  /** Returns the ids of the jobs that have ended since `since`, and the time from which to resume reading. */
   async function read(since: Date): Promise<{ ids: string[]; resumeAt: Date }> {
     const { events, resumeAt } = await storage.feed.read({ since, topics: finishedStates });
     return { ids: events.map(({ jobId }) => jobId), resumeAt };

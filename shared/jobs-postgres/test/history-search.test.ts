@@ -11,10 +11,13 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;
 const dayMs = 86_400_000;
-/** Two days ago, because jobs may still be added to yesterday's partition for a quarter of an hour. */
+/**
+ * The UTC date two days ago. Not yesterday, because jobs may still be added to yesterday's partition for a quarter of
+ * an hour.
+ */
 const endedDay = new Date(Date.now() - 2 * dayMs).toISOString().slice(0, 10);
 
-/** Uses two days, one past and the current one, each with more jobs than a query reads before it uses an index. */
+/** Uses two days, a past day and the current one. Each has more jobs than a query reads before it uses an index. */
 describe('A large history in Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;

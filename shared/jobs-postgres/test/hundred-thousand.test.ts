@@ -6,7 +6,7 @@ import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const jobs = 100_000;
-/** Number of jobs that a bulk operation changes, which takes ten chunks. */
+/** Number of jobs that a bulk operation changes, in ten chunks. */
 const changedJobs = 10_000;
 const work = defineJob({ name: 'work' });
 

@@ -13,7 +13,7 @@ const migrationLock = '7241865325823964';
  */
 const lastOfFirstRelease = '006_planner-padding.sql';
 
-/** Returns the tables on which a migration creates an index but which it does not create itself. */
+/** Returns the tables that a migration adds an index to without creating them itself. */
 function indexedFromBefore(sql: string): string[] {
   const tablesIn = (pattern: RegExp): string[] => [...sql.matchAll(pattern)].map(([, table = '']) => table);
   const made = tablesIn(/\bcreate table (?:if not exists )?(?:longshore\.)?(\w+)/gi);

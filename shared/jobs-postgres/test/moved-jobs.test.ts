@@ -44,7 +44,7 @@ describe('A job that another process moved to another queue', () => {
     });
   }
 
-  /** Returns the id of a job that was moved to another queue after `storage` had looked it up. */
+  /** Returns the id of a job that was moved to another queue after `storage` had looked up the job. */
   async function moved(options: object = { runAt: later }): Promise<string> {
     const { id } = await new JobClient(mover).enqueue(work, { n: 1 }, options);
     expect(await storage.jobs.find(id)).to.include({ queue: 'from' });

@@ -58,8 +58,8 @@ describe('The history of a Postgres storage', () => {
   }
 
   /**
-   * Runs one round of maintenance and backdates what it has recorded by a day. A later round can then drop the expired
-   * partitions.
+   * Runs one round of maintenance, and backdates its records of expired partitions by a day. A later round can then
+   * drop these partitions.
    */
   async function recordExpiryYesterday(options: Partial<PostgresOptions> = {}): Promise<void> {
     await maintainOnce(options);

@@ -41,10 +41,10 @@ describe('The static statements', () => {
         .map(([, left, right]) => `${name}: ${left}, ${right}`);
     });
     expect(joined.toSorted()).to.deep.equal([
-      'longshore-claim-within-limits: setting, claimed', // one of them has one row
-      'longshore-declare-servers-dead: silent, dead', // as many rows as servers
-      'longshore-resume-type-when-due: resumed, gap', // one of them has one row
-      'longshore-resume-type: resumed, gap', // one of them has one row
+      'longshore-claim-within-limits: setting, claimed', // one of the two has only one row
+      'longshore-declare-servers-dead: silent, dead', // at most as many rows as there are servers
+      'longshore-resume-type-when-due: resumed, gap', // one of the two has only one row
+      'longshore-resume-type: resumed, gap', // one of the two has only one row
       'longshore-sweep-unique: seen, stale', // at most 1 000 keys
     ]);
   });
@@ -54,7 +54,7 @@ describe('The static statements', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     for (const [name, text] of statements) await client.query(`prepare "${name}" as ${text}`);
-    // Reads the column `result_types` through JSON, because it does not exist in Postgres 15.
+    // Reads the column `result_types` through JSON, because Postgres 15 does not have this column.
     const { rows } = await client.query<{ name: string }>(
       `select name from pg_prepared_statements as prepared where to_jsonb(prepared) -> 'result_types' ? 'void'`,
     );

@@ -3,13 +3,13 @@ import { before, it } from 'mocha';
 import { type JobListQuery, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Defines the tests of lists that span too many queues to read each queue page by page. */
+/** Defines the tests of lists that span many queues, too many to read each queue page by page. */
 export function readingManyQueues(fixture: Fixture): void {
   const queues = Array.from({ length: 30 }, () => fixture.newQueue());
   const start = Date.now();
   /**
-   * Jobs that are spread over the queues, except that the first ten and the last ten share one queue. Every tenth job
-   * is named `tenth`.
+   * Jobs that are spread over the queues, apart from the first ten and the last ten: these share one queue. Every tenth
+   * job is named `tenth`.
    */
   const jobs: NewJob[] = Array.from({ length: 90 }, (_each, index) => ({
     ...newJob(queues[index < 10 || index >= 80 ? 3 : (index * 7) % 30] ?? ''),

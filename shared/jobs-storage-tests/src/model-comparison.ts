@@ -3,7 +3,7 @@ import type { Job, JobStorage } from '@longshore/jobs';
 import { jobStates } from '@longshore/jobs/storage';
 import type { Model } from './model.js';
 
-/** Asserts that the queue has the same jobs and counts in the storage as in the model. */
+/** Asserts that the queue's jobs and counts in the storage are the same as in the model. */
 export async function expectSame(model: Model, storage: JobStorage, queue: string): Promise<void> {
   const listed = await storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   const found = listed.map((job) => visible(job.id, job));

@@ -7,7 +7,7 @@ export interface ModelJob {
   attempt: number;
   maxAttempts: number;
   priority: number;
-  /** At most {@link concurrencyLimit} jobs with the same key run at once. */
+  /** At most {@link concurrencyLimit} jobs with the same key run at once; `null` if the job has no key. */
   concurrencyKey: string | null;
   /** The claim of the current attempt, or `null` if the job is not running. */
   claim: Claim | null;
@@ -16,26 +16,27 @@ export interface ModelJob {
 
 export const concurrencyLimit = 2;
 
-/** A job for {@link Model.enqueue} to enqueue. */
+/** The input of {@link Model.enqueue}. */
 export interface ModelEnqueueRequest extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
-  /** A unique key, and what happens if an unfinished job already has the key; `null` for a job without one. */
+  /** A unique key, and what happens if an unfinished job already has that key; `null` if the job has no unique key. */
   readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
 }
 
 /** The expected result of an action on one job. */
 export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
 
-/** A minimal model of the jobs in one queue, which defines what a storage must do, but not how. */
+/** A minimal model of the jobs in one queue. It defines what a storage must do, but not how. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
-  /** For each unique key, the id of the last job that was created with it. */
+  /** Maps a unique key to the id of the last job that was created with the key. */
   readonly #holders = new Map<string, string>();
   paused = false;
 
   /**
-   * Enqueues a job. Returns `id` if it was created, `rejected` if a conflict must be rejected, or otherwise the id of
-   * the unfinished job that already has its unique key.
+   * Enqueues a job. Returns `id` if a new job was created. If an unfinished job already has the unique key, returns
+   * `rejected` if that is the policy, and otherwise the id of the existing job. The policy `replace` also replaces the
+   * content of that job, unless it is running.
    */
   enqueue(id: string, { due, unique, ...content }: ModelEnqueueRequest): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
@@ -142,7 +143,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Moves a job that stops running to this state, or cancels it if that was requested while it ran. */
+  /** Moves a job that stops running to this state, or cancels the job if a cancellation was requested while it ran. */
   #continueAs(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

@@ -17,8 +17,8 @@ const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
 /**
- * The storage to compare with the model, with its live servers, the ids of all jobs, and all claims ever made, valid or
- * not.
+ * The storage to compare with the model, its live servers, the ids of all jobs, and all claims ever made, including
+ * those that are no longer valid.
  */
 interface SystemUnderTest {
   readonly fixture: Fixture;
@@ -90,7 +90,8 @@ const claim =
   };
 
 /**
- * Writes with a claim of any age. An invalid claim must change nothing; a valid one must not be reported as invalid.
+ * Writes with a claim of any age. A claim that is no longer valid must change nothing, and a valid claim must not be
+ * reported as invalid.
  */
 const withClaim =
   (
@@ -105,7 +106,7 @@ const withClaim =
     const stale = await write(storage, drawn);
     await storage.maintenance.maintain(); // applies a cancellation that came too late to stop the attempt
     if (held) change(model, drawn);
-    // The result for an invalid claim is not checked, because a repeated completion may succeed: the first response
+    // The result for an invalid claim is not checked. A repeated completion may succeed, because the first response
     // could have been lost.
     if (held) expect(stale).to.deep.equal([]);
   };
@@ -229,8 +230,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /**
- * Defines the test that runs random sequences of what clients, servers and operators do, and compares each step with a
- * model.
+ * Defines the test that runs random sequences of the actions of clients, servers and operators, and compares the
+ * storage with a model after each step.
  */
 export function modelling(fixture: Fixture): void {
   it('is in the same state as the model after every step', async () => {

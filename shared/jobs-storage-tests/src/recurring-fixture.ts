@@ -34,9 +34,9 @@ export class RecurringFixture {
   }
 
   /**
-   * Adds a recurring job that became due about `agoMs` milliseconds ago, at a full minute, and has been due every
-   * minute since. If `agoMs` is 0, it is next due in an hour, so that a minute that begins during the test changes
-   * nothing.
+   * Adds a recurring job that became due about `agoMs` milliseconds ago, at a full minute, and is due again every
+   * minute. If `agoMs` is 0, the job is due only every hour instead, so that a minute that begins during the test
+   * changes nothing.
    */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
     const now = await this.#fixture.storage.readClock();
@@ -48,9 +48,9 @@ export class RecurringFixture {
   }
 
   /**
-   * Fires all due recurring jobs, and returns what happened to this one.
+   * Fires all due recurring jobs, and returns what happened to the one with this id.
    *
-   * @throws {Error} if this one did not fire
+   * @throws {Error} if the recurring job with this id did not fire
    */
   async fire(id: string): Promise<FiredRecurringJob> {
     const { fired } = await this.#fixture.storage.recurring.fireDue(1_000);

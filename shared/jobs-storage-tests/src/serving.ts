@@ -245,11 +245,11 @@ export function serving(fixture: Fixture): void {
       const end = new Date(fixture.storage.clock.now() + 300);
       await fixture.storage.jobTypes.pause(paused.name, { until: end });
       const { id } = await client.enqueue(paused, {});
-      // Once a job that was enqueued later is done, a claim must have skipped the paused one.
+      // The other job was enqueued later. Once it is done, a claim must have skipped the paused job.
       await jobIn((await client.enqueue(other, {})).id, inState('done'));
       const job = await jobIn(id, inState('done'));
       expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));
-      // Claims ignore a pause that is over; the chore that removes it and records the resumption may run later.
+      // Claims ignore a pause that is over. The chore that removes the pause and records the resumption may run later.
       const entry = await until(async () => {
         const [newest] = await fixture.storage.audit.list({ limit: 1, target: paused.name });
         return newest;

@@ -20,7 +20,7 @@ export interface StorageUnderTest {
   close(): Promise<void>;
 }
 
-/** Opens the storage before the first test, closes it after the last, and provides common operations on it. */
+/** Opens the storage before the first test, closes it after the last test, and provides common operations on it. */
 export class Fixture {
   #subject: StorageUnderTest | undefined;
   readonly #registrations: ServerRegistration[] = [];
@@ -62,7 +62,7 @@ export class Fixture {
   }
 
   /**
-   * Registers a server, which is unregistered after the test.
+   * Registers a server and unregisters it after the test.
    *
    * @param jobNames names of the jobs that the server has handlers for; by default, it accepts any job
    */

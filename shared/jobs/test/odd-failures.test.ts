@@ -20,7 +20,9 @@ const claimed: ClaimedJob = {
 
 const tenYearsMs = 315_360_000_000;
 
-/** Generates functions that create values which throw when they are printed, read or inspected. */
+/**
+ * Generates functions that create hostile values: they throw when printed, read or inspected, or cannot be serialized.
+ */
 const hostile = fc.constantFrom<MakeValue>(
   () => Object.create(null) as unknown,
   () => ({
@@ -61,7 +63,7 @@ const hostile = fc.constantFrom<MakeValue>(
   },
 );
 
-/** Creates an odd value. A function, because fast-check inspects the values that it generates. */
+/** Creates an odd value. This is a function, because fast-check inspects the values that it generates. */
 type MakeValue = () => unknown;
 
 const member: fc.Arbitrary<MakeValue> = fc.oneof(
@@ -72,7 +74,7 @@ const member: fc.Arbitrary<MakeValue> = fc.oneof(
   fc.string({ unit: 'binary' }).map((value) => () => value),
 );
 
-/** Generates errors with some odd members, each of which has an odd value or a getter that throws. */
+/** Generates errors with some odd members. Each of these has an odd value or a getter that throws. */
 const oddError: fc.Arbitrary<MakeValue> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),

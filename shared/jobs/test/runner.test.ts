@@ -19,7 +19,8 @@ const claimed = (attempt: number): ClaimedJob => ({
 
 describe('A server that loses leases', () => {
   /**
-   * Runs attempt `running` of a job, and drops the lease of attempt `dropped` meanwhile. Returns the reported outcomes.
+   * Runs attempt `running` of a job, and drops the lease of attempt `dropped` in the meantime. Returns the kinds of the
+   * reported outcomes.
    */
   async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
     let finish: () => void = () => undefined;

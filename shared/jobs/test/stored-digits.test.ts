@@ -2,7 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { keepStoredDigits } from '../src/storage/index.js';
 
-/** Returns the stored document after JavaScript has parsed it, changed it and written it back. */
+/**
+ * Returns the result of `keepStoredDigits` for a stored document that JavaScript has parsed, changed and serialized
+ * again.
+ */
 function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {
   return keepStoredDigits(stored, JSON.stringify(change(JSON.parse(stored) as Record<string, unknown>)));
 }

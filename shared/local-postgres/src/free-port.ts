@@ -6,7 +6,9 @@ export async function freePort(preferred = 0): Promise<number> {
   return port ?? (await listenOnce(0)) ?? 0;
 }
 
-/** Listens on a port for a moment (on any free port if it is 0). Returns the port, or `null` if it is in use. */
+/**
+ * Listens for a moment on a port; 0 stands for any free port. Resolves to the port, or to `null` if listening failed.
+ */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** The id of the user and group `nobody`, who exists on every Linux system and owns no files. */
+/** The user id and group id of `nobody`, an account that exists on every Linux system and owns no files. */
 const unprivilegedId = 65534;
 
 export type PostgresProcess = ChildProcessByStdio<null, null, Readable>;
@@ -14,10 +14,13 @@ export function dataOwner(): number | null {
 /**
  * Starts a Postgres program with its standard error piped.
  *
- * - Postgres refuses to run as root. Root therefore runs it as `nobody`, with one capability that lets it reach all
- *   files: the binaries or the data may be below a home directory that only root can enter. Without `no_setuid_fixup`,
- *   `initdb` would not notice the capability, because it checks access with access(2).
- * - On Linux, the kernel sends Postgres a SIGINT (fast shutdown) when this process dies, even if it is killed.
+ * - If this process runs as root, the program runs as `nobody`, because Postgres refuses to run as root. A capability
+ *   lets the program reach all files, because the binaries or the data may be below a home directory that only root can
+ *   enter. `initdb` checks access with access(2), which ignores the capability without `no_setuid_fixup`.
+ * - On Linux, the kernel sends Postgres a SIGINT (fast shutdown) when this process dies, even if this process is
+ *   killed.
+ *
+ * @throws {Error} if this process runs as root on a system other than Linux
  */
 export function launch(program: string, args: readonly string[]): PostgresProcess {
   const wrapper = process.platform === 'linux' ? ['setpriv', '--pdeathsig=INT'] : [];

@@ -14,9 +14,9 @@ export interface LocalPostgresOptions {
    * can use it.
    */
   readonly directory: string;
-  /** TCP port on 127.0.0.1; a free one by default. */
+  /** TCP port on 127.0.0.1; a free port by default. */
   readonly port?: number;
-  /** The name of the database, which is created if missing; `longshore` by default. */
+  /** The name of the database; `longshore` by default. The database is created if missing. */
   readonly database?: string;
   /** Whether the data survives a power failure; `true` by default. `false` makes Postgres faster, for tests. */
   readonly durable?: boolean;
@@ -37,8 +37,8 @@ export interface LocalPostgres {
 }
 
 /**
- * Time for the final checkpoint when Postgres is stopped, in milliseconds. If that is not enough, Postgres recovers at
- * the next start.
+ * How long Postgres can take for the final checkpoint when it is stopped, in milliseconds. After that, Postgres is
+ * ended immediately and recovers at the next start.
  */
 const stopDeadlineMs = 2_500;
 
@@ -74,7 +74,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 
   const database = options.database ?? 'longshore';
   try {
-    // Loads the driver while Postgres starts, because both take about as long.
+    // Loads the driver while Postgres starts, because the two take about equally long.
     const [{ default: pg }] = await Promise.all([import('pg'), untilReady(child, options.onLog)]);
     await createDatabase(pg, urlOf(cluster, port, 'postgres'), database);
   } catch (error) {

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 const shutdownMs = 3_000;
 
 /**
- * Cleans up after a crash. First waits for a Postgres that is still shutting down. Then removes `postmaster.pid` if its
- * process has ended, or if the process id now belongs to another program, which is common in containers. Postgres would
- * refuse to start because of the file.
+ * Cleans up after a crash: waits for a Postgres that is still shutting down, and removes a stale `postmaster.pid`,
+ * because Postgres would refuse to start with it. The file is stale if its process has ended, or if the process id now
+ * belongs to another program. The latter is common in containers.
  *
  * @throws if a Postgres keeps running on this data directory
  */

@@ -32,13 +32,13 @@ export interface ResourceApiOptions {
   /** The security schemes of the OpenAPI document by name; default: bearer tokens. */
   readonly securitySchemes?: SecuritySchemes;
   /**
-   * Returns the scope that a call requires; default: `read` for GET, `write` for everything else. `admin` allows
-   * everything.
+   * Returns the scope that a call requires; default: `read` for GET, HEAD and OPTIONS, `write` for everything else.
+   * `admin` allows everything.
    */
   readonly scopeOf?: ScopeOf;
   /**
-   * For each resource, the field that determines which rows a caller with a `rowScope` may see. Such callers may not
-   * use resources that are not listed. Default: no resource is listed.
+   * For each resource, the field that determines which rows a caller with a `rowScope` may see. Top-level resources
+   * that are not listed are forbidden to such callers. Default: no resource is listed.
    */
   readonly rowScopes?: RowScopes;
   /** Limits how many requests each caller may send; default: no limit. */
@@ -54,13 +54,13 @@ export interface ResourceApiOptions {
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where idempotency records are kept; default: in this process. */
   readonly idempotency?: IdempotencyStore;
-  /** Title, description and version in the OpenAPI document. */
+  /** Information about the API for the OpenAPI document, such as its title and version. */
   readonly info?: ApiInfo;
   /** Origins whose pages may call the API from a browser, e.g. `https://app.example.com`; default: none. */
   readonly corsOrigins?: readonly string[];
   /**
-   * Called with every request before anything else, including requests that later middleware serves. Throws an ApiError
-   * to reject the request. By default, all requests are accepted.
+   * Called with every well-formed request before it is processed, including requests that later middleware serves.
+   * Throws an ApiError to reject the request. By default, all requests are accepted.
    */
   readonly guard?: RequestGuard;
   /** Who sees the stack trace of a 500; default `always`. */
@@ -73,10 +73,11 @@ export interface ResourceApiOptions {
 const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.', version: '1.0.0' };
 
 /**
- * Creates the API as Koa middleware. Use it first: it serves everything under `/api` and the pages `/errors/{code}`,
- * with or without the prefix, and sends the error payload if later middleware throws or sends no response.
- * @throws {DefinitionError} if two resources share a name or a singular, or a resource is a table and there is no
- * `platform`
+ * Creates the API as Koa middleware. Use it before other middleware. It serves `/`, everything under `/api`, and the
+ * pages `/errors/{code}`, all with or without the prefix. It also sends the error payload if later middleware throws,
+ * or leaves an error status without a body.
+ * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource is a
+ *   table and there is no `platform`
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {
   const catalog = createCatalog(options.resources, options.platform);

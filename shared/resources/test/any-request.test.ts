@@ -4,8 +4,8 @@ import { errorCatalogue, type ErrorPayload, type OpenApiDocument } from '@longsh
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
 /**
- * Statuses that any request may get. They are allowed here because the document does not list the responses to
- * unsupported methods.
+ * Statuses that the test allows although the document does not list them. For example, the document does not list the
+ * responses to unsupported methods.
  */
 const undocumented = [204, 400, 404, 405];
 

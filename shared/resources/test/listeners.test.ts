@@ -84,8 +84,8 @@ describe('A listener with credentials', () => {
     const other = await listenToEvents(url, { 'x-listener': 'other' });
     gone.close();
     /**
-     * Records whose credentials are checked until those of `other` have been checked five times, and returns these
-     * listeners.
+     * Resolves to the listeners whose credentials have been checked in the meantime, once the credentials of `other`
+     * have been checked five times.
      */
     const checkedListeners = (): Promise<Set<string | undefined>> =>
       new Promise((resolve) => {

@@ -6,7 +6,7 @@ import { createRateLimit, type OpenApiDocument, readOrWrite } from '@longshore/r
 import { compileClient } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
 
-/** The source of a client, as a caller would write it, with the types generated from the document. */
+/** Source code of a client, as a user of the API would write it. It uses the types generated from the document. */
 const client = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';

@@ -9,7 +9,7 @@ const unused = async (): Promise<never> => {
   throw new Error('never called');
 };
 
-/** A resource with every call, one of them with a note, and `archive` as its operation. */
+/** Returns a resource that serves every call. One call has a note, and `archive` is the only operation. */
 function resource(name: string, children: readonly Resource[] = [], singular?: string): Resource {
   return defineResource({
     name,
@@ -35,7 +35,7 @@ function resource(name: string, children: readonly Resource[] = [], singular?: s
 const period = (description: string) =>
   Type.Object({ days: Type.Integer() }, { title: 'Period', description });
 
-/** A resource whose bulk PUT changes some fields, and whose operation depends on the state. */
+/** A resource whose bulk PUT changes only some fields, and whose operation is allowed only in certain states. */
 const loans = defineResource({
   name: 'loans',
   item: Type.Object({

@@ -23,14 +23,16 @@ export interface ApplicationTables {
    * the tables runs the migrations when it starts.
    */
   readonly migrations: { readonly directory: URL; readonly schema: string };
-  /** The resources of the application, which the API serves under `/api/v1` like those of the job platform. */
+  /**
+   * The resources of the application. The API serves them under `/api/v1`, next to the resources of the job platform.
+   */
   readonly resources: readonly Resource[];
   /** Fills the tables with about `rows` example rows if they are empty. With `replace`, deletes existing rows first. */
   readonly seed?: (database: Database, rows: number, options?: SeedOptions) => Promise<void>;
 }
 
 /**
- * The jobs and resources of one domain, which the services load. A module exports them as `application`:
+ * The jobs and resources of one domain. Services load them from a module that exports them as `application`:
  *
  * ```ts
  * export const application = defineApplication({
@@ -46,8 +48,8 @@ export interface Application {
    */
   readonly name: string;
   /**
-   * Returns the handlers of all jobs of the application. The API also uses their definitions to validate new jobs.
-   * Called once per process.
+   * Returns the handlers of all jobs of the application. The API also uses the handlers' job definitions to validate
+   * new jobs. Called once per process.
    */
   readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
   /**
@@ -84,11 +86,11 @@ export function defineApplication(application: Application): Application {
 }
 
 /**
- * Creates the handlers of an application, and checks that every job has one handler, including the jobs that recurring
- * jobs enqueue.
+ * Creates the handlers of an application. Checks that no job has two handlers, and that the jobs of recurring jobs have
+ * one.
  *
  * @throws {RangeError} with a message that lists every problem: two handlers for one job, or a recurring job without a
- * handler
+ *   handler
  */
 export function assembleApplication(
   { name, createHandlers, recurring = [], tables }: Application,

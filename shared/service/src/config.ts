@@ -28,7 +28,7 @@ export function readConfig<Schema extends TObject>(schema: Schema, environment: 
     const value = environment[name];
     if (value !== undefined && value !== '') values[name] = value;
   }
-  // Compiles without optimizing the code: it runs only once, so optimizing would take longer than running it.
+  // Compiles the validator without optimizing it: it runs only once, and optimizing would take longer than that run.
   const validate = new Ajv({
     allErrors: true,
     coerceTypes: true,

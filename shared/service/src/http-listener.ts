@@ -15,7 +15,7 @@ const requestMs = 120_000;
  */
 const drainMs = 5_000;
 
-/** How often a closing listener closes connections that have become idle, in milliseconds. */
+/** Interval, in milliseconds, at which a closing listener closes connections that have become idle. */
 const idleCheckMs = 50;
 
 /** A listening HTTP server. */
@@ -42,8 +42,8 @@ export interface Listening {
 /**
  * Starts an HTTP server.
  *
- * @param rootUrl the URL below which `/errors/{code}` is served; `undefined` for a service that does not respond with
- *   error payloads
+ * @param rootUrl the base URL of `/errors/{code}`, used in error payloads; `undefined` for a service that has no error
+ *   payloads
  * @throws if the port is in use or not permitted
  */
 export async function listen(

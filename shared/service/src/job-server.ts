@@ -9,8 +9,8 @@ import { serverVariables } from './variables.js';
 const variables = Type.Object(serverVariables);
 
 /**
- * Creates a job server, configured from environment variables, that runs the jobs of an application and those of `POST
- * /test`.
+ * Creates a job server from the values of environment variables. It runs the jobs of an application and the test job
+ * (`POST /test`).
  */
 export function createJobServer(
   application: AssembledApplication,

@@ -15,8 +15,8 @@ export type Style = keyof typeof styles;
 export type Paint = (style: Style, text: string) => string;
 
 /**
- * Returns a function that colours text. If the stream is not a terminal with colours, the function returns text
- * unchanged.
+ * Returns a function that colours text. The function returns text unchanged if the stream is not a terminal, if
+ * `NO_COLOR` is set, or if `TERM` is `dumb`.
  */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';

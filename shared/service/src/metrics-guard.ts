@@ -5,7 +5,7 @@ import { listOf } from './config.js';
 /**
  * Rejects requests for `/metrics` that name a host other than this service. Otherwise a web page could read the metrics
  * by pointing its own host name at this service (DNS rebinding). IP addresses and `localhost` are always accepted,
- * because nobody can point those elsewhere.
+ * because an attacker cannot point those at another address.
  *
  * @param allowedHosts additional host names, comma-separated, without ports
  */

@@ -2,17 +2,17 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { Environment } from './config.js';
 
 /**
- * Variables with the prefix `LONGSHORE_`. No other program uses this prefix, so every other variable with it is a
- * mistake.
+ * The variables with the prefix `LONGSHORE_`. No other program uses this prefix, so any other name that begins with it
+ * is a mistake.
  */
 const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
 
-/** Maximum number of wrong, missing or extra characters in a name that counts as misspelt. */
+/** A name counts as misspelt if it has at most this many wrong, missing or extra characters. */
 const maxMistakes = 3;
 
 /**
  * Returns a warning for each environment variable that looks as if it should have an effect but has none: an unknown
- * variable with the prefix `LONGSHORE_`, or one that resembles a known name and has its prefix. Other unknown
+ * variable with the prefix `LONGSHORE_`, or one that resembles a known name with the same prefix. Other unknown
  * variables, such as `DATABASE_HOST`, may belong to the application.
  */
 export function misspeltVariables(environment: Environment, variables: readonly string[]): string[] {

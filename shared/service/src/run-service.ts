@@ -12,8 +12,8 @@ export interface RunningService {
 }
 
 /**
- * Starts a service or runs a command. Resolves to `null` if there is nothing left to do. The signal aborts if the service
- * is stopped while it is starting.
+ * Starts a service or runs a command. Resolves to `null` if there is nothing left to do. The signal aborts on SIGTERM
+ * or SIGINT, even while the service is starting.
  */
 export type Start<Config> = (
   config: Config,
@@ -22,7 +22,7 @@ export type Start<Config> = (
 ) => Promise<RunningService | null>;
 
 export interface ServiceDescription<Config> {
-  /** The name of the service, which every log line contains. */
+  /** The name of the service, included in every log line. */
   readonly name: string;
   readonly environment: Environment;
   /** The names of the service's environment variables, for finding misspelt ones. */
@@ -30,9 +30,12 @@ export interface ServiceDescription<Config> {
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
   readonly start: Start<Config>;
-  /** Arguments of the process. The first one, if any, names the command to run instead of the service. None by default. */
+  /**
+   * Arguments of the process; empty by default. The first argument, if any, names a command to run instead of the
+   * service.
+   */
   readonly args?: readonly string[];
-  /** Commands by name. None by default. */
+  /** Commands by name; empty by default. */
   readonly commands?: Readonly<Record<string, Start<Config>>>;
   /** Writes a line of the log; by default, lines go to standard output. */
   readonly writeLog?: (line: string) => void;

@@ -40,18 +40,18 @@ export const metricsVariables = {
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  /** The schema of the jobs; the API's own tables are in the schema `{name}_api`. */
+  /** The schema of the jobs; the API's own tables are in the schema `{DATABASE_SCHEMA}_api`. */
   DATABASE_SCHEMA: Type.String({ pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,58}$', default: 'longshore' }),
   /** `transaction` if `DATABASE_URL` is the address of a connection pooler in transaction mode. */
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
-  /** `citus` spreads the jobs over the nodes of a Citus cluster, whose coordinator `DATABASE_URL` names. */
+  /** `citus` distributes the jobs over the nodes of a Citus cluster; `DATABASE_URL` must then name the coordinator. */
   DATABASE_DISTRIBUTION: Type.Enum(['none', 'citus'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   /** A read replica for searches. */
   DATABASE_SEARCH_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
-  /** Number of connections for reads, which have a time limit. */
+  /** Number of connections for reads. `DATABASE_READ_TIMEOUT_MS` limits the duration of each read. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
   DATABASE_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
   DATABASE_MAX_QUEUES: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
@@ -67,7 +67,10 @@ export const databaseVariables = {
     default: 300_000,
   }),
   DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
-  /** Whether jobs of the same queue can be changed concurrently. With `false`, they are changed one at a time. */
+  /**
+   * Whether clients and servers can write to the same queue concurrently, relying on row locks alone. With `false`,
+   * they write one at a time.
+   */
   DATABASE_DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
   /**
    * How many days jobs are kept after they have ended in the state `done`. The next two variables apply to failed and
@@ -80,7 +83,10 @@ export const databaseVariables = {
 
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
-  /** The version of the application, which the dashboard marks on its charts when it is new. Empty for none. */
+  /**
+   * The application's version; empty if it has none. When a server starts with a new version, the dashboard marks a
+   * deployment on its charts.
+   */
   WORKER_VERSION: Type.String({ maxLength: 100, default: '' }),
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
   /**
@@ -103,7 +109,7 @@ export const serverVariables = {
     maximum: 256,
     default: Math.max(1, availableParallelism() - 1),
   }),
-  /** Maximum number of log lines per attempt. */
+  /** Maximum number of log lines stored per attempt. */
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   /** Maximum size of a log line, in bytes. */
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
@@ -129,35 +135,39 @@ export const dashboardVariables = {
   /** Users with individual passwords: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
   DASHBOARD_USERS: Type.String({ default: '' }),
   /**
-   * The issuer URL of the OpenID Connect provider with which people sign in. The next four variables configure this
-   * dashboard as a client of the provider.
+   * The issuer URL of the OpenID Connect provider for signing in. The next four variables and `DASHBOARD_BASE_URL`
+   * configure the dashboard as a client of the provider.
    */
   DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_ID: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_SECRET: Type.String({ default: '' }),
   DASHBOARD_OIDC_SCOPE: Type.String({ default: 'openid profile email' }),
   DASHBOARD_OIDC_ROLE_CLAIM: Type.String({ default: 'roles' }),
-  /** The public URL of the dashboard, to which the provider redirects after a sign-in. */
+  /**
+   * The public URL of the dashboard. Used for the redirect after an OpenID Connect sign-in, and as the base of links in
+   * alert messages.
+   */
   DASHBOARD_BASE_URL: Type.String({ default: '' }),
-  /** The header in which an authenticating proxy names the user. */
+  /** The request header that an authenticating proxy sets to the user's name. */
   DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
-  /** The header in which the proxy lists the user's groups. */
+  /** The request header that the proxy sets to the user's groups. */
   DASHBOARD_PROXY_GROUPS_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
   DASHBOARD_PROXY_GROUPS_SEPARATOR: Type.String({ minLength: 1, default: ',' }),
   /** Addresses and networks of the proxies whose headers are trusted, comma-separated. */
   DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
-  /** The roles of groups, as the provider or proxy names them: `sre=admin,developers=operator`. */
+  /** Maps the provider's or proxy's group names to roles: `sre=admin,developers=operator`. */
   DASHBOARD_ROLES: Type.String({ default: '' }),
   /** The role of users without a mapped group; `none` denies them access. */
   DASHBOARD_DEFAULT_ROLE: Type.Enum(['none', 'viewer', 'operator', 'admin'], { default: 'none' }),
   /**
-   * The key that signs sessions and forms, which must be the same in all processes. By default, it is derived from the
-   * passwords or the client secret.
+   * The secret for signing sessions and forms; must be the same in all processes. If empty, the signing key is derived
+   * from the client secret or the plain-text passwords. Without these, or if a password is configured as a hash, the
+   * key is random.
    */
   DASHBOARD_SECRET: Type.String({ default: '' }),
-  /** Whether actions that pause or delete something require a reason. */
+  /** Whether actions that pause, delete or discard something require a reason. */
   DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
-  /** The webhooks that receive a message when a warning begins or ends, comma-separated. */
+  /** URLs of the webhooks that receive a message when a warning begins or ends, comma-separated. */
   DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
   /** The key that signs messages to webhooks: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
   DASHBOARD_ALERT_SECRET: Type.String({ default: '' }),
@@ -165,6 +175,6 @@ export const dashboardVariables = {
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
   /** The URL of a job's logs, with placeholders such as `{jobId}`. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),
-  /** The URL of a job's trace, with the same kind of placeholders. */
+  /** The URL of a job's trace, with placeholders such as `{jobId}`. */
   DASHBOARD_TRACE_URL: Type.String({ default: '' }),
 };

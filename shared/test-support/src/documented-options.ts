@@ -10,7 +10,7 @@ export interface DocumentedOption {
 }
 
 /**
- * Returns the options in a table of docs/operations.md. Leaves out options for which the table gives no range.
+ * Returns the options in a table of docs/operations.md. Leaves out options without a range.
  *
  * @param before a text that occurs only once on the page, above the table and below any earlier table
  */

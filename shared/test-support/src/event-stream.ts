@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-/** A server-sent event, or a comment, which has none of the other fields. */
+/** A server-sent event or a comment. If it is a comment, only `comment` is set. */
 export interface ReceivedEvent {
   readonly event?: string;
   readonly id?: string;

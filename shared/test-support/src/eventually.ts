@@ -6,8 +6,8 @@ export interface EventuallyOptions {
   readonly deadlineMs?: number;
   /**
    * Longest pause between two checks, in milliseconds; 20 by default. The first pause is 1 ms, and each is twice as
-   * long as the one before. Most conditions hold soon, and checking the others often would slow down the work that they
-   * wait for.
+   * long as the one before. Most conditions hold soon, and frequent checks of the others would slow down the work that
+   * the test waits for.
    */
   readonly everyMs?: number;
 }

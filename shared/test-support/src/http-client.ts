@@ -29,7 +29,7 @@ export interface HttpClient {
   request(method: string, path: string, request?: HttpRequest): Promise<HttpResponse>;
   get(path: string, request?: HttpRequest): Promise<HttpResponse>;
   post(path: string, body?: unknown, request?: HttpRequest): Promise<HttpResponse>;
-  /** Sends raw bytes, for requests that are not HTTP; returns the raw response. */
+  /** Sends raw bytes, for example an invalid request, and returns the raw response. */
   raw(bytes: string): Promise<string>;
 }
 

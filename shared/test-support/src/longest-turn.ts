@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Scheduler statistics of the main thread, on Linux; the first number is its CPU time in nanoseconds. */
+/**
+ * On Linux, the file with the main thread's scheduler statistics. The first number is the thread's CPU time in
+ * nanoseconds.
+ */
 const schedulerStatistics = `/proc/self/task/${process.pid}/schedstat`;
 const isLinux = existsSync(schedulerStatistics);
 
@@ -9,14 +12,14 @@ const isLinux = existsSync(schedulerStatistics);
  */
 const everyMs = 1;
 
-/** Number of measurements. Garbage left by earlier tests can distort one of them, but hardly all. */
+/** Number of measurements. Garbage left by earlier tests can distort one of them, but is unlikely to distort all. */
 const measurements = 3;
 
 /**
  * Measures the longest turn of the event loop during some work, in milliseconds of CPU time. Other requests have to
- * wait for that long. Does the work three times and returns the shortest result. Excludes other load on the machine
- * and, on Linux, other threads of this process. Because samples are a millisecond apart, the result may include short
- * turns directly before or after the longest one.
+ * wait during such a turn. Does the work three times and returns the shortest result. Excludes other load on the
+ * machine and, on Linux, other threads of this process. Because samples are a millisecond apart, the result may include
+ * short turns directly before or after the longest one.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let best = Infinity;

@@ -21,10 +21,10 @@ export const mochaHooks = {
 export async function mochaGlobalTeardown(): Promise<void> {
   await dropTemplates();
   await stopTestPostgres();
-  // The timer does not keep the process running, so it fires only if something else keeps it running.
+  // The timer does not keep the process running, so it fires only if something else does.
   setTimeout(() => {
     console.error(`Something keeps the tests from ending: ${process.getActiveResourcesInfo().join(', ')}`);
-    // Runs after mocha has set the number of failures as exit code.
+    // Overrides the exit code that mocha has set by then, which is the number of failures.
     process.once('exit', () => (process.exitCode = 1));
     process.exit();
   }, lingerMs).unref();

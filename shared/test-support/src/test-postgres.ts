@@ -9,16 +9,14 @@ interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/**
- * How much memory must be free for the data to be kept in memory, in bytes. It is several times what a test run needs.
- */
+/** Minimum free memory, in bytes, for keeping the data in memory: several times what a test run needs. */
 const minBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
 
 /**
- * Returns the Postgres of this test run: the one at `TEST_POSTGRES_URL` (whose role must be allowed to create
- * databases), otherwise a local one, which is started on first use.
+ * Returns the Postgres of this test run: the server at `TEST_POSTGRES_URL` if that is set (the role in the URL must be
+ * allowed to create databases), otherwise a local server that is started on first use.
  */
 export function testPostgres(): Promise<TestPostgres> {
   const given = process.env['TEST_POSTGRES_URL'];
@@ -27,7 +25,10 @@ export function testPostgres(): Promise<TestPostgres> {
   return started;
 }
 
-/** Stops the Postgres of this run, if there is one, and deletes its data. */
+/**
+ * Stops the local Postgres of this run, if one was started, and deletes its data. Leaves a server at
+ * `TEST_POSTGRES_URL` running.
+ */
 export async function stopTestPostgres(): Promise<void> {
   const postgres = await started;
   started = undefined;
@@ -45,8 +46,8 @@ async function startTemporary(): Promise<TestPostgres> {
 }
 
 /**
- * Returns the directory for the data, which is in memory if this machine has enough to spare, otherwise on disk. Each
- * test database is a copy of 860 files, which takes 80 ms in memory and 500 ms on a disk.
+ * Returns the directory for the data: in memory if enough memory is free, otherwise on disk. Creating a test database
+ * copies 860 files. This takes 80 ms in memory and 500 ms on a disk.
  */
 async function parentDirectory(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => null);

@@ -27,9 +27,10 @@ const checkMs = 2;
 
 /**
  * Runs jobs until no job is ready, including jobs that other jobs enqueue or make ready. Scheduled jobs run if they are
- * due by the storage's clock, so a failed job is retried only after the clock has moved past its delay.
+ * due by the storage's clock, so a failed job is retried only after the clock has moved past the retry delay.
  *
- * @param target a storage, whose jobs the given handlers run, or a running server, which then does all the work
+ * @param target a storage or a running server. With a storage, the given handlers run their jobs. A server uses its own
+ *   handlers
  * @throws {TypeError} if `target` is a storage and no handlers are given
  * @throws {Error} if jobs are left when the time is up, for example because their queue is paused
  */

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
 
-/** Selects enqueued jobs; an omitted member matches any job. */
+/** Selects jobs that are awaiting, scheduled or enqueued. An omitted member matches any job. */
 export interface EnqueuedFilter<Args> {
   /** Arguments that a job must have; its other arguments may have any value. */
   readonly args?: Partial<Args>;
@@ -16,10 +16,13 @@ type Jobs = Pick<JobStorage, 'jobs'>;
 
 const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
 
-/** Maximum number of jobs of a definition that are read. */
+/** How many jobs of a definition are read at most. */
 const limit = 10_000;
 
-/** Returns the jobs of a definition that have not started, oldest first, typed by the definition. */
+/**
+ * Returns the jobs of a definition that are awaiting, scheduled or enqueued, oldest first. The definition determines
+ * the types of arguments and results.
+ */
 export async function enqueuedJobs<Args, Result, Input>(
   { jobs }: Jobs,
   definition: JobDefinition<Args, Result, Input>,
@@ -40,7 +43,7 @@ export async function enqueuedJobs<Args, Result, Input>(
 /**
  * Returns the first job that {@link enqueuedJobs} finds.
  *
- * @throws {AssertionError} if it finds none; the message lists up to 20 other jobs that have not started
+ * @throws {AssertionError} if it finds none; the message lists up to 20 jobs that are awaiting, scheduled or enqueued
  */
 export async function assertEnqueued<Args, Result, Input>(
   storage: Jobs,

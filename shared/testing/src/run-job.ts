@@ -13,9 +13,9 @@ export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>
   readonly query?: Query;
 }
 
-/** What a handler returned, logged and reported. */
+/** The result, log lines and progress of a handler's run. */
 export interface JobRun<Result> {
-  /** The result as it would be stored, which is `null` if the handler returned nothing. */
+  /** The result as it would be stored; `null` if the handler returned nothing. */
   readonly result: Result;
   readonly logs: readonly {
     readonly level: LogLevel;

@@ -1,5 +1,5 @@
 /**
- * A clock that stands still unless the test advances it. If passed to a `MemoryStorage`, the storage takes all times
+ * A clock that stands still unless the test advances it. A `MemoryStorage` that is given this clock takes all times
  * from it.
  */
 export class TestClock {
@@ -30,7 +30,7 @@ export class TestClock {
   /**
    * Moves the clock forward to a time.
    *
-   * @throws {RangeError} if `time` is in the past or not a time
+   * @throws {RangeError} if `time` is before the clock's time or not a time
    */
   advanceTo(time: Date | string): void {
     this.advance(timeOf(time) - this.#nowMs);

@@ -45,7 +45,7 @@ export class TestJobs {
     return inTestTransaction(work, this.#query);
   }
 
-  /** Returns the jobs of a definition that have not started; see {@link enqueuedJobs}. */
+  /** Returns the jobs of a definition that are awaiting, scheduled or enqueued; see {@link enqueuedJobs}. */
   enqueued<Args, Result, Input>(
     definition: JobDefinition<Args, Result, Input>,
     filter?: EnqueuedFilter<NoInfer<Args>>,

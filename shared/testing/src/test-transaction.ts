@@ -4,8 +4,8 @@ import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 /**
- * A transaction without a database. Jobs that are enqueued in it, in a `MemoryStorage`, exist once it commits. It
- * records statements and runs them with `query`; by default, they return no rows.
+ * A transaction without a database. Jobs that are enqueued in this transaction, in a `MemoryStorage`, exist once it
+ * commits. Statements are recorded and run by `query`; without `query`, they return no rows.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */

@@ -7,12 +7,15 @@ const args = Type.Object({
   ms: Type.Number({ minimum: 0 }),
   /** Number of attempts that fail before one succeeds. */
   failures: Type.Integer({ minimum: 0 }),
-  /** A key shared with other jobs, at most `limit` of which may run at once (or, for `unique` jobs, be unfinished). */
+  /**
+   * A key that several jobs share. At most `limit` of these jobs may run at once (or, for `unique` jobs, be
+   * unfinished).
+   */
   key: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
 });
 
-/** Faults cost attempts, so jobs have more than they can ever need. */
+/** Allows far more attempts than a job can need, because faults use up attempts. */
 const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
@@ -51,15 +54,15 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/** How often {@link openTogether} counts at most before it accepts a count above the limit. */
+/** Maximum number of times that {@link openTogether} counts before it accepts a count above the limit. */
 const maxChecks = 5;
 /** Pause between two counts, in milliseconds. */
 const checkEveryMs = 20;
 
 /**
- * Counts the open transactions of jobs with this key, including the current one, by a shared advisory lock that each
- * transaction takes. Postgres releases a transaction's locks shortly after others see its commit, so a count above the
- * limit is repeated, and the smallest one is returned.
+ * Counts the open transactions of jobs with this key, including the current one. Each of these transactions takes a
+ * shared advisory lock, and the locks are counted. Postgres releases a transaction's locks shortly after other
+ * transactions see its commit, so a count above the limit is repeated, and the smallest count is returned.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);

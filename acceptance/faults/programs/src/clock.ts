@@ -1,7 +1,7 @@
 /**
- * `node --import …/clock.js` with `CLOCK_FILE` set: makes the clock of a process run ahead by the number of
- * milliseconds in the file, and jump when the file changes. `Date` is the only wall clock in JavaScript; timers and
- * `performance.now()` are not affected, as with a real clock change.
+ * `node --import …/clock.js` with `CLOCK_FILE` set: makes the process's clock run ahead by the number of milliseconds
+ * in the file; the clock jumps when the file changes. Replaces only `Date`: timers and `performance.now()` are not
+ * affected, as with a real clock change.
  */
 import { readFileSync } from 'node:fs';
 

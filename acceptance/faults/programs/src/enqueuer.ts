@@ -1,6 +1,6 @@
 /**
- * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, even if requests fail. For each accepted job or
- * batch, prints `job ID` or `batch ID`; for each {@link RefusedError}, prints `refused …`.
+ * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, and continues if a request fails. Prints `job ID`
+ * or `batch ID` for each accepted job or batch, and `refused …` for each {@link RefusedError}.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpEntrance, RefusedError } from './http-entrance.js';

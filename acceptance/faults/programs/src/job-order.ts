@@ -17,26 +17,28 @@ export interface JobOrder {
   readonly withRow: boolean;
 }
 
-/** What a lane enqueues next. `SqlEntrance` enqueues a single job for every kind of order. */
+/** What a lane enqueues next. For every kind of order, `SqlEntrance` enqueues only a single job. */
 export type Order =
   | { readonly kind: 'job'; readonly job: JobOrder }
   /** Enqueues a job that depends on the last job or batch that this lane enqueued. */
   | { readonly kind: 'continuation'; readonly job: JobOrder }
-  /** Sends the same request several times with the same idempotency key. */
+  /** Sends the same request three times with the same idempotency key: twice concurrently, and then once more. */
   | { readonly kind: 'repeated'; readonly job: JobOrder; readonly key: string }
   | { readonly kind: 'batch'; readonly jobs: readonly JobOrder[]; readonly callback: JobOrder };
 
 const concurrencyKeys = ['amber', 'basalt', 'coral'];
 const uniqueKeys = ['door', 'east', 'fir', 'gate'];
 
-/** Returns a random job, which may take long, be delayed, fail once or twice, or have a concurrency or unique key. */
+/**
+ * Returns a random job. It may take long, be delayed, fail once or twice, or have a concurrency key or a unique key.
+ */
 export function jobOrder(random: () => number): JobOrder {
   const chance = (probability: number): boolean => random() < probability;
   const name = nameOf(random());
   return {
     name,
     args: {
-      // Jobs with a limit take longer, so that they overlap and violations of the limit are noticed.
+      // Makes jobs with a limit take longer, so that they overlap and violations of the limit are noticed.
       ms:
         Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
         (name === 'limited' || name === 'keyed' ? 120 : 0),
@@ -58,8 +60,8 @@ function nameOf(share: number): JobOrder['name'] {
 }
 
 /**
- * Returns a random job without a key. With a unique key, the API could return an existing job instead of adding one to
- * the batch.
+ * Returns a random job without a key. If a batch's job had a unique key, the API could return an existing job instead
+ * of adding one to the batch.
  */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);

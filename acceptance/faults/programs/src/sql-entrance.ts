@@ -8,7 +8,7 @@ const enqueue = `
     unique_key => case $1 when 'unique' then $4 end,
     concurrency_key => case $1 when 'keyed' then $4 end, concurrency_limit => case $1 when 'keyed' then $5::integer end) as id`;
 
-/** Enqueues with the SQL function `longshore.enqueue`, on its own connection, which is reopened after a failure. */
+/** Enqueues with the SQL function `longshore.enqueue`. Uses a separate connection and reopens it after a failure. */
 export class SqlEntrance {
   readonly #url: string;
   #client: pg.Client | undefined;
@@ -17,7 +17,7 @@ export class SqlEntrance {
     this.#url = url;
   }
 
-  /** Enqueues one job: the order's job or, for a batch, only the callback. Resolves after the commit. */
+  /** Enqueues one job: for a batch only its callback, otherwise the order's job. Resolves after the commit. */
   async enqueue(order: Order): Promise<Accepted> {
     const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.callback : order.job;
     try {
@@ -56,7 +56,7 @@ export class SqlEntrance {
       connectionTimeoutMillis: 5_000,
       query_timeout: 15_000,
     });
-    client.on('error', () => undefined); // not thrown: the next query fails anyway
+    client.on('error', () => undefined); // ignored, because the next query fails anyway
     await client.connect();
     return client;
   }

@@ -40,7 +40,7 @@ const acts: Readonly<Record<Act, (context: Context) => unknown>> = {
   },
 };
 
-/** A job whose arguments select how its handler misbehaves. */
+/** A job whose arguments select how the handler misbehaves. */
 const mischief = defineJob({
   name: 'mischief',
   queue: 'mischief',

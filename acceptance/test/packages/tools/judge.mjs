@@ -1,10 +1,10 @@
-// Prints what publint and attw find in tarballs, as JSON, by the tarball's path.
+// Prints what publint and attw find in tarballs, as JSON: an object with the findings by tarball path.
 import { readFile } from 'node:fs/promises';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-/** Ways of resolving a package that Longshore's packages do not support, because they contain only ES modules. */
+/** Module resolution modes that Longshore's packages do not support, because they contain only ES modules. */
 const unsupported = new Set(['node10', 'node16-cjs']);
 
 const findings = {};

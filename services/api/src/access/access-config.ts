@@ -27,7 +27,7 @@ export const accessVariables = {
   API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
   API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
   /**
-   * Average number of requests per second that each caller may send; 0 for no limit. By default 1,000 if the API
+   * Average number of requests per second that each caller may send; 0 means no limit. By default 1,000 if the API
    * requires credentials, otherwise no limit.
    */
   API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),

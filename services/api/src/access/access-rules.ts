@@ -16,11 +16,11 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'everything, including API keys and the stack traces of 500 responses',
 };
 
-/** The resources of the job platform for which `write` is enough to change a single item. */
+/** Resources of the job platform whose single items can be changed with the `write` scope. */
 const resourcesWritableWithWrite = new Set(['jobs', 'batches', 'recurring-jobs']);
 
 /**
- * Returns a function that determines the scope that a call requires.
+ * Returns a function that returns the scope required for a call.
  *
  * @param platform the names of the top-level resources of the job platform; all others belong to the application
  */
@@ -35,8 +35,8 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
 }
 
 /**
- * Returns the field that holds the queue for each resource whose rows belong to a queue. A key that is restricted to
- * certain queues sees only the rows of those queues.
+ * Returns, for each resource whose rows belong to a queue, the name of the field that holds the queue. A key that is
+ * restricted to certain queues sees only the rows of those queues.
  */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));

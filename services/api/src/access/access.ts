@@ -24,7 +24,9 @@ export interface Access extends AccessControl {
   readonly resources: readonly Resource[];
 }
 
-/** Default limit of requests per second for each caller. It applies only if the API requires credentials. */
+/**
+ * Default for the maximum number of requests per second from each caller. Applies only if the API requires credentials.
+ */
 const defaultPerSecond = 1_000;
 
 /**

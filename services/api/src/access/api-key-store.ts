@@ -13,11 +13,14 @@ export interface ApiKeyStore {
    */
   add(key: ApiKey, transaction?: Transaction): Promise<void>;
   /**
-   * Replaces the terms of a key with those that `change` returns for the stored key. Returns the changed key;
-   * `undefined` if it does not exist.
+   * Calls `change` with the stored key and replaces the key's terms with the result. Returns the changed key;
+   * `undefined` if there is no key with this id.
    */
   change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
-  /** Deletes a key, after calling `check`, which may throw to prevent it. Returns `false` if the key does not exist. */
+  /**
+   * Deletes a key. Calls `check` first, which may throw to prevent the deletion. Returns `false` if there is no key
+   * with this id.
+   */
   remove(id: string, check: (current: ApiKey) => void): Promise<boolean>;
   /** Records the current time as the last use of the key. */
   noteUse(id: string): Promise<void>;

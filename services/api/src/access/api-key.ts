@@ -9,9 +9,9 @@ export type Scope = (typeof scopes)[number];
 export interface ApiKeyTerms {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The queues to which the key is restricted; `null` for all. */
+  /** The queues to which the key is restricted; `null` if it is not restricted. */
   readonly queues: readonly string[] | null;
-  /** When the key expires; `null` for never. */
+  /** When the key expires; `null` if it never does. */
   readonly expiresAt: Date | null;
 }
 

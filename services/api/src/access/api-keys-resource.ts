@@ -73,7 +73,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** Describes a change to an API key, for the log. */
+/** A change to an API key, including creation and revocation, as it is logged. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;
@@ -82,7 +82,7 @@ export interface ApiKeyEvent {
 
 export interface ApiKeysParts {
   readonly store: ApiKeyStore;
-  /** The cache of keys, from which changed keys are removed. */
+  /** The cache of keys. A key is removed from the cache when it is changed or revoked. */
   readonly ring: KeyRing;
   readonly onChange: (event: ApiKeyEvent) => void;
 }

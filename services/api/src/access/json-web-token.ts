@@ -25,7 +25,7 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 /**
  * Maximum length of a subject, as in OpenID Connect. Longer subjects are rejected rather than truncated, because two
- * subjects could share the first 255 characters.
+ * different subjects could have the same first 255 characters.
  */
 const maxSubjectLength = 255;
 
@@ -46,7 +46,7 @@ const refusals: Readonly<Record<string, string>> = {
 
 /**
  * Creates a verifier for JSON Web Tokens of one issuer (RFC 7519, RFC 8725). Scopes are read from the claim `scope`;
- * unknown ones are ignored.
+ * unknown scopes are ignored.
  *
  * @param onUnreachable called with the reason if the issuer's keys cannot be read
  * @returns a function that returns the token's principal. It throws 40101 if the token is invalid, and 50302 if the

@@ -55,7 +55,10 @@ function nameIn(host = ''): string {
   return host.replace(/:\d*$/, '');
 }
 
-/** Returns whether the host is an IP address. Unlike a name, an attacker cannot point an address elsewhere. */
+/**
+ * Returns whether the host is an IP address. An attacker can make a name resolve to another machine, but not an
+ * address.
+ */
 function isAddress(host: string | undefined): boolean {
   return isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0;
 }

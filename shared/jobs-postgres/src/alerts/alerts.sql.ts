@@ -47,7 +47,10 @@ export const selectAlerts = prepared(
   'select key, text, advice, link, since, seen_at, announced from longshore.alert order by since, key',
 );
 
-/** Parallel arrays: $1 keys, $2 texts, $3 advice, $4 links, $5 since, $6 announced; $7 now. */
+/**
+ * Parallel arrays: $1 keys, $2 texts, $3 advice, $4 links, $5 start times, $6 announced; $7 now. Inserts new alerts.
+ * Existing alerts keep their start time and whether they were announced.
+ */
 export const upsertAlerts = prepared(
   'longshore-upsert-alerts',
   `
@@ -65,7 +68,7 @@ export const deleteAlerts = prepared(
   'delete from longshore.alert where key = any($1::text[])',
 );
 
-/** Parallel arrays: $1 ids, $2 contents; $3 targets; $4 now. */
+/** Parallel arrays: $1 ids, $2 contents; $3 targets; $4 now. Inserts each message once for each target. */
 export const insertMessages = prepared(
   'longshore-insert-alert-messages',
   `
@@ -75,7 +78,7 @@ export const insertMessages = prepared(
 );
 
 /**
- * $1 maximum age in milliseconds. Deletes older messages, which were given up or whose webhook is no longer configured.
+ * $1 maximum age in milliseconds. Deletes older messages: they were given up, or their webhook is no longer configured.
  */
 export const deleteOldMessages = prepared(
   'longshore-delete-old-alert-messages',

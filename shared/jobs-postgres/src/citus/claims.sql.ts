@@ -15,10 +15,10 @@ const known = `
     )`;
 
 /**
- * Returns the CTE that claims jobs, as a single task on the queue's node. A CTE that locks rows can read the results of
- * other CTEs only through nested CTEs (here `handler`, `started` and `allowed`).
+ * Returns the CTE that claims jobs; Citus runs it as a single task on the queue's node. A CTE that locks rows can read
+ * the results of other CTEs only through nested CTEs (here `handler`, `started` and `allowed`).
  *
- * @param limit SQL of the maximum number of jobs, which may refer to `allowed`
+ * @param limit SQL expression for the maximum number of jobs; may refer to `allowed`
  * @param condition an additional SQL condition on the jobs
  * @param allowed the nested CTE `allowed`, followed by a comma; required if `limit` refers to it
  */
@@ -53,8 +53,8 @@ const jobOf = `claimed.id, claimed.seq, claimed.priority, claimed.attempt, claim
       date_part('epoch', nullif(claimed.ready_at, claimed.created_at)) * 1000 as later_ready_ms, claimed.meta`;
 
 /**
- * CTEs that count the claimed jobs. They select the jobs from their table, so that Citus runs the whole insert on the
- * queue's node. Otherwise, it would copy the counts there and use two-phase commit.
+ * CTEs that update the counters for the claimed jobs. They read the jobs from the table `job`, so that Citus runs the
+ * whole insert on the queue's node. Otherwise, Citus would copy the counts to the node and use two-phase commit.
  */
 const counted = `
     ids as materialized (select array_agg(id) as ids from claimed),
@@ -120,8 +120,8 @@ const claimWithinLimits = `
     from setting left join claimed on true`;
 
 /**
- * Citus forms of claims. Each runs as two tasks on the queue's node, one for the jobs and one for their count. Unlike
- * on a single node, the commit waits for the disk, and rows are found by id instead of `ctid`.
+ * Citus forms of claims. Each runs on the queue's node, with separate tasks for the jobs and for their count. Unlike on
+ * a single node, the commit waits for the disk, and rows are found by id instead of `ctid`.
  */
 export const claimForms: Forms = {
   'longshore-claim-ready': replacedBy(claimReady),

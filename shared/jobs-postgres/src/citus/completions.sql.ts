@@ -8,11 +8,11 @@ import { numberOf, outboxNumbers } from './numbers.sql.js';
 /**
  * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts: one
  * server's claims, as parallel arrays. Citus runs the CTEs of a statement one after another. The first CTE that uses
- * this item locks the jobs, so that all later ones find the same jobs. The last CTE deletes them.
+ * this item locks the jobs, so that all later ones find the same jobs. The last CTE deletes these jobs.
  *
- * @param columns names of the columns with the outcomes, each after a comma
- * @param values SQL of these columns, each after a comma
- * @param lock `for update` in the first CTE
+ * @param columns names of the columns with the outcomes, each preceded by a comma
+ * @param values SQL expressions for these columns, each preceded by a comma
+ * @param lock `for update` in the first CTE; empty in all others
  */
 const finished = (kind: JobKind, columns: string, values: string, lock = ''): string => `
       (
@@ -25,9 +25,9 @@ const finished = (kind: JobKind, columns: string, values: string, lock = ''): st
 interface Outcome {
   /** The state that the jobs have after the attempt. */
   readonly state: string;
-  /** Names of the columns that contain the parameters from $5 on, each after a comma. */
+  /** Names of the columns that contain the parameters from $5 on, each preceded by a comma. */
   readonly columns: string;
-  /** The same parameters as SQL with their types, each after a comma. */
+  /** SQL for the same parameters with their types, each preceded by a comma. */
   readonly values: string;
   /** Returns a CTE that stores the jobs from the FROM item `source` in their new table. */
   readonly stored: (source: string) => string;
@@ -38,8 +38,8 @@ interface Outcome {
 }
 
 /**
- * Returns the Citus form that records an outcome for one kind of jobs. Every CTE is a single task on the node of the
- * queue.
+ * Returns the Citus form that records an outcome for jobs of one kind. Every CTE that reads or writes jobs is a single
+ * task on the queue's node.
  */
 function finish(kind: JobKind, { state, columns, values, stored, others, result }: Outcome): Form {
   const source = finished(kind, columns, values);
@@ -153,7 +153,7 @@ const alreadyFinished = replacedBy(`
           jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`);
 
 /**
- * Citus forms of the statements that finish jobs. They write only on the node of the queue, so a single commit there is
+ * Citus forms of the statements that finish jobs. They write only on the queue's node, so a single commit there is
  * enough.
  */
 export const completionForms: Forms = {

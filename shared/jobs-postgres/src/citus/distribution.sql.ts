@@ -24,7 +24,7 @@ const distributedTables = [
 ] as const;
 
 /**
- * Tables of which every node has a copy, because statements about any queue read them and few statements write them.
+ * Tables that Citus copies to every node, because statements on all nodes read them and few statements write them.
  * Other tables that claims read are not replicated, because Citus locks the whole table for each write: if `server`
  * were replicated, heartbeats and claims would deadlock.
  */
@@ -76,8 +76,9 @@ export const distributeTables: readonly string[] = [
 ];
 
 /**
- * Selects the distributed tables whose original rows still exist on the coordinator, in addition to those on the nodes.
- * Only these tables are cleaned up: deleting the rows locks a table, which must not happen whenever a server starts.
+ * Selects the distributed and reference tables that still have their original rows on the coordinator, in addition to
+ * the copies on the nodes. Only these tables are cleaned up, because the cleanup locks a table and must not run
+ * whenever a server starts.
  */
 export const selectLocalRows = `
   select relation as name from unnest(array[${[...distributedTables, ...referenceTables].map((table) => `'${table}'`).join(', ')}]) as relation
@@ -90,8 +91,8 @@ export const deleteLocalRows = (table: string): string =>
   `select truncate_local_data_after_distributing_table('longshore.${table}')`;
 
 /**
- * Reads the version of the Citus functions in the store, and the name of the last migration, which may have replaced
- * them.
+ * Reads the version of the Citus functions in the store, and the name of the last migration. A migration may have
+ * replaced these functions.
  */
 export const readFunctions = `
   select obj_description('longshore.two_phase_commit'::regclass) as version,

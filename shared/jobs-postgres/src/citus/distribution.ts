@@ -20,12 +20,13 @@ interface Found {
   readonly installed: boolean;
 }
 
-/** Runs SQL written for the default schema, in the schema of the store instead. */
+/** Runs SQL that is written for the default schema, but in the store's schema. */
 type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly Row[]>;
 
 /**
  * Distributes the tables of a migrated store over the nodes of a Citus cluster if `distribution` is `citus` and they
- * are not distributed yet. Safe to call from many processes at once, because only one at a time distributes the store.
+ * are not distributed yet. Also installs the Citus functions, or updates them. Safe to call from many processes at
+ * once, because only one at a time distributes the store.
  *
  * @throws {Error} if the store is distributed although the option is `none`, or the option is `citus` but Citus is not
  *   installed in the database

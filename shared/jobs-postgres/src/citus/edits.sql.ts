@@ -14,8 +14,8 @@ const edit = `
     )`;
 
 /**
- * SQL for the scheduled time after the edit. If the new time equals the stored one in milliseconds, the stored one is
- * kept, including its microseconds.
+ * SQL for the scheduled time after the edit. If the new time equals the stored time to the millisecond, the stored time
+ * is kept with its microseconds.
  */
 const runAt = `case when date_trunc('milliseconds', removed.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)
         then removed.run_at else edit.run_at end`;
@@ -24,7 +24,7 @@ const runAt = `case when date_trunc('milliseconds', removed.run_at) is not disti
  * Returns the Citus form that edits the jobs of one table. It deletes and reinserts them, because on Citus a row cannot
  * change its queue.
  *
- * @param columns the columns that only this table has, each after a comma
+ * @param columns the columns that only this table has, each preceded by a comma
  * @param more additional CTEs, each followed by a comma
  */
 function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string, more = ''): Form {
@@ -81,8 +81,8 @@ const removed = (table: string, more: string): string => `
       returning queue_id, id, created_at, attempt, name, meta, past_attempts, ${more}`;
 
 /**
- * Like the single-node form, but computes new values in CTEs, because Citus cannot compute them in updates unless they
- * are constant.
+ * Like the single-node form, but computes new values in CTEs, because Citus cannot compute values in updates unless
+ * they are constant.
  */
 const replaceJobs = replacedBy(`
     with content as materialized (

@@ -15,10 +15,10 @@ const numbered = jobNumbers('unnest($2::uuid[])');
 
 /**
  * Returns the FROM items and the WHERE clause of an `insert … select`. Because they include a table on the queue's
- * node, Citus runs the whole insert there. Otherwise, it would select the rows on the coordinator, copy them to the
+ * node, Citus runs the whole insert there. Otherwise, Citus would select the rows on the coordinator, copy them to the
  * node and use two-phase commit.
  *
- * @param functions SQL of the functions that return the rows to insert
+ * @param functions SQL that calls the functions that return the rows to insert
  * @param columns names for the columns of these rows
  */
 const onNode = (functions: string, columns: string): string => `longshore.queue_node
@@ -78,7 +78,7 @@ const awaiting = replacedBy(`
     ), ${counted('awaiting')}`);
 
 /**
- * Citus forms of inserts of jobs. Each runs as two tasks on the queue's node, one for the jobs and one for their count.
+ * Citus forms of inserts of jobs. Each runs on the queue's node, with separate tasks for the jobs and for their count.
  * Inserts with late visibility record no gaps, because scans on Citus start at the head.
  */
 export const enqueueForms: Forms = {

@@ -14,9 +14,9 @@ function daysOf(usual: string): { days: string; end: string } {
 const kind = 'longshore.error_kind(error)';
 
 /**
- * Returns CTEs with the kinds of errors that occurred in the last $1 milliseconds: how often and when they last
- * occurred in that time, and when they first occurred at all. Each node counts for the queues that it stores. $2
- * maximum number of kinds, $3 maximum number of kinds per name.
+ * Returns CTEs with the kinds of errors that occurred in the last $1 milliseconds. For each kind: how often and when it
+ * last occurred in that period, and when it first occurred at all. Each node counts the errors of the queues that it
+ * stores. $2 maximum number of kinds, $3 maximum number of kinds per name.
  */
 const kindsOf = (days: string): string => `
     kind as materialized (
@@ -76,7 +76,7 @@ export function errorGroups(usual: string): string {
  * Returns the Citus form of a statement that records which kinds of errors occurred. It finds the kinds like {@link
  * errorGroups}, and records them like the single-node form.
  *
- * @param usual the single-node form, whose end is reused
+ * @param usual the single-node form; its end is reused
  */
 export function firstFailures(usual: string): string {
   const { days } = daysOf(usual);

@@ -15,8 +15,8 @@ import { rescueForms } from './rescue.sql.js';
 import { scanForms } from './scans.sql.js';
 
 /**
- * Citus forms by the names of their statements. {@link searchForm} changes statements that are built for a request; all
- * others run unchanged.
+ * Citus forms by the names of their statements. Statements that are built for a single request have no entry; {@link
+ * searchForm} changes them instead. All other statements run unchanged.
  */
 const forms: Forms = {
   ...claimForms,

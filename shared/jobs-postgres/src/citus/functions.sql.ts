@@ -26,8 +26,8 @@ const preparedOnNodes = `
   $$`;
 
 /**
- * Returns when the oldest prepared transaction was prepared, among those that have waited for their commit for more
- * than two seconds; null if there are none. Ignores nodes that cannot be reached.
+ * Returns when the oldest Citus transaction that is still prepared on a worker node was prepared; null if there is
+ * none. Ignores transactions that were prepared less than two seconds ago, and nodes that cannot be reached.
  */
 const oldestPrepared = `
   create or replace function longshore.oldest_prepared() returns timestamptz language sql as $$
@@ -59,9 +59,9 @@ const awaitCommits = `
   $$`;
 
 /**
- * Deletes and returns rows of the outbox, queue by queue, starting with the queue that has the oldest row. Several
- * servers can call it at once, because each skips queues that others have locked. Returns once everything that was
- * written together with the rows is visible on all nodes.
+ * Deletes and returns up to `most` rows of the outbox, queue by queue, starting with the queue that has the oldest row.
+ * Several servers can call it at once, because each skips queues that others have locked. Returns once everything that
+ * was written together with the rows is visible on all nodes.
  */
 const takeOutboxEntries = `
   create or replace function longshore.take_outbox_entries(most integer) returns table (
@@ -130,8 +130,8 @@ const statesOfJobs = `
 
 /**
  * Keeps jobs from moving to another queue until the transaction ends: locks their rows in `moved_job`, and waits for
- * moves that are being committed. A job that has never moved has no row to lock, but the caller has then found the job
- * in its original queue, or finds its row when it searches again.
+ * moves that are being committed. A job that has never moved has no row to lock. Either the caller has already found
+ * such a job in its original queue, or the job is just moving and the caller finds the new row when it searches again.
  */
 const blockMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$
@@ -217,9 +217,9 @@ const deleteGoneMovedJobs = `
   $$`;
 
 /**
- * Called in every caller's transaction that enqueues jobs. Unlike the single-node function, it sends no notification:
- * nodes commit prepared transactions, which cannot notify, so servers find the jobs by polling. Instead, it makes
- * either all nodes commit the transaction or none.
+ * Called in a caller's transaction if servers should be notified when it commits. Unlike the single-node function, this
+ * function sends no notification, because nodes commit prepared transactions and these cannot notify. Servers therefore
+ * find the jobs by polling. Instead, the function makes Citus commit the transaction either on all nodes or on none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
@@ -229,8 +229,9 @@ const notifyOnCommit = `
   $$`;
 
 /**
- * Returns the holders of keys, like the single-node statement. If a holder is missing, it may be moving, so this waits
- * for moves that are being committed and searches again. Then `moved_job` shows whether the holder has moved.
+ * Returns the holders of keys, like the single-node statement. A holder that cannot be found may be moving. The
+ * function then waits for moves that are being committed and searches again. After that, `moved_job` shows whether the
+ * holder has moved.
  */
 const holdersOf = `
   create or replace function longshore.holders_of(number integer, jobs uuid[], ends boolean[]) returns table (
@@ -288,7 +289,7 @@ const skippedBecauseOf = `
   end
   $$`;
 
-/** Like the function in the migrations, but also inserts a row for the queue on its node. */
+/** Like the function in the migrations, but also inserts a row for a new queue on the queue's node. */
 const queueNumber = `
   create or replace function longshore.queue_number(queue text, most integer default null) returns integer language plpgsql as $$
   declare

@@ -7,8 +7,8 @@ const findChores = withReplacements([
 ]);
 
 /**
- * Returns the Citus form that deletes rows from a default partition. It finds them by job id, because their positions
- * (`ctid`) are not unique across nodes.
+ * Returns the Citus form that deletes rows from a default partition. The form finds the rows by job id, because row
+ * positions (`ctid`) are not unique across nodes.
  *
  * @param history the partitioned table
  */

@@ -3,28 +3,29 @@ import { listedColumns } from '../read/job-documents.js';
 import { type Forms, replacedBy } from './form.js';
 
 /**
- * SQL condition that lets each shard use its index, whose first column is the queue. Looping over the queues is faster
- * than reading the whole shard.
+ * SQL condition that lets each shard use its index. The first column of the index is the queue, and looping over the
+ * queues is faster than reading the whole shard.
  */
 const anyQueue = 'queue_id in (select id from longshore.queue)';
 
 /**
  * Returns SQL that searches all tables for jobs. Every node searches its own shards.
  *
- * @param columns returns the columns to read from a table of unfinished jobs; by default, all columns are read
+ * @param columns returns the columns to read from a table of unfinished jobs; history then returns `id`, `queue_id` and
+ *   `state`. By default, all columns are read
  */
 const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
       select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
       union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
 
 /**
- * SQL column with the latest progress of a job's current attempt. Requires {@link withProgress}, which joins the
- * reports; the single-node form runs a subquery for each row instead.
+ * SQL column with the latest progress of a job's current attempt. Requires that {@link withProgress} has joined the
+ * reports. The single-node form runs a subquery for each row instead.
  */
 const progress = `case when report.job_id is not null
       then json_build_object('percent', report.percent, 'message', report.message) end as progress`;
 
-/** Returns `source`, a FROM item that must end with its alias, joined with the latest progress of its jobs. */
+/** Returns the FROM item `source`, joined with the latest progress of its jobs. `source` must end with its alias. */
 export const withProgress = (source: string): string => `${source} left join longshore.job_report as report
       on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
         and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
@@ -47,7 +48,7 @@ const findDocuments = `
  * moving between nodes can be found twice.
  *
  * @param documents which of the arguments and results to include
- * @param queues `ofQueues` if the statement has a second parameter
+ * @param queues {@link ofQueues} if the statement has a second parameter; empty otherwise
  */
 const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): string => `
     with found as materialized (
@@ -57,14 +58,14 @@ const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): st
     select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
 
 /**
- * SQL condition for statements that get the queues of the jobs as $2 but search regardless of them. It only declares
- * the type of this parameter.
+ * SQL condition that is always true for the arrays of queues passed as $2. It only declares the type of this parameter,
+ * because the statements search all shards and do not need the queues.
  */
 const ofQueues = ' and $2::integer[] is not null';
 
 /**
- * Citus forms of lookups by id, which search all shards once for all ids. The single-node forms search queue by queue
- * and id by id, which Citus does not support.
+ * Citus forms of lookups by id. Each searches all shards once for all ids. The single-node forms search queue by queue
+ * and id by id, but Citus does not support such searches.
  */
 export const lookupForms: Forms = {
   'longshore-find-job': replacedBy(findJob),

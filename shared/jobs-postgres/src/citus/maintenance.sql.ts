@@ -3,7 +3,7 @@ import { isPaused } from '../control/pause.sql.js';
 import { liveTables } from '../read/job-columns.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
-/** A CTE with the ids from the CTE `last` whose jobs are unfinished. */
+/** A CTE with the ids of unfinished jobs, selected from the ids in the CTE `last`. */
 const busy = `
     busy as materialized (
       select id from (${liveTables.map((table) => `select id from longshore.${table} where id = any ((select ids from last)::uuid[]) and queue_id in (select id from longshore.queue)`).join(' union all ')}) as unfinished
@@ -144,8 +144,8 @@ const resumeType = withReplacements(
 );
 
 /**
- * Reads the unresolved dependencies in a separate CTE, because they are stored on the coordinator and the jobs are not.
- * Nothing changes in between, because the caller has already locked the jobs.
+ * Reads the unresolved dependencies in a separate CTE, because the dependencies are stored on the coordinator and the
+ * jobs are not. Nothing changes between the two reads, because the caller has already locked the jobs.
  */
 const releaseAwaiting = withReplacements([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,

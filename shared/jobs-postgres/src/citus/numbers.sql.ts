@@ -1,4 +1,4 @@
-// Numbers are drawn from sequences on the coordinator. If each node drew them from a range of its own, jobs would
+// Numbers are drawn from sequences on the coordinator. If each node drew numbers from a separate range, jobs would
 // overtake one another. CTEs that insert on a node get the numbers as an array; otherwise, Citus would select the rows
 // to insert on the coordinator.
 

@@ -15,9 +15,10 @@ const inserted = (table: string, condition: string): string => `
       select ${jobColumns}, ${seqOf('place')} from ${due} where ${condition}`;
 
 /**
- * Returns the Citus form that makes due jobs ready. Every CTE is a single task on the queue's node.
+ * Returns the Citus form that makes due jobs ready. Every CTE that reads or writes jobs is a single task on the queue's
+ * node.
  *
- * @param which SQL that selects the jobs: the condition and the order
+ * @param which SQL after `where` that selects the jobs: the condition, the order and any limit
  */
 function promote(which: string): Form {
   return replacedBy(`

@@ -4,9 +4,9 @@ import { progressOf } from '../read/reports.sql.js';
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /**
- * Returns the Citus form of a job list. It first selects the jobs and then joins the progress of all of them on the
- * nodes. The subquery for each row in the single-node form does not suit Citus, because there the coordinator assembles
- * the rows.
+ * Returns the Citus form of a job list. The form first selects the jobs and then joins the progress of all of them on
+ * the nodes. The single-node form has a subquery for each row, but this does not suit Citus, because the coordinator
+ * assembles the rows.
  *
  * @param alias alias of the list in the single-node form
  */
@@ -37,8 +37,8 @@ export function withReports(alias: string): Form {
 const latest = withReports('listed');
 
 /**
- * A FROM item with the queues that have running jobs and the number of these jobs, which is read on the nodes of the
- * queues.
+ * A FROM item with the queues that have running jobs, and the number of running jobs in each. Each number is read on
+ * the queue's node.
  */
 export const busyQueues = `(
         select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'

@@ -25,7 +25,7 @@ const isLost = `server_id is not null and (lease_until < now() or server_id not 
  * computed in CTEs, because Citus cannot compute them in updates. Unlike the single-node form, this one updates the
  * records of lost servers without first locking them in a fixed order.
  *
- * @param which an additional SQL condition on the jobs, after `and`
+ * @param which an additional SQL condition on the jobs, preceded by `and`; empty if there is none
  */
 function rescue(which: string): Form {
   return replacedBy(`

@@ -99,9 +99,9 @@ const heads = (given: string): string => `
     select ${headColumns} from queue left join first on first.queue_id = queue.id`;
 
 /**
- * Statement that reads the running jobs of all queues that started in a period. Running jobs are near the heads of
- * their queues, but unlike the single-node form, this one does not know their number and therefore cannot stop after
- * the last of them.
+ * Statement that reads the jobs of all queues that are running and started in a given period. Running jobs are near the
+ * heads of their queues. The single-node form stops after the last running job of each queue, because it reads their
+ * number; this form does not read it and cannot stop early.
  */
 const started = `
     select job.* from (
@@ -124,11 +124,11 @@ const created = `
 
 /**
  * Statement that reads the time before which no new events are expected. Unlike the single-node form, it considers all
- * open transactions, not only those with an id, because a transaction that only writes on other nodes gets no id on the
- * coordinator. It also considers transactions that have been committed but are not visible on all nodes yet.
+ * open transactions, not only transactions with an id, because a transaction that only writes on other nodes gets no id
+ * on the coordinator. It also considers transactions that have been committed but are not visible on all nodes yet.
  *
- * For the same reasons, a snapshot would not show whether anything has been written. This statement returns the time
- * instead, which differs on every call.
+ * For the same reasons, a snapshot would not show whether anything has been written. Instead, the column `snapshot`
+ * contains the current time, so it differs on every call.
  */
 const settledUpTo = `
     select clock_timestamp()::text as snapshot,

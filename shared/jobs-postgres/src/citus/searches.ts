@@ -4,8 +4,8 @@ import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
 /**
- * A fragment that several searches contain, and its replacement, in which `$1` stands for the list of queues from the
- * fragment.
+ * A fragment that several searches contain, and its replacement. In the replacement, `$1` stands for the list of queues
+ * from the fragment.
  */
 type Change = readonly [part: RegExp, other: string];
 
@@ -27,7 +27,7 @@ const generated: readonly (readonly [name: RegExp, form: (usual: string) => stri
   [/^longshore-record-first-failures-/, firstFailures],
 ];
 
-/** Fragments that Citus cannot run: queues from an array, and a limit for each queue that a subquery counts. */
+/** Fragments that Citus cannot run: queues from an array, and a limit that a subquery computes for each queue. */
 const unsupported = /\) as queue \(id\)|limit \(select .* where queue_id = queue\.id/;
 
 /**

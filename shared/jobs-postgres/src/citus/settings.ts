@@ -1,9 +1,10 @@
 import type { Settings } from '../connection/settings.js';
 
 /**
- * Session settings on the coordinator. They do not include planner settings such as permitted kinds of joins: these
- * would not reach the nodes, and the coordinator only joins results of nodes, whose size it knows. Statements can be
- * planned for the given values, because only these show Citus which node stores the queue.
+ * Session settings on the coordinator. They do not restrict the kinds of joins: such planner settings would not reach
+ * the nodes, and the coordinator only joins results from nodes and knows how large these results are. The plan cache
+ * mode lets Postgres plan a statement for the given values, because only the values show Citus which node stores the
+ * queue.
  */
 export const coordinatorPlans: Settings = { plan_cache_mode: 'auto', jit: 'off' };
 

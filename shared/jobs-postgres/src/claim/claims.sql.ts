@@ -5,7 +5,7 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { gapCte } from './ready-scans.sql.js';
 
-/** A claimed job. If nothing was claimed, the statement returns a single row whose job columns are null. */
+/** A claimed job. If nothing was claimed, there is a single row with null in the columns of the job. */
 export interface ClaimedRow {
   /**
    * Whether the server is registered. {@link claimReady} returns null if it claimed something, because only registered
@@ -20,8 +20,8 @@ export interface ClaimedRow {
   name: string;
   args: JsonValue;
   /**
-   * When the job was created, in milliseconds since 1970, including fractions. Sent as a number, which takes a third as
-   * long to format and parse as a timestamp.
+   * When the job was created, in milliseconds since 1970, including fractions. It is sent as a number, because
+   * formatting and parsing a timestamp takes three times as long.
    */
   created_ms: number;
   /**
@@ -30,8 +30,8 @@ export interface ClaimedRow {
   later_ready_ms: number | null;
   meta: JobMeta | null;
   /**
-   * Whether the queue has limits, which only {@link claimWithinLimits} enforces. {@link claimReady} returns null if it
-   * claimed something.
+   * Whether the queue has limits. Only {@link claimWithinLimits} enforces them. {@link claimReady} returns null if it
+   * claimed something, because it never claims from a queue with limits.
    */
   limited: boolean | null;
   /** Whether the queue is paused. {@link claimReady} returns null if it claimed something. */
@@ -39,8 +39,8 @@ export interface ClaimedRow {
 }
 
 /**
- * SQL condition: Postgres has crashed within the last ten minutes. Recovery from a crash resets the cumulative
- * statistics after the server has started, whereas those of a new cluster are reset before it starts.
+ * SQL condition: Postgres has recovered from a crash within the last ten minutes. Crash recovery resets the cumulative
+ * statistics after Postgres has started. In a new cluster, they were reset before it started.
  */
 const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes')`;
 
@@ -50,10 +50,10 @@ const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_po
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
  * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
  *
- * The claim locks the server's row so that the rescuer cannot delete it in the meantime. Either the claim commits
- * before the server is declared dead, and its jobs are released along with the server's other jobs, or it finds no
- * server row and claims nothing. KEY SHARE does not block heartbeats. Because a row lock is a write, it is only taken
- * if there is something to claim.
+ * The claim locks the server's row, so that the rescuer cannot delete that row in the meantime. Either the claim
+ * commits before the server is declared dead, and the rescuer releases the claimed jobs with the server's other jobs;
+ * or the claim finds no server row and claims nothing. KEY SHARE does not block heartbeats. A row lock is a write, so
+ * it is only taken if there is something to claim.
  *
  * The update finds the locked rows by their physical positions (`ctid`), which cannot change while they are locked.
  * Finding them by id took an eighth of a claim's time.
@@ -69,9 +69,9 @@ const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_po
  * Postgres crashes within the next half second, the jobs are ready again, and that attempt does not count
  * (docs/adr/026). Because commits wait after a crash, a job that crashes Postgres uses up its attempts.
  *
- * Ranges begin just after the last claimed job. Otherwise, the cost would grow with the index entries of finished jobs
- * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
- * over five rounds; with them it stayed the same (docs/adr/001).
+ * The ranges usually begin just after the last claimed job. Otherwise, the cost would grow with the index entries of
+ * finished jobs that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k
+ * to 26k jobs/s over five rounds; with them it stayed the same (docs/adr/001).
  */
 export const claimReady = prepared(
   'longshore-claim-ready',
@@ -124,9 +124,15 @@ export const claimReady = prepared(
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
-  /** Maximum number of jobs that this claim could take: the requested number, reduced to what the limits allowed. */
+  /**
+   * Maximum number of jobs that this claim could take: the requested number, or fewer if the limits allowed fewer. 0 if
+   * the queue is paused.
+   */
   room: number;
-  /** Milliseconds until the bucket holds at least one token, 0 if it already does; `null` without a rate limit. */
+  /**
+   * Milliseconds until the bucket holds at least one token; 0 if it already does, `null` if the queue has no rate
+   * limit.
+   */
   token_in: number | null;
 }
 
@@ -140,8 +146,8 @@ export const lockBucket = prepared(
 );
 
 /**
- * $1 queue, $2 tokens. Creates and locks the bucket of a queue for which {@link lockBucket} found none, because its
- * limits were set with SQL instead of `limitQueue`.
+ * $1 queue, $2 tokens. Creates and locks the queue's token bucket. Needed if {@link lockBucket} finds no bucket,
+ * because the limits were set with SQL instead of `limitQueue`.
  */
 export const makeBucket = prepared(
   'longshore-make-bucket',
@@ -152,8 +158,8 @@ export const makeBucket = prepared(
 
 /**
  * Claims ready jobs of a queue within its concurrency and rate limits. Takes the seven parameters of {@link
- * claimReady}. Must run after {@link lockBucket}, in the same transaction but as a separate statement, so that its
- * snapshot includes what earlier claims took. A missing limit is null, which `least` ignores.
+ * claimReady}. Must run after {@link lockBucket}, in the same transaction but as a separate statement. Only then does
+ * the snapshot include the jobs that earlier claims took. A missing limit is null, and `least` ignores nulls.
  */
 export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',
@@ -224,8 +230,8 @@ export const claimWithinLimits = prepared(
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Renews leases and returns the claims that are still valid.
- * If a row is locked, because the job is being finished or its handler has an open transaction, the job keeps its old
- * lease: waiting for the lock could deadlock. Its claim is still returned as valid.
+ * Skips rows that are locked (the job is being finished, or its handler has an open transaction), because waiting for
+ * the lock could deadlock. Such a job keeps its old lease, but its claim is still returned as valid.
  */
 export const renewClaims = prepared(
   'longshore-renew-claims',
@@ -250,8 +256,8 @@ export const renewClaims = prepared(
 );
 
 /**
- * $1 queue, $2 server. Returns the server's claims in the queue. The scan stops after the last running job, because
- * `job_count` shows how many there are. Otherwise, it would also read all the ready jobs that follow.
+ * $1 queue, $2 server. Returns the server's claims in the queue. The number of running jobs is known from `job_count`,
+ * so the scan stops after the last of them instead of reading all the ready jobs that follow.
  */
 export const selectClaims = prepared(
   'longshore-select-claims',

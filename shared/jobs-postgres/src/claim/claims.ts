@@ -24,7 +24,7 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
-/** Claims jobs for servers, and renews and releases their leases. Each call uses one statement per queue. */
+/** Claims jobs for servers, within the limits of the queues, and renews and releases the claims. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -98,7 +98,7 @@ export class PostgresClaims implements Claims {
     const isLimited = first.limited ?? limited;
     if (isLimited !== limited) this.#limits.note(queue, isLimited);
     if (isLimited && !limited) return this.#claimFrom(start, scan, request); // retries within the limits
-    // If nothing was claimed, there is a single row without a job, which shows the state of the server and the queue.
+    // If nothing was claimed, there is a single row. It contains no job, only the state of the server and the queue.
     const claimed = first.id === null ? [] : inQueueOrder(rows);
     const allowed = Math.min(limit, first.room ?? limit);
     const exhausted = claimed.length < allowed && first.paused !== true;

@@ -1,11 +1,12 @@
 /**
- * How long, in milliseconds, an open transaction holds back the horizon. Jobs of longer transactions are found through
- * the gaps that those transactions record.
+ * How long, in milliseconds, an open transaction can hold back the horizon. Jobs of longer transactions are found
+ * through the gaps that those transactions record.
  */
 const longMs = 5_000;
 
 /**
- * Assumed maximum time, in milliseconds, between a transaction taking a sequence number and getting its transaction id.
+ * Maximum time, in milliseconds, that is assumed to pass from when a transaction takes a sequence number until it gets
+ * its transaction id.
  */
 const maxXidDelayMs = 5;
 
@@ -20,9 +21,9 @@ interface Observation {
 
 /**
  * Tracks the commit horizon: the sequence number (`seq`) up to which no more jobs will become visible, except in gaps.
- * Numbers become visible in the order of commits, not in the order in which they were assigned. Scans therefore need
- * not return to numbers before the horizon, but must read those after it again. The horizon is derived from snapshots
- * (see "Snapshot information functions" in the Postgres manual).
+ * Numbers become visible in the order of commits, not in the order in which they were assigned. Scans therefore never
+ * need to read the numbers before the horizon again, only those after it. The horizon is derived from snapshots (see
+ * "Snapshot information functions" in the Postgres manual).
  */
 export class CommitHorizon {
   #observations: Observation[] = [];
@@ -36,14 +37,15 @@ export class CommitHorizon {
   }
 
   /**
-   * Records a snapshot, and advances the horizon to an earlier observation if the snapshot shows that all transactions
-   * that could have taken numbers up to there have ended.
+   * Records a snapshot and a sequence number as an observation. Advances the horizon to each earlier observation if all
+   * transactions that may have taken numbers up to it have ended, or have been in progress for longer than {@link
+   * longMs}.
    *
    * @param snapshot `xmin:xmax:xip,…`. It lists the transactions in progress with ids below `xmax`; those with higher
    *   ids may be in progress too
    * @param seq the last sequence number assigned, read under this snapshot
-   * @param mark the id that the reading transaction got after the snapshot; `null` if it has none. Observations that
-   *   need such an id then wait for a later call
+   * @param mark the id that the reading transaction got after the snapshot; `null` if it has none. Observations without
+   *   a mark then wait for a later call
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');

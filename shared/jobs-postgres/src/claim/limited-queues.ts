@@ -30,7 +30,10 @@ export class LimitedQueues {
     }
   }
 
-  /** Returns whether the last claim used up the limits of the queue, so that further scans are pointless. */
+  /**
+   * Returns whether the last claim took as many jobs as the request and the queue's limits allowed. If it took none,
+   * another scan is pointless, because the queue is at its limits or paused.
+   */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
   }
@@ -65,8 +68,8 @@ export class LimitedQueues {
   }
 
   /**
-   * Handles the end of jobs in these queues: for each queue with limits, notifies servers, because another job may now
-   * fit the limits.
+   * Notifies servers of those queues that have limits. Called when jobs in these queues have ended, because other jobs
+   * may now fit within the limits.
    */
   ended(queues: Iterable<string>): void {
     for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);

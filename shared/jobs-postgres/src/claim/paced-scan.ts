@@ -1,13 +1,13 @@
 /**
- * Length of the pause after a slow scan, as a multiple of the time by which the scan exceeded `quickMs`. Limits such
+ * Length of the pause after a slow scan, as a multiple of the time by which the scan exceeded `quickMs`. Limits slow
  * scans to about two percent of one processor.
  */
 const factor = 50;
 
 /**
- * Limits how often a scan runs that has to skip the dead index entries of all finished jobs. After a fast scan, the
- * next one is due at once; after a slow one, only after a long pause. Scans are slow, for example, while a forgotten
- * transaction keeps a million dead entries from being vacuumed.
+ * Limits how often an expensive scan runs, namely one that has to skip the dead index entries of all finished jobs.
+ * After a fast scan, the next one is due at once; after a slow scan, only after a pause that grows with its duration.
+ * Scans are slow, for example, while a forgotten transaction keeps a million dead entries from being vacuumed.
  */
 export class PacedScan {
   readonly #quickMs: number;

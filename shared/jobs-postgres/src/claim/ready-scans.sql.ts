@@ -2,8 +2,8 @@ import { prepared } from '../connection/statement.js';
 import { pausedTypes } from '../control/pause.sql.js';
 
 /**
- * The state that scans depend on, read at one instant. Each row also contains a gap that has become visible since an
- * earlier snapshot, if there is any.
+ * The state that scans depend on, read at one instant. There is one row for each gap that has become visible since an
+ * earlier snapshot, or a single row if there are no gaps.
  */
 export interface ScanRow {
   /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
@@ -11,16 +11,13 @@ export interface ScanRow {
   /** The last sequence number assigned in any queue. */
   seq: string;
   /**
-   * The id of the reading transaction; `null` if no numbers after the horizon have been assigned, so that the horizon
-   * cannot advance anyway.
+   * The id of the reading transaction; `null` if no numbers after the horizon have been assigned. The horizon cannot
+   * advance in that case, so no id is needed.
    */
   mark: string | null;
   /** The priorities other than 0 that jobs of each queue have had, by queue id; `null` if there are none. */
   priorities: Record<string, number[]> | null;
-  /**
-   * The queue of the gap that the following columns describe. If there is no gap, the only row has `null` in all of
-   * them.
-   */
+  /** The queue of the gap. If there is no gap, this and the following columns are `null`. */
   queue_id: number | null;
   priority: number;
   first_seq: string;
@@ -37,7 +34,8 @@ export interface PollRow extends ScanRow {
 
 /**
  * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. Reads the scan state. Gets a
- * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no ids.
+ * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no transaction
+ * ids.
  *
  * Returns the visible gaps of transactions that were in progress at the earlier snapshot or began after it. Gaps of
  * transactions in progress are looked up id by id, and gaps of later transactions in an index range. Therefore, a
@@ -69,7 +67,7 @@ export const pollReady = prepared(
 /**
  * Returns the text of a statement that reads the scan state.
  *
- * @param more SQL of additional columns, each after a comma
+ * @param more SQL for additional columns, each preceded by a comma
  */
 function stateWith(more: string): string {
   return `
@@ -109,9 +107,10 @@ export interface ReadyPlaceRow {
 export const maxSwept = 1_000;
 
 /**
- * $1 queues, $2 server. Reads the first ready jobs of each queue that the server can run. Starts at the head of the
- * queue, because claims, which start at a cursor, may have missed some. Takes no locks. A sweep that has to skip many
- * dead index entries is slow, so claims do not wait for it, and the longer it takes, the less often it runs.
+ * $1 queues, $2 server. Reads, in each queue, the first ready jobs that the server can run. Starts at the head of each
+ * queue, because claims start at a cursor and may have missed jobs before it. Takes no locks. A sweep is slow if it has
+ * to skip many dead index entries. Claims therefore do not wait for sweeps, and the longer sweeps take, the less often
+ * they run.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
@@ -131,8 +130,8 @@ export const sweepReady = prepared(
 
 /**
  * How soon jobs become visible after they are inserted. `soon`: the transaction ends with the insert or shortly after.
- * `late`: the transaction may stay open for up to an hour, for example because it belongs to the caller, so the
- * positions of the jobs are recorded as a gap.
+ * `late`: the transaction may stay open for a long time, for example because it belongs to the caller. The positions of
+ * the jobs are then recorded as gaps.
  */
 export type Visibility = 'soon' | 'late';
 
@@ -155,8 +154,8 @@ export const selectLastPlace = prepared(
 );
 
 /**
- * $1 queue, $2 priorities, $3 a sequence number. Records a gap for each priority, which covers all numbers assigned
- * after $3.
+ * $1 queue, $2 priorities, $3 a sequence number. Records a gap for each priority. Each gap covers all sequence numbers
+ * assigned after $3.
  */
 export const recordGaps = prepared(
   'longshore-note-gaps',
@@ -171,7 +170,7 @@ export const deleteGaps = prepared(
   `delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8`,
 );
 
-/** Reads the lowest transaction id that may still be in progress; all transactions with lower ids have ended. */
+/** Reads the id of the oldest transaction that may still be in progress. All transactions with lower ids have ended. */
 export const oldestTransaction = prepared(
   'longshore-oldest-transaction',
   `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,

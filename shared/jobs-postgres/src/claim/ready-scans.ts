@@ -15,12 +15,12 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/** Age of the last read of the scan state, in milliseconds, at which a claim starts a new read in the background. */
+/** How old, in milliseconds, the scan state may become before a claim starts reading it again in the background. */
 const refreshEveryMs = 25;
 
 /**
- * Age of the last read of the scan state, in milliseconds, after which all scans start over. Gaps are kept for twice as
- * long after their transactions have ended.
+ * How old, in milliseconds, the scan state may become before all scans start over. Gaps are kept for twice as long
+ * after their transactions have ended.
  */
 const staleMs = 30_000;
 
@@ -29,7 +29,7 @@ const staleMs = 30_000;
  * hint need not wait that long.
  */
 const floorEveryMs = 200;
-/** Minimum pause between any two scans from the floor, as a multiple of the duration of the first. */
+/** Minimum pause after every scan from the floor, as a multiple of the scan's duration. */
 const floorFactor = 20;
 
 /** Minimum pause, in milliseconds, between sweeps. */
@@ -38,8 +38,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Minimum pause, in milliseconds, between sweeps of a queue from which the server has not tried to claim for that long.
- * Sweeping it more often is unnecessary, because only claims can pass over jobs.
+ * Minimum pause, in milliseconds, between sweeps of a queue if the server has not tried to claim from it during that
+ * time. More frequent sweeps are unnecessary, because only claims can pass over jobs.
  */
 const idleSweepEveryMs = 10_000;
 
@@ -71,9 +71,9 @@ const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
  * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs
- * that become visible later at earlier positions. Three mechanisms find them: scans from the floor (for transactions
- * that committed out of order), gaps (for long transactions and released jobs), and sweeps, which find everything but
- * are the most expensive.
+ * that become visible later at earlier positions. Three mechanisms find such jobs: scans from the floor (for
+ * transactions that committed out of order), gaps (for long transactions and released jobs), and sweeps from the head
+ * of the queue (for everything else; the most expensive).
  */
 export class ReadyScans {
   readonly #database: Database;
@@ -92,7 +92,7 @@ export class ReadyScans {
     this.#notifier = notifier;
   }
 
-  /** The sequence number up to which every job is visible. */
+  /** The commit horizon: no more jobs become visible up to this sequence number, except in gaps. */
   get visible(): bigint {
     return this.#horizon.place;
   }
@@ -109,8 +109,8 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      // Deferred so that the claim, for which a job is waiting, is sent first. Errors are ignored, because the claim
-      // encounters and reports them too.
+      // Deferred, so that the claim is sent first. Errors are ignored, because the claim itself encounters and reports
+      // them.
       setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
@@ -120,8 +120,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns the ids of the queues that may have jobs for a server, using one statement for all of them. Also starts
-   * sweeps that are due, less often for queues from which the server does not claim.
+   * Returns the ids of the queues that may have jobs for a server, using one statement for all queues. Also starts the
+   * sweeps that are due. Queues from which the server does not claim are swept less often.
    *
    * @throws {ServerLostError} if the server is not registered
    */
@@ -166,7 +166,7 @@ export class ReadyScans {
   }
 
   /**
-   * Returns where the next scan starts: at the floor if enough time has passed since the last scan from there,
+   * Returns where the next scan starts: at the floor if enough time has passed since the last scan from the floor,
    * otherwise at the hint.
    */
   startOf({ floor }: ReadyScan): ScanStart {
@@ -174,16 +174,16 @@ export class ReadyScans {
   }
 
   /**
-   * Returns whether a claim that found nothing from the hint may try again from the floor. Limits the share of time
-   * that such scans take.
+   * Returns whether a claim that found nothing from the hint may try again from the floor. This is not the case soon
+   * after a slow scan from the floor, so that such scans take only a small share of the time.
    */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());
   }
 
   /**
-   * Notifies servers that jobs of a queue are ready again. These jobs keep their old positions, so this first reads the
-   * gaps that lead scans back to them.
+   * Notifies servers that jobs of a queue are ready again. These jobs have kept their old positions. Therefore, first
+   * reads the new gaps, so that scans return to these positions.
    */
   async notifyReleased(queueId: number): Promise<void> {
     await this.refresh();
@@ -222,8 +222,8 @@ export class ReadyScans {
   }
 
   /**
-   * Reads the scan state and updates the horizon and the cursors. Resolves to the rows and to the ids of the queues
-   * that have new gaps or priorities.
+   * Reads the scan state and updates the horizon and the cursors. If the last read is too long ago, all scans start
+   * over. Resolves to the rows and to the ids of the queues that have new gaps or priorities.
    *
    * @param more additional parameters of the statement
    */

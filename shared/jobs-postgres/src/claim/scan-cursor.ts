@@ -23,8 +23,8 @@ export interface ScanResult {
 }
 
 /**
- * Position from which a scan starts. `hint`: just after the last job claimed, which is cheapest. `floor`: no later than
- * the commit horizon of the last scan from the floor, so that it also finds jobs whose transactions committed out of
+ * Where a scan starts. `hint`: just after the last claimed job, which is cheapest. `floor`: at the commit horizon of
+ * the last scan from the floor, or earlier. A scan from the floor also finds jobs of transactions that committed out of
  * order.
  */
 export type ScanStart = 'hint' | 'floor';
@@ -32,8 +32,9 @@ export type ScanStart = 'hint' | 'floor';
 const lastSeq = 2n ** 63n - 1n;
 
 /**
- * One server's position in one queue. Because claims start there instead of at the head, their cost does not grow with
- * the dead index entries of finished jobs that a long transaction elsewhere keeps from being vacuumed.
+ * One server's position in one queue. Claims start there instead of at the head, so they do not have to skip the dead
+ * index entries of finished jobs. Such entries pile up while a long transaction elsewhere keeps them from being
+ * vacuumed.
  */
 export class ScanCursor {
   readonly #hints = new Map<number, bigint>();
@@ -65,7 +66,7 @@ export class ScanCursor {
 
   /**
    * Returns whether the cursor has passed this place. Also true if the priority is unknown, because no scan would cover
-   * it.
+   * the place.
    */
   hasPassed({ priority, seq }: Place): boolean {
     const hint = this.#hints.get(priority);
@@ -86,8 +87,8 @@ export class ScanCursor {
    * Moves the cursor according to the result of a scan, and removes the gaps that were scanned.
    *
    * @param visible the sequence number up to which all jobs were visible when the scan began
-   * @param ranges the scanned ranges; by default the current ones. They must not include gaps and priorities that were
-   *   added during the scan
+   * @param ranges the scanned ranges; by default, all current ranges. Required if gaps or priorities may have been
+   *   added during the scan, because these have not been scanned
    */
   advance(
     start: ScanStart,
@@ -99,7 +100,7 @@ export class ScanCursor {
     const priorities = new Set(ranges.map(({ priority }) => priority));
     for (const { priority, seq } of claimed) raise(this.#hints, priority, seq);
     const last = exhausted ? undefined : claimed.at(-1);
-    if (!exhausted && last === undefined) return; // a scan that found nothing before it ended early proves nothing
+    if (!exhausted && last === undefined) return; // an incomplete scan that claimed nothing proves nothing
     const isScanned = (gap: ScanRange): boolean =>
       last === undefined ||
       gap.priority < last.priority ||

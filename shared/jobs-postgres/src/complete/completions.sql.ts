@@ -11,14 +11,15 @@ import { prepared, type Statement, unprepared } from '../connection/statement.js
 export type JobKind = 'plain' | 'any';
 
 /**
- * Two statements that record the same outcome. The one for `plain` jobs skips all others; the one for `any` is slower.
+ * Two statements that record the same outcome. The statement for `plain` skips jobs with metadata; the statement for
+ * `any` is slower.
  */
 export type Finisher = Readonly<Record<JobKind, Statement>>;
 
 /**
  * Returns a CTE that deletes finished jobs from `longshore.job`. $1 queue, $2 ids, $3 server, $4 attempts: one server's
- * claims, as parallel arrays. A claim that is no longer valid matches no row, so nothing is written for it, and it is
- * missing from the result of the statement.
+ * claims, as parallel arrays. A claim that is no longer valid matches no row, so nothing is written for it, and the
+ * statement's result does not include it.
  */
 const removed = (kind: JobKind, columns: string, values: string): string => `
     removed as (
@@ -105,7 +106,7 @@ export const finishSnooze = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors, $6 delays in ms. Schedules the next attempt of jobs whose attempt failed. */
+/** $5 errors, $6 delays in ms. Schedules another attempt of jobs that have failed. */
 export const finishRetry = finisher(
   'retry',
   (kind) => `with ${removed(kind, 'error, delay', '$5::jsonb[], $6::float8[]')},
@@ -131,8 +132,9 @@ export const lockClaim = unprepared(
 );
 
 /**
- * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempts are already recorded as ended or failed. This is
- * the case if a write is repeated because the response to it was lost.
+ * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempts have already been recorded: either the job ended
+ * with this attempt, or this attempt failed and a retry is scheduled. This happens if a write is repeated because the
+ * response to it was lost.
  */
 export const alreadyFinished = prepared(
   'longshore-already-finished',

@@ -30,8 +30,8 @@ import {
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
 /**
- * Returns the results, or `null` if no job has one. This is the usual case, so it saves sending and parsing a list of
- * nulls.
+ * Returns the results; `null` if no job has a result. This is the usual case, and a single `null` saves sending and
+ * parsing a list of nulls.
  */
 const results: Column = (outcomes) => {
   const values = outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
@@ -123,8 +123,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Records the outcomes together. If their data causes an error, halves the group until the faulty outcome is found,
-   * and marks its job as failed. Returns the claims that are no longer valid.
+   * Records the outcomes together. If their data causes an error, halves the group until the faulty outcomes are found,
+   * and marks the jobs with these outcomes as failed. Returns the claims that are no longer valid.
    */
   async #finishBisecting(group: readonly Completion[]): Promise<Claim[]> {
     try {
@@ -140,8 +140,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Marks a job as failed because its outcome cannot be stored. If that cannot be stored either, sets the job aside and
-   * returns its claim. Also returns the claim if it is no longer valid.
+   * Marks a job as failed because its outcome cannot be stored. If the failure cannot be stored either, sets the job
+   * aside. Returns the claim if the job was set aside or the claim is no longer valid.
    */
   async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
     const { message } = toJobError(error);
@@ -170,8 +170,8 @@ export class PostgresCompletions {
     if (group[0]?.hasMeta === true) return this.#write(group, 'any');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // Tries the other statement: either these claims are stale, or their jobs have been given metadata in the meantime,
-    // because other jobs now depend on them.
+    // Also tries the statement for `any`. Either these claims are stale, or the jobs have been given metadata in the
+    // meantime, because other jobs now depend on them.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'any',
@@ -198,7 +198,7 @@ export class PostgresCompletions {
 
   /**
    * Returns the claims whose attempts have not been recorded as ended or failed. If the response to a write is lost,
-   * the write is repeated and finds no jobs, although the first one succeeded.
+   * the write is repeated. The second write finds no jobs, although the first one succeeded.
    */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];

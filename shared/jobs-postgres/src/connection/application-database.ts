@@ -4,7 +4,7 @@ import { closePool, createPool } from './pool.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
 
-/** Connection pools for an application's own tables, which may be in the same database as its jobs. */
+/** Connection pools for an application's own tables. These tables can be in the same database as the jobs. */
 export interface ApplicationDatabase {
   /** The pool for writes: `pool` from the options if given, otherwise a new one that connects on first use. */
   readonly pool: pg.Pool;

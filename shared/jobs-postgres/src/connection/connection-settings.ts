@@ -24,7 +24,7 @@ const settingNames = [
  *
  * @param option name of the option that contains the URL, for error messages
  * @throws {RangeError} if `url` is not the URL of a Postgres database, or has SSL parameters although `ssl` is set.
- *   Messages contain no part of the URL, because it can include a password
+ *   Messages contain no part of the URL, because a URL can include a password
  */
 export function settingsOfUrl(
   option: string,
@@ -37,7 +37,7 @@ export function settingsOfUrl(
       `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
   }
-  // Rejects both together, because the driver would silently ignore the option.
+  // Rejects the combination, because the driver would silently ignore the option `ssl`.
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
   return { connectionString: url, ...(ssl !== undefined && { ssl }) };

@@ -8,19 +8,20 @@ type Query = Statement & { readonly values?: unknown[] };
 
 /** Properties that affect how statements are sent on a connection. */
 interface ConnectionTraits {
-  /** Whether the connection belongs to the application's pool, which has its own type parsers and statements. */
+  /** Whether the connection belongs to the application's pool; that pool has its own type parsers. */
   readonly isShared: boolean;
   /**
-   * Whether a pooler can run the next transaction on a different connection, where a prepared statement does not exist.
+   * Whether a pooler can run each transaction on a different connection. Statements are then not prepared, because the
+   * next connection would not have them.
    */
   readonly isPooled: boolean;
 }
 
 /** A connection borrowed for one transaction or session. Rewrites the storage's statements for the store's schema. */
 export class Connection {
-  /** Runs SQL unchanged; used for the statements of handlers and callers. */
+  /** The driver's client. Runs SQL unchanged; used for the statements of handlers and callers. */
   readonly client: pg.ClientBase;
-  /** Whether the connection belongs to the application's pool, which has its own type parsers and statements. */
+  /** Whether the connection belongs to the application's pool; that pool has its own type parsers. */
   readonly isShared: boolean;
   readonly #isPooled: boolean;
   readonly #schema: Schema;

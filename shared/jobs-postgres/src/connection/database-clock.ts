@@ -9,8 +9,8 @@ export const selectClock = prepared(
 );
 
 /**
- * Maximum age, in milliseconds, of a reading that {@link DatabaseClock.fresh} accepts; its callers only need to know
- * the day.
+ * Maximum age, in milliseconds, of the reading that {@link DatabaseClock.fresh} extrapolates from. The clock is also
+ * read again if a time reported by Postgres is more than this far behind the expected time.
  */
 const freshForMs = 60_000;
 
@@ -21,7 +21,7 @@ const freshForMs = 60_000;
 const maxAheadMs = 1_000;
 
 /**
- * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this
+ * The database's clock; all stored times are measured by this clock. It is read occasionally and extrapolated with this
  * process's monotonic clock, because the machine's wall clock can be off by a year, or jump.
  */
 export class DatabaseClock implements Clock {
@@ -40,7 +40,7 @@ export class DatabaseClock implements Clock {
     return this.#offsetMs === undefined ? Date.now() : Math.floor(performance.now() + this.#offsetMs);
   }
 
-  /** Returns the time based on a reading that is at most a minute old. */
+  /** Returns the database's time, extrapolated from a reading that is at most a minute old. */
   async fresh(): Promise<Date> {
     if (performance.now() - this.#readAt > freshForMs) await this.read();
     return new Date(this.now());

@@ -23,7 +23,7 @@ import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 import { distributedForm, prepared, type Statement } from './statement.js';
 
-/** $1 queue ids, locked in order to avoid deadlocks. Excludes other callers of this statement until the commit. */
+/** $1 queue ids, locked by ascending id to avoid deadlocks. Excludes other callers of this statement until commit. */
 export const lockQueues = prepared(
   'longshore-lock-queues',
   `
@@ -74,7 +74,7 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** SQLSTATE for using a prepared statement that no longer exists, because the application has run `discard all`. */
+/** SQLSTATE for a prepared statement that no longer exists, for example after the application's `discard all`. */
 const discarded = '26000';
 
 /** SQLSTATEs after which a transaction is repeated: serialization failure, deadlock, discarded statement. */
@@ -82,29 +82,29 @@ const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
 
 const maxRepeats = 5;
 
-/** Maximum age of a connection, in seconds. Limited, because prepared statements accumulate in its memory. */
+/** Maximum age of a connection, in seconds. Limited, because its memory fills up with prepared statements. */
 const maxLifetimeSeconds = 6 * 3_600;
 
-/** How long an unused connection stays open, in milliseconds. Opening one takes longer than most statements. */
+/** How long an unused connection stays open, in milliseconds. Reopening takes longer than most statements. */
 const idleTimeoutMillis = 30_000;
 
-/** Error listener for the application's pool, without which the loss of an idle connection would end the process. */
+/** Error listener for the application's pool. Without it, losing an idle connection would end the process. */
 const ignore = (): void => undefined;
 
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
-  /** SQL that makes a transaction commit on all nodes of a cluster or on none; empty for a single node. */
+  /** SQL that makes a transaction commit on all nodes of a cluster or on none; empty without Citus. */
   readonly #twoPhaseCommit: string;
   readonly #keptOpen: number;
-  /** Whether each transaction applies its settings, because a pooler or the application owns the connection. */
+  /** Whether each transaction applies the settings, because a pooler or the application owns the connection. */
   readonly #setsSettings: boolean;
   readonly options: DatabaseOptions;
   readonly schema: Schema;
 
   /**
-   * Creates a pool, which connects on first use, or uses the application's pool.
+   * Uses the application's pool if the options contain one; otherwise creates a pool that connects on first use.
    *
    * @param usualPlans planner settings; on a Citus cluster, {@link coordinatorPlans} replaces them
    * @param keptOpen number of connections that stay open no matter how long they are idle
@@ -136,7 +136,7 @@ export class Database {
     if (options.pool !== undefined) options.pool.on('error', ignore);
   }
 
-  /** Runs one statement in its own transaction and returns its rows. */
+  /** Runs one statement in a separate transaction and returns the rows. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
       return await repeatedly(() => this.#queryOnce<Row>(statement, values), this.schema);
@@ -146,9 +146,9 @@ export class Database {
   }
 
   /**
-   * Runs two statements, each in its own transaction. Resolves with the rows of the first once it has committed;
-   * ignores a failure of the second. Sends both at once, except if each transaction has to apply its settings; then the
-   * second runs only after the first has succeeded.
+   * Runs two statements, each in a separate transaction. Resolves with the rows of `first` as soon as it has committed;
+   * ignores a failure of `second`. Sends both at once, unless each transaction must apply the settings. In that case,
+   * `second` runs only after `first` has succeeded.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
@@ -174,7 +174,7 @@ export class Database {
     return result?.rows ?? [];
   }
 
-  /** In its own transaction, runs a statement that changes jobs of one queue. The first parameter is the queue's id. */
+  /** Runs a statement that changes jobs of one queue, in a separate transaction. `values` begins with the queue id. */
   async write<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: [queueId: number, ...rest: unknown[]],
@@ -193,9 +193,10 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction, and again after a serialization failure or deadlock, so side effects of `work` must
-   * tolerate repetition. With Postgres 17 or newer, the transaction is limited to `statementTimeoutMs`, unless
-   * `settings` has an `application_name`, as for a transaction that lasts while a handler runs.
+   * Runs `work` in a transaction. Repeats it after a serialization failure, a deadlock or the loss of prepared
+   * statements, so side effects of `work` must tolerate repetition. With Postgres 17 or newer, the transaction can last
+   * at most `statementTimeoutMs`. There is no such limit if `settings` has an `application_name`: the transaction then
+   * lasts as long as a job's handler.
    *
    * @param settings Postgres settings for the duration of the transaction
    */
@@ -206,8 +207,8 @@ export class Database {
   /**
    * Like {@link transaction}, but runs `work` only once, for work that must not be repeated or that the caller repeats.
    *
-   * @param signal when aborted, ends the transaction immediately. The promise then rejects with the signal's reason
-   *   after all locks have been released
+   * @param signal when aborted, ends the transaction immediately. The promise then rejects with the signal's reason,
+   *   after waiting up to a second for Postgres to release the transaction's locks
    */
   async transactionOnce<Result>(
     work: (client: Connection) => Promise<Result>,
@@ -353,7 +354,7 @@ export class Database {
 
 /**
  * Calls `run`, and repeats it up to five times after a serialization failure, a deadlock or the loss of prepared
- * statements. If that does not help, or after another transient failure, throws a {@link StorageUnavailableError}.
+ * statements. Throws a {@link StorageUnavailableError} if no attempt succeeds, or after another transient failure.
  */
 export async function repeatedly<Result>(run: () => Promise<Result>, schema: Schema): Promise<Result> {
   for (let repeat = 0; ; repeat++) {
@@ -383,7 +384,7 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
   return {
     ...connection,
     application_name: options.applicationName,
-    // Left out behind a pooler, which opens its own connections and rejects or ignores these options.
+    // Left out behind a pooler: it opens the connections to Postgres itself and rejects or ignores these options.
     ...(options.pooler === 'none' && {
       options: `${given} ${startupOptions({ ...plans, ...sessionSettings(options) })}`.trim(),
     }),

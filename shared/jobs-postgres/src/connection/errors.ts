@@ -9,8 +9,8 @@ import type { Schema } from './schema.js';
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
- * SQLSTATE classes of errors that specific data causes: a value is out of range, not JSON, too large or rejected by a
- * constraint or trigger, or is on an unreadable page. The same statement may succeed with other data.
+ * SQLSTATE classes of errors that are caused by specific data: a value that is out of range, not JSON, too large,
+ * rejected by a constraint or trigger, or on an unreadable page. The same statement can succeed with other data.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
@@ -61,9 +61,9 @@ export function translate(error: unknown, schema: Schema, end?: Error): unknown 
 }
 
 /**
- * Returns whether an error was caused by the data, rather than by the state of the database or the connection. Errors
- * with a SQLSTATE are judged by it; other errors that are not transient, such as those thrown by this process's code,
- * count as caused by the data.
+ * Returns whether an error was caused by the data, rather than by the state of the database or the connection. If the
+ * error has a SQLSTATE, the SQLSTATE decides. Any other error, such as one thrown by this process's code, counts as
+ * caused by the data unless it is transient.
  */
 export function isOfData(error: unknown): boolean {
   if (error instanceof StorageUnavailableError || isTransient(error)) return false;
@@ -112,6 +112,7 @@ export function isTransient(error: unknown): boolean {
   // fatal.
   if (code === '08P01') return (error as pg.DatabaseError).severity === 'FATAL';
   if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
-  // Errors without a SQLSTATE come from the network or from the driver's timeouts.
+  // Without a SQLSTATE, network errors have another code. The driver's connection errors and timeouts have no code and
+  // are recognized by their message.
   return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
 }

@@ -1,16 +1,16 @@
 import { bounds } from '@longshore/jobs/storage';
 
 /**
- * Returns SQL for the time at which a job scheduled for `time` is due. A time in the past is replaced with the current
- * time, because the cursor of the scan for due jobs may already have passed it.
+ * Returns an SQL expression for the time at which a job scheduled for `time` is due. A time in the past is replaced
+ * with the current time, because the cursor of the scan for due jobs may already have passed it.
  */
 export function dueFrom(time: string): string {
   return `greatest(${time}, now())`;
 }
 
 /**
- * Returns SQL for the time `ms` milliseconds from now, or null if `ms` is null. The delay is clamped to its valid
- * range, so that a row with an invalid delay does not make the statement fail.
+ * Returns an SQL expression for the time `ms` milliseconds from now; the expression is null if `ms` is null. The delay
+ * is clamped to the valid range, so that a row with an invalid delay does not make the statement fail.
  */
 export function fromNow(ms: string): string {
   return `case when ${ms} is not null then now() + least(greatest(${ms}, 0), ${bounds.delayMs.max}) * interval '1 millisecond' end`;

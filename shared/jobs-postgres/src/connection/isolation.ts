@@ -15,8 +15,8 @@ export type Isolate = <Item, Result>(
 export const allOrNothing: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**
- * Returns an `Isolate` that works with savepoints in an open transaction. If data makes the work fail, it halves the
- * items until it has found the faulty ones, and sets these aside. Other errors still fail the transaction.
+ * Returns an `Isolate` that works with savepoints in an open transaction. If data makes `work` fail, tries each half of
+ * the items separately, until the faulty items have been found and set aside. Rethrows other errors.
  */
 export function bisecting(client: Connection): Isolate {
   const isolate: Isolate = async (items, work, setAside) => {

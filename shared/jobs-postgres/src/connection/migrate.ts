@@ -11,8 +11,8 @@ export interface Migrations {
   /** Directory of migration files in the format of node-pg-migrate. */
   readonly directory: URL;
   /**
-   * Name of the schema. If it does not exist, it is created, which requires permission to create schemas. Its table
-   * `migration` lists the migrations that have been applied.
+   * Name of the schema. A schema that does not exist is created; this requires permission to create schemas. The table
+   * `migration` in the schema lists the migrations that have been applied.
    */
   readonly schema: string;
 }
@@ -42,7 +42,8 @@ const betweenAttemptsMs = 1_000;
  * Brings a schema up to date. Safe to call from many processes at once: they wait for one another on node-pg-migrate's
  * advisory lock, and all but the first find nothing left to do. Applies all files or none.
  *
- * @throws {StorageUnavailableError} if the database cannot be reached
+ * @throws {StorageUnavailableError} if the database cannot be reached, or if tables are still locked after the last
+ *   attempt
  * @throws {Error} if a migration fails; the message names the migration
  */
 export async function migrate(options: DatabaseOptions, { directory, schema }: AnyMigrations): Promise<void> {
@@ -91,7 +92,7 @@ class MigrationError extends Error {
 
 /**
  * Runs migrations, and retries them after a deadlock or while they cannot lock tables that are in use. Each attempt
- * gives up quickly, because other statements queue up behind it.
+ * gives up quickly, because other statements queue up behind a migration that waits for a lock.
  */
 async function retrying(run: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -117,8 +118,8 @@ async function schemaExists(client: pg.Client, schema: string): Promise<boolean>
 }
 
 /**
- * Calls `work` with a new connection, and closes the connection afterwards. If it breaks between two statements, the
- * `error` listener keeps the process from ending; the next statement then fails.
+ * Calls `work` with a new connection, and closes the connection afterwards. If the connection breaks between two
+ * statements, the `error` listener keeps the process from ending; the next statement then fails.
  */
 async function withClient(
   connection: pg.ClientConfig,

@@ -27,10 +27,10 @@ export interface NotificationListenerOptions {
 }
 
 /**
- * A connection that listens for notifications and detects whether they still arrive, because a broken network or a
- * pooler can swallow them without an error. Every notification received proves that they arrive. The first process that
- * has not received any for a while sends a pulse, which reaches all processes, so a fleet of any size sends about one
- * pulse every five seconds.
+ * A connection that listens for notifications and detects when they stop arriving, because a broken network or a pooler
+ * can swallow notifications without an error. Each notification received proves that the connection works. The first
+ * process that has received nothing for a while sends a pulse to all processes, so even a large fleet sends only about
+ * one pulse every five seconds.
  */
 export class NotificationListener {
   readonly #options: NotificationListenerOptions;
@@ -46,7 +46,7 @@ export class NotificationListener {
 
   /**
    * Whether all notifications are known to arrive. Always `false` if callers' transactions can be prepared, because
-   * these send no notifications.
+   * such transactions send no notifications.
    */
   get isReceiving(): boolean {
     return this.#isReceiving;
@@ -85,7 +85,7 @@ export class NotificationListener {
       await client.connect();
       const { rows } = await client.query<{ prepares: boolean }>(preparesTransactions);
       prepares = rows[0]?.prepares === true;
-      // Listens only now, because the notification handler must know `prepares`.
+      // Listens only after this query, because the notification handler must know `prepares`.
       await client.query(`listen "${database.schema.name}"`);
       await this.#sendPulse(client);
     } catch {
@@ -95,8 +95,8 @@ export class NotificationListener {
   }
 
   /**
-   * Schedules a pulse, which the next notification postpones. The delay is random, so that usually only one process of
-   * a fleet sends a pulse.
+   * Schedules a pulse; the next notification postpones it. The delay is random, so that usually only one process of a
+   * fleet sends a pulse.
    */
   #sendPulseLater(client: pg.Client): void {
     const { silenceMs = 5_000 } = this.#options;

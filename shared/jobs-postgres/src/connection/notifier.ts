@@ -15,17 +15,17 @@ const sendNotifications = prepared(
 );
 
 /**
- * Payloads other than queue names. They cannot be mistaken for one, because a queue's name starts with a letter or a
- * digit.
+ * Payloads other than queue names. They cannot be mistaken for a queue name, because queue names start with a letter or
+ * a digit.
  */
 const background = '';
 const pulse = '.';
 const onCommit = '*';
 
 /**
- * How long this process polls often after a caller's transaction has sent a notification on commit, in milliseconds.
- * Only one transaction per 200 ms sends such a notification; most of the others commit within this time, and polling
- * finds their jobs.
+ * How long, in milliseconds, servers of this process poll often after a notification that a caller's transaction has
+ * sent on commit. Only one transaction per 200 ms sends such a notification. Most of the other transactions commit
+ * within this time, and polling finds their jobs.
  */
 const othersCommitMs = 5_000;
 
@@ -79,9 +79,9 @@ export class Notifier {
   }
 
   /**
-   * Returns a statement that notifies other processes like {@link notify}. A caller can send it right behind a
-   * statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent less than 10
-   * ms ago or the notifier is closed; the caller must then call {@link notify} after its commit.
+   * Returns a statement that notifies other processes like {@link notify}. To save a round trip, a caller can send it
+   * right behind a statement that makes jobs ready. Returns `null` if a notification was sent less than 10 ms ago or
+   * the notifier is closed; the caller must then call {@link notify} after its commit.
    */
   takeStatement(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
@@ -127,7 +127,7 @@ export class Notifier {
     const origin = payload.slice(0, this.#origin.length);
     const subject = payload.slice(this.#origin.length + 1);
     if (subject === onCommit) this.#commitsUntil = performance.now() + othersCommitMs;
-    if (subject === pulse || origin === this.#origin) return; // local listeners have already been notified
+    if (subject === pulse || origin === this.#origin) return; // not for listeners, or they have already been notified
     this.notifyLocally(subject === background || subject === onCommit ? null : subject);
   }
 }

@@ -13,11 +13,11 @@ export interface PostgresOptions {
    */
   url?: string;
   /**
-   * An existing pool of the application, instead of `url` and `poolSize`. The storage uses it for writes and servers,
-   * and never closes it; all other connections (see `poolSize`) are opened separately, with the settings of the pool.
-   * Each write also sends the session settings that it needs. The heartbeat runs in the main thread if the pool's
-   * settings contain functions, such as a `password` function. A pool with `query_timeout`, `binary` or native bindings
-   * is rejected.
+   * An existing pool of the application, instead of `url` and `poolSize`. The storage uses the pool for writes and
+   * servers, and never closes it. All other connections (see `poolSize`) are opened separately, with the settings of
+   * the pool. Each transaction on the pool also sends the session settings that the storage needs. The heartbeat runs
+   * in the main thread if the pool's settings contain functions, such as a `password` function. A pool with
+   * `query_timeout`, `binary` or native bindings is rejected.
    */
   pool?: pg.Pool;
   /**
@@ -26,19 +26,21 @@ export interface PostgresOptions {
    */
   ssl?: boolean | ConnectionOptions;
   /**
-   * Schema of the tables: at most 59 lowercase letters, digits and underscores; `longshore` by default. Job stores in
-   * different schemas of one database are independent: they share no jobs, servers or notifications.
+   * Schema of the tables: at most 59 lowercase letters, digits and underscores, not beginning with a digit or `pg_`;
+   * `longshore` by default. Job stores in different schemas of one database are independent: they share no jobs,
+   * servers or notifications.
    */
   schema?: string;
   /**
    * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition, there are
-   * `readPoolSize` connections for reads, two for searches, two for the event feed, four for looking up queues and
-   * single jobs, one for building indexes, one for notifications and one for each server's heartbeat.
+   * `readPoolSize` connections for reads, two for searches (with `searchUrl`, two more for the replica), two for the
+   * event feed, four for looking up queues and single jobs, one for building indexes, one for notifications and one for
+   * each server's heartbeat.
    */
   poolSize?: number;
   /**
-   * Maximum number of connections for reads, which are separate from those for writes; 1 to 500, 4 by default. Opened
-   * on demand.
+   * Maximum number of connections for reads; 1 to 500, 4 by default. These connections are opened on demand and are
+   * separate from the connections for writes.
    */
   readPoolSize?: number;
   /**
@@ -54,20 +56,20 @@ export interface PostgresOptions {
   /**
    * With `true`, the default, writers of a queue rely on row locks alone. With `false`, they run one at a time, across
    * all processes with this setting. Writers are clients that enqueue, and servers that claim, complete, renew, release
-   * and promote jobs. `false` is slower and meant for databases that have trouble with concurrent writers. It does not
-   * affect transactions of callers and handlers, which could lock a queue indefinitely.
+   * and promote jobs. `false` is slower and meant for databases that have trouble with concurrent writers. Transactions
+   * of callers and handlers are never serialized, because they could lock a queue indefinitely.
    */
   disableGlobalLocks?: boolean;
   /**
-   * Maximum duration, in milliseconds, of one batch of state changes, which is one round trip. A batch that takes
-   * longer is cancelled and retried. 1000 to 3 600 000, 300 000 by default.
+   * Maximum duration, in milliseconds, of one batch of state changes (one round trip). A batch that takes longer is
+   * cancelled and retried. 1000 to 3 600 000, 300 000 by default.
    */
   commandBatchMaxTimeoutMs?: number;
   /**
    * Maximum time, in milliseconds, that a handler's `transaction` may be idle between statements while the handler
-   * computes or calls other services; 1000 to 86 400 000, 300 000 by default. Postgres ends a transaction that is idle
-   * for longer, because it keeps rows locked and prevents vacuuming in the whole database. The attempt then fails with
-   * a `StorageUnavailableError` that names this option.
+   * computes or calls other services; 1000 to 86 400 000, 300 000 by default. An idle transaction keeps rows locked and
+   * prevents vacuuming in the whole database. If it is idle for longer, Postgres ends it, and the attempt fails with a
+   * `StorageUnavailableError` that names this option.
    */
   transactionIdleTimeoutMs?: number;
   /**
@@ -84,9 +86,9 @@ export interface PostgresOptions {
   searchUrl?: string;
   /**
    * `transaction` if `url` or `pool` leads to a pooler that can run each transaction on a different connection, such as
-   * pgbouncer in transaction mode; `none` by default. Statements are then not prepared, each transaction sets its
-   * settings, and servers find jobs by polling (see `queuePollIntervalMs`; every 200 ms by default), because such a
-   * pooler forwards no notifications.
+   * pgbouncer in transaction mode; `none` by default. With `transaction`, statements are not prepared, each transaction
+   * applies the session settings, and servers find jobs by polling (see `queuePollIntervalMs`; every 200 ms by
+   * default), because such a pooler forwards no notifications.
    */
   pooler?: Pooler;
   /**
@@ -96,8 +98,8 @@ export interface PostgresOptions {
    */
   distribution?: Distribution;
   /**
-   * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. Used for migrations, which
-   * hold a lock for longer than a transaction.
+   * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. Used by `open` to migrate
+   * and distribute the tables, because migrations hold a lock for longer than a transaction.
    */
   directUrl?: string;
   /**

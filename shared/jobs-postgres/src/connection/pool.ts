@@ -23,12 +23,12 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/** Connections that {@link watch} has already given a listener. */
+/** The connections that already have the error listener that {@link watch} adds. */
 const watched = new WeakSet<object>();
 
 /**
  * Records the error if a connection is lost between two queries; the next query then fails. Without a listener, the
- * event would end the process.
+ * `error` event would end the process.
  *
  * @throws {TypeError} if the client uses the native bindings of pg
  */
@@ -57,7 +57,8 @@ export async function closePool(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * Returns whether a task completes in time. A task that does not is left running. Rejects if the task rejects in time.
+ * Waits for a task for up to `timeoutMs`. Returns whether the task has completed; a task that has not completed keeps
+ * running. Rejects if the task rejects in time.
  */
 export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -9,7 +9,8 @@ import { runOf } from './run.js';
 import { prepared, type Statement } from './statement.js';
 
 /**
- * $1 name, $2 maximum number of queues. Returns the queue's id, creating the queue if needed; null if there is no room.
+ * $1 name, $2 maximum number of queues. Returns the queue's id, creating the queue if needed; null if a new queue would
+ * exceed the maximum.
  */
 const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
@@ -63,8 +64,8 @@ export class QueueIdCache {
   readonly #priorities = new Map<number, Set<number>>();
 
   /**
-   * @param reads connections for reads on behalf of users
-   * @param maxQueues maximum number of queues
+   * @param reads connections for reads on behalf of users; `database` by default
+   * @param maxQueues maximum number of queues; unlimited by default
    */
   constructor(database: Database, reads: Database = database, maxQueues = Infinity) {
     this.#database = database;
@@ -109,7 +110,7 @@ export class QueueIdCache {
     this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
-  /** Returns the ids of the named queues that exist. Includes retired queues, whose jobs can still be found. */
+  /** Returns the ids of the named queues that exist. Includes retired queues, because their jobs can still be found. */
   async idsOf(names: readonly string[]): Promise<number[]> {
     const unknown = names.filter((name) => !this.#ids.has(name));
     if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);

@@ -1,6 +1,6 @@
 /**
- * Lets calls in the same turn of the event loop share one read. The read starts after the last of these calls, so the
- * result includes everything that was written before any of them.
+ * Lets calls in the same turn of the event loop share one read. The read starts after the last of these calls, so each
+ * caller's result includes everything that was written before the call.
  */
 export class RequestCoalescer {
   readonly #reads = new Map<string, Promise<unknown>>();

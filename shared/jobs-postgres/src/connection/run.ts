@@ -29,7 +29,7 @@ export function runInCallersTransaction(given: TransactionClient, schema: Schema
   return async (statement, values) => {
     if (!isPrepared) await transaction.query(schema.statement(forceTwoPhaseCommit).text);
     isPrepared = true;
-    // Corrects times in the rows, because the caller's connection has its own type parsers.
+    // Limits times in the rows to the valid range, because the caller's connection has its own type parsers.
     return rowsOf(await transaction.query(schema.statement(statement).text, values.map(portable))).map(
       (row) => storedRow(row as object),
     );
@@ -46,7 +46,7 @@ function portable(value: unknown): unknown {
   return Array.isArray(value) ? utils.prepareValue(value) : (value ?? null);
 }
 
-/** Returns a {@link Run} for the caller's transaction; if there is none, each statement gets its own transaction. */
+/** Returns a {@link Run} for the caller's transaction; without one, each statement runs in a separate transaction. */
 export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
   return transaction === undefined
     ? runAlone(database)
@@ -66,7 +66,7 @@ export async function inSavepoint<Result>(
     await transaction.query('release savepoint longshore');
     return result;
   } catch (error) {
-    // A failure is ignored, because the original error is thrown.
+    // Ignores a failure of the rollback, because the original error is thrown.
     await transaction.query('rollback to savepoint longshore').catch(() => undefined);
     throw error;
   }
@@ -84,9 +84,9 @@ export function runOnConnection(client: Connection): Run {
 const notifyOnCommit = unprepared('longshore-notify-on-commit', 'select longshore.notify_on_commit()::text');
 
 /**
- * Calls `act`, which must notify servers. Without a transaction, calls it immediately; in a caller's transaction, after
- * the commit. If the client does not report its commits, as with a plain `pg` client, adds a notification to the
- * transaction instead, which Postgres sends on commit.
+ * Calls `act`, which must notify servers: immediately if there is no transaction, otherwise after the transaction has
+ * committed. If the client does not report commits, as a plain `pg` client does not, never calls `act`. Instead, adds a
+ * notification to the transaction, and Postgres sends it on commit.
  */
 export async function afterCommit(
   transaction: TransactionClient | undefined,

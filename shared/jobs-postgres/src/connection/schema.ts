@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { DistributedForm, Statement } from './statement.js';
 
-/** The default schema name, which the source of statements and migrations uses. For other names, they are rewritten. */
+/**
+ * The default schema name. The source text of statements and migrations uses it; for other schemas, the text is
+ * rewritten.
+ */
 export const defaultSchema = 'longshore';
 
 /**
@@ -12,16 +15,16 @@ export const defaultSchema = 'longshore';
 const references = /'longshore(?=[.'])|'longshore(?= for )|\blongshore(?=\.)/g;
 
 /**
- * The schema that contains the tables of one store. Rewrites SQL for this schema; its source is written for
- * `longshore`.
+ * The schema that contains the tables of one store. All SQL in the source code is written for the schema `longshore`;
+ * this class rewrites it.
  */
 export class Schema {
   readonly name: string;
   readonly #isDefault: boolean;
   readonly #otherFormOf: DistributedForm | undefined;
   /**
-   * Statements rewritten for this schema, by the original. Weak, because searches build new statements for each
-   * request.
+   * Maps original statements to statements rewritten for this schema. Weak, because searches build new statements for
+   * each request.
    */
   readonly #rendered = new WeakMap<Statement, Statement>();
 
@@ -42,8 +45,9 @@ export class Schema {
 
   /**
    * Returns the application name that a server's connection has during a transaction that locks rows for longer than
-   * one statement. The name differs between schemas, because a store terminates the transactions of servers that it
-   * does not know. Names of non-default schemas are hashed, because Postgres keeps only 63 characters.
+   * one statement. The application name differs between schemas, because a store terminates the transactions of servers
+   * that it does not know. Names of non-default schemas are hashed, because Postgres keeps only 63 characters of an
+   * application name.
    */
   transactionName(serverId: string): string {
     return `${this.#application} for ${serverId}`;

@@ -7,8 +7,8 @@ export type Settings = Readonly<Record<string, string>>;
  * Settings for statements that are written for nested loops over index lookups. Between two autovacuum runs, the tables
  * can shrink to nothing and grow by a hundred thousand rows, so a planner that trusts their statistics would at some
  * point choose a sequential scan, keep that plan and stall the queue. Plans are generic, because planning a claim takes
- * as long as running it. JIT is off: Postgres 15 to 17 give a disabled scan a high cost, which triggers a compilation
- * of 500 to 2600 ms for a statement that takes 2 ms.
+ * as long as running it. JIT is off: Postgres 15 to 17 give a disabled scan a high cost, and this cost triggers a
+ * compilation of 500 to 2600 ms for a statement that takes 2 ms.
  */
 export const indexPlans: Settings = {
   enable_seqscan: 'off',
@@ -20,10 +20,10 @@ export const indexPlans: Settings = {
 };
 
 /**
- * Settings for users' searches, which leave the choice of plan to the planner, because some need a bitmap scan (job
- * metadata has a GIN index). JIT is off, because compiling such a query takes longer than running it. Parallel workers
- * are off: with two of them, on two processors, searches of ten million jobs were at best twice as fast, and left no
- * capacity for jobs and pages.
+ * Settings for users' searches. They leave the choice of plan to the planner, because some searches need a bitmap scan
+ * (job metadata has a GIN index). JIT is off, because compiling such a query takes longer than running it. Parallel
+ * workers are off: with two of them, on two processors, searches of ten million jobs were at best twice as fast, and
+ * left no capacity for jobs and pages.
  */
 export const searchPlans: Settings = {
   random_page_cost: '1.1',
@@ -54,8 +54,8 @@ export function startupOptions(settings: Settings): string {
 }
 
 /**
- * Returns a statement that applies the settings until the end of the transaction, or an empty string if there are none.
- * A single statement has a shorter response than several `set` commands.
+ * Returns a statement that applies the settings until the end of the transaction, or an empty string if there are no
+ * settings. A single statement has a shorter response than several `set` commands.
  */
 export function localSettings(settings: Settings): string {
   const rows = Object.entries(settings).map(

@@ -2,7 +2,7 @@ import type { JobError } from '@longshore/jobs';
 import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
-/** A valid time that stands in for a stored time outside the valid range, so that it can always be shown. */
+/** A valid time that replaces a stored value that is out of range or not a time, so that a time can always be shown. */
 export class UnreadableTime extends Date {}
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;
@@ -21,7 +21,8 @@ export const storedTypes: pg.CustomTypesConfig = {
 const utcPattern = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/u;
 
 /**
- * Parses the usual timestamp format in 0.3 µs, where pg's parser takes 0.7 µs. Returns `undefined` for other formats.
+ * Parses the usual timestamp format. Takes 0.3 µs, whereas pg's parser takes 0.7 µs. Returns `undefined` for other
+ * formats.
  */
 function utcTime(text: string): Date | undefined {
   return utcPattern.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`) : undefined;
@@ -63,8 +64,8 @@ function bounded(value: unknown): Date {
 }
 
 /**
- * Reads a stored error; `null` if there is none. A value that is not an error becomes an `UnreadableError` with the
- * JSON as its message.
+ * Reads a stored error; `null` if there is none. A value that is not an error becomes an `UnreadableError`; its message
+ * is the value as JSON, cut to 4000 characters.
  */
 export function readError(value: unknown): JobError | null {
   if (value === null || value === undefined) return null;

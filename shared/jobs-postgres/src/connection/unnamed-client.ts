@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * A client that never prepares statements. With a pooler, the next transaction may run on a different connection, where
+ * A client that never prepares statements. With a pooler, the next transaction can run on a different connection, where
  * the statement's name is unknown or belongs to another statement.
  */
 export class UnnamedClient extends pg.Client {
@@ -12,7 +12,7 @@ export class UnnamedClient extends pg.Client {
   }
 }
 
-/** Removes a query's name. Objects with `submit` are streams or cursors, which are returned unchanged. */
+/** Returns a query without its name. Streams and cursors (objects with `submit`) are returned unchanged. */
 function unnamed(query: unknown): unknown {
   if (typeof query !== 'object' || query === null || !('name' in query) || 'submit' in query) return query;
   const { name: _, ...rest } = query;

@@ -24,7 +24,7 @@ export function withDefaultParsers<Members extends object>(
   }) as pg.ClientBase & Members;
 }
 
-/** Adds pg's default parsers to a query. Objects with `submit` are streams or cursors, which are returned unchanged. */
+/** Adds pg's default parsers to a query. Streams and cursors (objects with `submit`) are returned unchanged. */
 function withTypes(first: unknown): unknown {
   if (typeof first === 'string') return { text: first, types: pg.types };
   if (typeof first !== 'object' || first === null || 'submit' in first) return first;

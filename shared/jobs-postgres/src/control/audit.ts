@@ -19,7 +19,10 @@ export const insertAudit = prepared(
   `insert into longshore.audit (who, action, target, filter, count, reason) values ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** $1 limit; null for no restriction: $2 id to continue after, $3 who, $4 action, $5 target. Newest first. */
+/**
+ * $1 limit, $2 id to continue after, $3 who, $4 action, $5 target. $2 to $5 may be null, which means no restriction.
+ * Returns the newest entries first.
+ */
 export const selectAudit = prepared(
   'longshore-select-audit',
   `

@@ -45,9 +45,9 @@ export interface ChunkRequest {
 }
 
 /**
- * One statement per stage: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position $5 rows
- * after the given one; no row if fewer remain. A chunk never scans beyond that position, even if few jobs match, so no
- * statement takes long.
+ * One statement per stage: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position that is
+ * $5 rows after the position ($1, $2); no row if fewer rows remain before the last position. A chunk never scans beyond
+ * that position, even if few jobs match, so no statement takes long.
  */
 export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
   Record<Stage, Statement>
@@ -67,7 +67,7 @@ function windowEnd(stage: Stage): Statement {
   );
 }
 
-/** Builds the query that finds the next job of an operation without changing it. */
+/** Builds the query that finds the next job of an operation without changing the job. */
 export function bulkNext(request: ChunkRequest): Query {
   const { picked, values } = pickedBy({ ...request, limit: 1 });
   return queryOf(`with ${picked} select queue_id, id from picked`, values);

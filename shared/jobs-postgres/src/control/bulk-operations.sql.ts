@@ -42,7 +42,10 @@ export interface BulkRow {
 
 const times = new Set(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']);
 
-/** Restores a filter from JSON. Invalid times become an {@link UnreadableTime}. */
+/**
+ * Restores a filter from JSON. An invalid time becomes an {@link UnreadableTime}, and anything but an object becomes an
+ * empty filter.
+ */
 export function readFilter(json: unknown): JobFilter {
   if (!isObject(json)) return {};
   const members = Object.entries(json).map(([name, value]) => [
@@ -152,7 +155,7 @@ export const selectBulks = prepared(
     order by id desc limit $1`,
 );
 
-/** Returns the running operations that have started; usually, there are none. */
+/** Returns the running operations that are past their start time. Usually, there are none. */
 export const selectRunningBulks = prepared(
   'longshore-select-running-bulks',
   `select ${columns} from longshore.bulk_operation
@@ -196,8 +199,9 @@ export const endBulk = prepared(
 
 /**
  * $1 limit. Deletes up to $1 recorded job ids of the oldest operation that ended more than 30 days ago, and deletes the
- * operation itself once none are left. `more` is false if there is no such operation. Skips an operation that another
- * server is deleting: ids that are deleted concurrently are not counted, so the operation could be deleted too early.
+ * operation itself once no ids are left. `more` is false if there is no such operation. Skips an operation that another
+ * server is deleting. Otherwise, the ids that the other server deletes would not be counted, and the operation could be
+ * deleted too early.
  */
 export const deleteOldBulk = prepared(
   'longshore-delete-old-bulk',

@@ -32,7 +32,7 @@ import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql
 import * as sql from './bulk-operations.sql.js';
 import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
 
-/** Maximum number of jobs changed in one transaction. It locks them for about 20 ms. */
+/** Maximum number of jobs changed in one transaction. The jobs are locked for about 20 ms. */
 const chunk = 1_000;
 
 /** Maximum number of rows scanned in one transaction. */
@@ -73,8 +73,8 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
     const counted = await this.#count(request);
-    // In finished states, the operation is limited to the range that was searched, so a count below the maximum is
-    // exact unless only some jobs of an unfinished state were searched.
+    // Of the finished jobs, the operation changes only those in the searched range. A count below the maximum is
+    // therefore exact, unless only some jobs of an unfinished state were searched.
     const count =
       counted !== null && counted.count < maxCounted && unfinished.length === 0
         ? { ...counted, exact: true }
@@ -135,8 +135,10 @@ export class PostgresBulkOperations implements BulkOperations {
   }
 
   /**
-   * Carries out one step of an operation. Resolves to `false` if another server is working on the operation or it has
-   * ended. If the step fails, ends the operation as failed; but if the database is unavailable, rethrows the error.
+   * Carries out one step of an operation. Resolves to `false` if another server is working on the operation or the
+   * operation has ended. If the step fails, ends the operation as failed.
+   *
+   * @throws {StorageUnavailableError} if the database is unavailable; the operation then stays as it is
    */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
@@ -157,7 +159,7 @@ export class PostgresBulkOperations implements BulkOperations {
   /**
    * Processes the next jobs of an operation. If the data of a job makes the step fail, retries with half as many jobs,
    * down to one, and then sets the failing job aside and skips it. Resolves to `null` if another server is working on
-   * the operation or it has ended.
+   * the operation or the operation has ended.
    */
   async #step(id: string, scope: Scope): Promise<Step | null> {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
@@ -297,14 +299,14 @@ async function stepFrom(
   return { ...counted, end: to === last ? null : to };
 }
 
-/** Returns how many more jobs the operation may change. */
+/** Returns how many more jobs the operation may change; `Infinity` if there is no limit. */
 function remainingOf({ most, changed }: sql.BulkRow): number {
   return most === null ? Infinity : Math.max(0, Number(most) - Number(changed));
 }
 
 /**
- * Returns how many jobs a step adds to the operation's `seen` count. If jobs are selected by id, those still unchanged
- * are added only at the end, because a later step may still change them; they then count as skipped.
+ * Returns how many jobs a step adds to the operation's `seen` count. If jobs are selected by id, unchanged jobs are
+ * added (as skipped) only at the end, because a later step may still change them.
  */
 function seenBy(
   { seen, changed }: Step,

@@ -3,8 +3,8 @@ import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/j
 import { statesOf } from '../read/job-conditions.sql.js';
 
 /**
- * The tables, or parts of tables, that a walk visits. They are in the order of a job's life, so that a job whose state
- * changes during the walk is still visited later.
+ * The tables, or parts of tables, that a walk visits. They are in the order in which a job passes through them, so that
+ * a job whose state changes during the walk is still visited later.
  */
 export const stages = [
   'awaiting',

@@ -6,8 +6,8 @@ import { awaitingCancelled } from '../dependencies/awaiting-jobs.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 
 /**
- * The functions below return CTEs that carry out operators' actions on one or many jobs. They follow a CTE named
- * `removed`, which deletes the jobs from a table and returns their rows, and insert these rows where they belong.
+ * The CTEs in this file carry out operators' actions on one or many jobs. They must follow a CTE named `removed` that
+ * deletes the jobs from a table and returns their rows. They insert these rows where they belong.
  */
 
 /**
@@ -104,8 +104,8 @@ export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
 }
 
 /**
- * CTEs that delete the reports of the removed finished jobs and update the counters. The attempts to which the reports
- * belong started between the creation and the end of the job, so Postgres need not search the partitions of other days.
+ * CTEs that delete the reports of the removed finished jobs and update the counters. Every attempt starts between the
+ * creation and the end of its job. Because of this condition, Postgres need not search the partitions of other days.
  */
 export const deleteWithReports = `
     reports as (

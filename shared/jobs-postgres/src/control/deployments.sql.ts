@@ -8,7 +8,7 @@ export const insertDeployment = prepared(
     returning id, version, at, note, source`,
 );
 
-/** Makes servers that register at the same time wait for each other, until the end of the transaction. */
+/** Takes a lock until the transaction ends, so that servers that register at the same time wait for one another. */
 export const lockVersions = prepared(
   'longshore-lock-versions',
   `select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text`,

@@ -1,7 +1,7 @@
 import type { ServerRequest, ServerState } from '@longshore/jobs/storage';
 import type { HeartbeatConnection } from './heartbeat-connection.js';
 
-/** A server whose heartbeats are to be sent. It can be passed to another thread. */
+/** What a {@link HeartbeatLoop} needs to know about its server. Can be passed to another thread. */
 export interface HeartbeatServer {
   readonly id: string;
   readonly intervalMs: number;
@@ -13,7 +13,7 @@ export interface HeartbeatServer {
 /** News about a server: `lost` if it has been declared dead, otherwise an operator's request. */
 export type HeartbeatNews = 'lost' | ServerRequest;
 
-/** Sends the heartbeats of one server until it is stopped or has been declared dead. */
+/** Sends the heartbeats of one server until {@link stop} is called or the server has been declared dead. */
 export class HeartbeatLoop {
   readonly #connection: HeartbeatConnection;
   readonly #server: HeartbeatServer;
@@ -22,13 +22,13 @@ export class HeartbeatLoop {
   #timer: NodeJS.Timeout;
   #stopped = false;
   /**
-   * How many milliseconds this machine's clock is ahead of the database's, as measured by the last heartbeat. Reported
-   * with the next one.
+   * How many milliseconds this machine's clock is ahead of the database's, as measured by the last heartbeat; `null` if
+   * unknown. Reported with the next heartbeat.
    */
   #clockAheadMs: number | null = null;
   #lastNews: HeartbeatNews | null = null;
 
-  /** @param onNews called when the news differs from the previous news */
+  /** @param onNews called with the news in a heartbeat's answer, unless the previous answer contained the same news */
   constructor(
     connection: HeartbeatConnection,
     server: HeartbeatServer,

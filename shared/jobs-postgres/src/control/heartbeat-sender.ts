@@ -4,8 +4,8 @@ import { HeartbeatConnection } from './heartbeat-connection.js';
 import { type HeartbeatServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
 
 /**
- * A message to the sender: start the heartbeats of this server, stop those of the server with this id, or stop all and
- * close the connection.
+ * A message to the sender: start the heartbeats of this server, stop the heartbeats of the server with this id, or stop
+ * all heartbeats and close the connection.
  */
 export type HeartbeatCommand = { readonly start: HeartbeatServer } | { readonly stop: string } | 'close';
 

@@ -48,8 +48,8 @@ export class Heartbeat {
 
 /**
  * Sends the heartbeats of a store's servers from a separate thread, so that they continue while a handler blocks the
- * event loop. The thread starts with the first server and runs until {@link close} is called, because starting a thread
- * takes as long as starting a hundred servers.
+ * event loop. The thread starts with the first server. It then runs until {@link close} is called, even while there are
+ * no servers, because starting a thread takes as long as starting a hundred servers.
  *
  * In two cases, the main thread sends the heartbeats instead: if the code is bundled, because a bundle has no file for
  * the thread, and if the connection options contain a function, such as one that returns a password, because functions

@@ -104,7 +104,7 @@ export const deleteFinished = ofFinished((state) =>
   ),
 );
 
-/** Builds one statement per final state. */
+/** Builds one statement for each final state. */
 function ofFinished(
   statement: (state: FinishedState) => Statement,
 ): Readonly<Record<FinishedState, Statement>> {
@@ -118,7 +118,7 @@ function removed(state: FinishedState): string {
     )`;
 }
 
-/** $1 ids of running jobs. Returns the jobs that an operator has asked to cancel. */
+/** $1 ids of running jobs. Returns the ids of those jobs that an operator has asked to cancel. */
 export const selectCancellations = prepared(
   'longshore-select-cancellations',
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
@@ -130,8 +130,8 @@ export const isIdleCancellation = `not exists (
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**
- * Finds requests to cancel jobs that are not running, because the attempt ended or was released before its server read
- * the request.
+ * Finds cancellation requests for jobs that are not running. Such a request is left over if the attempt ended or was
+ * released before its server read the request.
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',

@@ -21,7 +21,7 @@ const unclaimed = (table: LiveTable): string => (table === 'job' ? 'and server_i
 
 export interface LockedRow {
   id: string;
-  /** The arguments as JSON text, which keeps all digits of their numbers. */
+  /** The arguments as JSON text, so that numbers keep all their digits. */
   args: string;
 }
 

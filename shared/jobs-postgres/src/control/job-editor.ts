@@ -28,7 +28,7 @@ type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 interface Place {
   readonly queueId: number;
   readonly table: LiveTable;
-  /** The arguments as JSON text, which keeps all digits of their numbers. */
+  /** The arguments as JSON text, so that numbers keep all their digits. */
   readonly args: JsonText;
 }
 
@@ -95,7 +95,7 @@ export class JobEditor {
   /**
    * Locks jobs in the order of queue, table and id, to avoid deadlocks. Returns where each locked job was found.
    *
-   * @throws if the arguments and results of the jobs are too large in total
+   * @throws {RangeError} if there is more than one job, and their arguments and results are too large in total
    */
   async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
     const places = new Map<string, Place>();
@@ -174,7 +174,7 @@ export class JobEditor {
   }
 }
 
-/** Groups the edits by queue and statement; each group contains its ids in ascending order. */
+/** Groups the edits by queue and statement. Each group contains the ids of its jobs in ascending order. */
 function grouped(
   edits: ReadonlyMap<string, JobContent>,
   current: ReadonlyMap<string, Job>,

@@ -8,7 +8,7 @@ export const selectPaused = prepared(
   `select name, ${pauseColumns} from longshore.paused_type where ${isPaused} order by name`,
 );
 
-/** $1 name. Serializes concurrent changes of a job type. */
+/** $1 name. Locks a job type until the transaction ends, so that concurrent changes run one after another. */
 export const lockType = prepared(
   'longshore-lock-type',
   `select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))::text`,
@@ -30,8 +30,8 @@ export const pauseType = prepared(
 
 /**
  * $1 name. Resumes a job type. Returns the queues that have ready jobs of this type, a single row without a queue if
- * there are none, or no row if the type was not paused. Scans may already have passed the positions of these jobs, so
- * the statement records them as gaps.
+ * there are no such jobs, or no row if no pause of the type is stored. Scans may already have passed the positions of
+ * these jobs, so the statement records them as gaps.
  */
 export const resumeType = prepared('longshore-resume-type', resumption('true'));
 

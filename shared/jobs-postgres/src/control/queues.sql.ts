@@ -15,8 +15,8 @@ const matchesExpectedSettings = `(not $2::boolean or (
 export const endRetirement = 'retired_at = null, idle_since = null';
 
 /**
- * $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends. Returns no row if they do not
- * match the expected ones.
+ * $1 queue, $2 to $5 expected settings. Locks the queue until the transaction ends and returns its settings. Returns no
+ * row if the settings do not match the expected ones.
  */
 export const lockQueue = prepared(
   'longshore-lock-queue',
@@ -75,8 +75,8 @@ export const returnQueues = prepared(
 );
 
 /**
- * Condition on a queue: some of its jobs have ended since it was first found idle, although every check since then may
- * have found it idle.
+ * Condition on a queue: some of its jobs have ended since the queue was first found idle. Such a queue has been in use,
+ * even if every check since then has found no unfinished jobs.
  */
 const hasEndedJobs = `exists (
       select 1 from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
@@ -109,7 +109,7 @@ export const retireIdleQueues = prepared(
 
 /**
  * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6
- * initial number of tokens if the queue has no token bucket yet.
+ * initial number of tokens if the queue has no token bucket yet. Sets the limits of a queue, and ends its retirement.
  */
 export const limitQueue = prepared(
   'longshore-limit-queue',

@@ -2,8 +2,8 @@ import type { Server, ServerRequest, ServerState } from '@longshore/jobs/storage
 import { prepared, unprepared } from '../connection/statement.js';
 
 /**
- * $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms; nullable: $7 names of the jobs for which it has
- * handlers, $8 weights of the queues.
+ * $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms; $7 names of the jobs that the server has
+ * handlers for, or null for all jobs, $8 weights of the queues, or null.
  */
 export const insertServer = prepared(
   'longshore-insert-server',
@@ -115,8 +115,8 @@ export function toServer(row: ServerRow): Server {
 }
 
 /**
- * $1 process id of a backend, $2 application name. Terminates that connection, if it still has that name, and waits up
- * to a second for it to end.
+ * $1 process id of a backend, $2 application name. Terminates the backend if its connection still has this application
+ * name, and waits up to a second for the backend to end.
  */
 export const endTransaction = prepared(
   'longshore-end-transaction',

@@ -62,7 +62,7 @@ export class PostgresServers implements Servers {
     const { host, pid, queues, concurrency, timeoutMs } = description;
     const { jobNames = null, queueWeights = null } = description;
     const id = this.#ids.newId();
-    await this.#queues.idsOf(queues); // finds all existing queues with one statement; each new queue then takes another
+    await this.#queues.idsOf(queues); // finds all existing queues with one statement; each new queue takes one more
     for (const queue of queues) await this.#queues.idOf(queue);
     const values = [id, host, pid, queues, concurrency, timeoutMs, jobNames, queueWeights];
     await this.#database.query(insertServer, values);
@@ -121,7 +121,7 @@ export class PostgresServers implements Servers {
     });
   }
 
-  /** Stops the heartbeats of servers that have not unregistered, which will therefore be declared dead. */
+  /** Stops all heartbeats. Servers that have not unregistered will therefore be declared dead. */
   async close(): Promise<void> {
     await this.#heartbeats.close();
   }

@@ -7,7 +7,8 @@ import { prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
 /**
- * State of jobs that wait for other jobs. All statements in this file are about such jobs, and their $1 is the queue.
+ * The state of jobs that wait for other jobs. All statements in this file concern such jobs, and $1 is always the
+ * queue.
  */
 const awaiting = `'awaiting'::longshore.job_state`;
 
@@ -52,7 +53,8 @@ export const dependenciesResolved = `
     )`;
 
 /**
- * SQL for the metadata of a job including its delay, which is needed if the cancelled job is restored and waits again.
+ * SQL for the metadata of a cancelled job. Includes the job's delay, because the delay is needed if the job is restored
+ * and waits again.
  */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
 
@@ -87,7 +89,7 @@ const cancel = (ended: string): string => `
     )
     select true as changed from removed`;
 
-/** $2 ids, $3 the error of each. Cancels jobs because their parents did not end as required. */
+/** $2 ids, $3 the error to record for each. Cancels jobs because their parents did not end as required. */
 export const cancelAwaiting = prepared(
   'longshore-cancel-awaiting',
   cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),

@@ -69,8 +69,8 @@ export const lockBatches = prepared(
 );
 
 /**
- * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that this finishes, adds an
- * outbox row, so that jobs that depend on the batch are released or cancelled, and returns a row.
+ * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that has now finished, returns a
+ * row and adds an outbox row. Because of the outbox row, the jobs that depend on the batch are released or cancelled.
  */
 export const countBatches = prepared(
   'longshore-count-batches',
@@ -136,8 +136,8 @@ function cancelJobs(
 }
 
 /**
- * Statements that cancel the jobs of a batch that are not running. To be run in this order: a job that becomes ready in
- * between moves to a table that a later statement searches.
+ * Statements that cancel the jobs of a batch that are not running. They must run in this order: a job that becomes
+ * ready in between moves to a table that a later statement searches.
  */
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),

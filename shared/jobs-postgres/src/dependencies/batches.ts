@@ -38,8 +38,8 @@ const chunk = 2_000;
 const maxCounted = 10_000;
 
 /**
- * A statement that cancels up to {@link chunk} jobs of a batch, or one that requests the cancellation of all its
- * running jobs in one queue.
+ * A statement that cancels up to {@link chunk} jobs of a batch, or a statement that requests the cancellation of all
+ * running jobs of the batch in one queue.
  */
 interface CancelStep {
   readonly statement: Statement;
@@ -98,8 +98,8 @@ export class PostgresBatches implements DependencyResolver, Batches {
 
   /**
    * Cancels a batch's unfinished jobs. Within a caller's transaction, cancels all of them there. Otherwise, only the
-   * first jobs and the audit entry share a transaction, and the rest are cancelled in separate ones, because cancelling
-   * all jobs of a large batch would exceed the time limit of a transaction.
+   * first jobs and the audit entry share a transaction, and the other jobs are cancelled in separate transactions,
+   * because cancelling all jobs of a large batch would exceed the time limit of a transaction.
    */
   async cancel(
     id: string,

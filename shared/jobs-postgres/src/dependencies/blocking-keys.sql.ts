@@ -18,12 +18,13 @@ export interface BlockingKeyRow {
   /** Number up to which the blocked jobs of each key are counted exactly. */
   most: number;
   /**
-   * Concurrency limit of the first blocked job. This and the following members are null for all but the largest keys.
+   * Concurrency limit of the first blocked job. This and the following members are null except for the keys with the
+   * most blocked jobs.
    */
   allowed: number | null;
   /** When the first blocked job was created or, if that is later, was due. */
   since: Date | null;
-  /** Some of the ready and running jobs with the key, running ones first. */
+  /** Some of the ready and running jobs with the key, running jobs first. Also null if there are none. */
   holders: { id: string; name: string; startedAt: string | null }[] | null;
 }
 

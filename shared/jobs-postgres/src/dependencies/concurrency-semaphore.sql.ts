@@ -13,8 +13,8 @@ const nextBlocked = (queue: string, columns: string, limit: string): string => `
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
 /**
- * SQL for a job's concurrency limit. An invalid limit counts as 1; otherwise it would make the statement fail for other
- * keys too.
+ * SQL for a job's concurrency limit. A limit that is not a number counts as 1, and a limit that is out of range is
+ * clamped. Otherwise, one invalid limit would make the statement fail for other keys too.
  */
 export const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
   then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.max})::integer else 1 end`;
@@ -33,7 +33,7 @@ export const lockKeys = prepared(
 /**
  * $1 queue, $2 distinct keys. Makes as many blocked jobs of each key ready as the key has room for. The limit of the
  * first blocked job applies, and each further job must also fit within its own limit. Must run after {@link lockKeys},
- * as a separate statement, so that its snapshot includes jobs that other transactions have made ready.
+ * as a separate statement. Only then does the snapshot include jobs that other transactions have made ready.
  */
 export const admitBlocked = prepared(
   'longshore-admit-blocked',
@@ -64,7 +64,7 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Adds an outbox row for every key that has both room and blocked jobs, which only happens if jobs were deleted
+ * Adds an outbox row for every key that has both room and blocked jobs. Such keys only exist if jobs were deleted
  * directly from the tables. Steps from key to key through the index of blocked jobs, so the number of blocked jobs per
  * key does not matter.
  */

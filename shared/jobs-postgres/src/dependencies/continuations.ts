@@ -15,11 +15,11 @@ import {
 } from './dependencies.sql.js';
 import { insertEnds, type OutboxRow } from './outbox.sql.js';
 
-/** Maximum number of dependencies resolved per transaction, which keeps transactions short. */
+/** Maximum number of dependencies resolved per transaction, so that transactions stay short. */
 const maxDependencies = 5_000;
 
 /**
- * Releases or cancels waiting jobs when their parents (jobs or batches) have ended. Locks the waiting jobs first, in a
+ * Releases or cancels waiting jobs once their parents (jobs or batches) have ended. Locks the waiting jobs first, in a
  * fixed order, and then their dependencies.
  */
 export class PostgresContinuations implements DependencyResolver {
@@ -65,9 +65,9 @@ export class PostgresContinuations implements DependencyResolver {
 }
 
 /**
- * Returns the failed or cancelled parents whose end no longer counts, because they have been or are being retried.
- * Their dependents must wait for the next end instead of being cancelled. Locks the other failed or cancelled parents
- * against retries.
+ * Checks the failed or cancelled parents that would cause a dependent to be cancelled. Returns the parents that have
+ * been or are being retried. Their dependents must wait for the next end instead of being cancelled. Locks the other
+ * parents against retries.
  */
 async function retriedParents(
   client: Connection,
@@ -125,8 +125,8 @@ async function resolveGroup(
 }
 
 /**
- * Puts the ends of parents back into the outbox for the next run. Omits the rest of their metadata, which other
- * resolvers have already processed.
+ * Puts the ends of parents back into the outbox for the next run. Leaves out the other metadata of the rows, because
+ * other resolvers have already processed it.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
@@ -158,8 +158,8 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 }
 
 /**
- * Returns outbox rows for the ends of the parents of these dependencies. Omits the rest of their metadata, which other
- * resolvers have already processed.
+ * Returns outbox rows for the ends of the parents of these dependencies. Leaves out the other metadata of the rows,
+ * because other resolvers have already processed it.
  */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));

@@ -16,7 +16,7 @@ const columns = 'parent_id, child_id, queue_id, condition';
 
 /**
  * $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5 whether each parent is already marked.
- * Inserts dependencies, which are given as parallel arrays.
+ * Inserts dependencies; all parameters are parallel arrays.
  */
 export const insertDependencies = prepared(
   'longshore-insert-dependencies',
@@ -27,7 +27,7 @@ export const insertDependencies = prepared(
 );
 
 /**
- * $1 parents, $2 limit. Returns the unresolved dependencies on these parents. Skips unmarked ones, which can be
+ * $1 parents, $2 limit. Returns the unresolved dependencies on these parents. Skips unmarked dependencies. These are
  * resolved later, because marking them records the end of the parent again.
  */
 export const openDependencies = prepared(
@@ -61,7 +61,7 @@ export const takeUnmarkedDependencies = prepared(
 );
 
 /**
- * $1 parents, $2 dependents. Marks these dependencies, which means that the ends of their parents are, or will be,
+ * $1 parents, $2 dependents. Marks these dependencies. The mark means that the end of the parent is, or will be,
  * recorded in the outbox.
  */
 export const markDependencies = prepared(
@@ -124,8 +124,8 @@ export const lockUnsuccessful = prepared(
 );
 
 /**
- * $1 parents. Reverts {@link markDependencies} for unresolved dependencies. Because they are then marked again, the
- * next ends of the parents are recorded.
+ * $1 parents. Reverts {@link markDependencies} for unresolved dependencies. These dependencies are then marked again,
+ * so the next ends of the parents are recorded.
  */
 export const unmarkDependencies = prepared(
   'longshore-unmark-dependencies',
@@ -160,7 +160,7 @@ function markJobs(table: string): Statement {
 }
 
 /**
- * $1 ids. Locks unfinished batches, so that they cannot end before their dependencies are marked. The batches
+ * $1 ids. Locks unfinished batches, so that they cannot end before the dependencies on them are marked. The batches
  * themselves need no mark. Skips batches that are already locked.
  */
 export const lockParentBatches = prepared(
@@ -179,8 +179,8 @@ export const selectDependents = prepared(
 );
 
 /**
- * $1 parents, $2 maximum number of dependents of each. Returns one row for each parent that has dependents, with their
- * ids.
+ * $1 parents, $2 maximum number of dependents per parent. Returns one row for each parent that has dependents, with the
+ * ids of the dependents.
  */
 export const selectDependentsOfEach = prepared(
   'longshore-select-dependents-of-each',

@@ -34,8 +34,8 @@ export class DependencyMarker {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
   /**
-   * Id of the dependent after which the next run starts. Without it, dependencies whose parents stay locked would
-   * starve the others.
+   * Id of the dependent after which the next run starts. If every run started at the beginning, dependencies on parents
+   * that stay locked would starve the others.
    */
   #from = beginning;
 

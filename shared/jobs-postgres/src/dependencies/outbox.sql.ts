@@ -46,8 +46,8 @@ export const insertEnds = prepared(
 );
 
 /**
- * Returns which kinds of work there are for the outbox relay: outbox rows, unmarked dependencies and set-aside items
- * that are due. Usually there are none.
+ * Returns which kinds of work the outbox relay has: outbox rows, unmarked dependencies and set-aside items that are
+ * due. Usually, it has no work.
  */
 export const findWork = prepared(
   'longshore-find-work',

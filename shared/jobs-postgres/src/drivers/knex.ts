@@ -10,7 +10,7 @@ export interface KnexTransaction {
 }
 
 /**
- * Adapts a Knex transaction, so that jobs can be enqueued in it: `{ transaction: knexTransaction(trx) }`. Supports the
+ * Adapts a Knex transaction, so that jobs can be enqueued in it: `{ transaction: knexTransaction(trx) }`. Requires the
  * client `pg`. Statements bypass Knex and run on the transaction's connection, because Knex would mistake the question
  * marks in Postgres operators for placeholders.
  *

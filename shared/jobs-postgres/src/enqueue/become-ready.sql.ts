@@ -8,8 +8,8 @@ const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
  * server check whether the key has room.
  *
  * @param source name of the CTE that returns the jobs
- * @param order the columns by which the jobs are sorted when they join the queue
- * @param columns the columns to copy from `source`
+ * @param order the columns that determine the order in which the jobs join the queue
+ * @param columns the columns to copy from `source`; by default, {@link jobColumns}
  * @param visibility `late` if scans may have passed the jobs' positions before the transaction commits
  */
 export function becomeReady(

@@ -28,7 +28,7 @@ export class BulkInsert {
   /**
    * Inserts jobs that have no keys, parents or batch. Returns their creation time; `null` if there are no jobs.
    *
-   * @param read returns all slices of jobs; called once for each attempt of the transaction
+   * @param read returns all slices of jobs; called again each time the transaction is repeated
    */
   insertPlain(read: () => AsyncIterable<readonly NewJob[]>): Promise<Date | null> {
     return repeatedly(
@@ -61,8 +61,8 @@ export class BulkInsert {
   }
 
   /**
-   * Yields inserts, each for one queue, once enough jobs for a chunk have been read. Yields the incomplete chunks at
-   * the end.
+   * Yields the inserts for a queue whenever enough of its jobs for a chunk have been read. Yields the inserts for the
+   * remaining jobs at the end.
    */
   async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: SeqRange): AsyncGenerator<Insert> {
     const chunks = new Map<string, NewJob[]>();
@@ -123,8 +123,8 @@ async function lastPlace(client: Connection): Promise<string | null> {
 }
 
 /**
- * Runs statements in order. Returns the jobs' creation time; `null` if there are none. While Postgres processes one
- * statement, the next is already queued there and the one after that is being built.
+ * Runs statements in order. Returns the jobs' creation time; `null` if nothing was inserted. While Postgres processes
+ * one statement, the next statement is already queued there, and the statement after that is being built.
  */
 async function runEach(
   inserts: Iterable<Insert> | AsyncIterable<Insert>,

@@ -12,7 +12,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;
 }
 
-/** Returns the jobs, marking those that other jobs of the same call depend on, so that their ends are recorded. */
+/** Returns the jobs. Marks each job that other jobs of the same call depend on, so that its end is recorded. */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
@@ -23,12 +23,12 @@ export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   });
 }
 
-/** Maps each `visibleQueues` list (the array itself) to the ids of its queues. */
+/** Maps each `visibleQueues` array, compared by identity, to the ids of the queues that it names. */
 export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>>;
 
 /**
- * Looks up the ids of the queues that are visible to jobs with parents. Must be called before the caller borrows a
- * connection, because the lookup may need one, too.
+ * Looks up the ids of the queues in the `visibleQueues` of jobs with parents. Must be called before a connection is
+ * borrowed, because the lookup may need a connection too.
  */
 export async function visibleQueueIds(
   jobs: readonly NewJob[],
@@ -80,7 +80,7 @@ function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> 
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
-/** Builds the insert of jobs of one queue that wait for their parents. */
+/** Builds the insert of jobs that wait for their parents, for one queue. */
 export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertAwaiting,
@@ -99,7 +99,7 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
 }
 
 /**
- * Builds the insert of the dependencies of jobs on their parents, for jobs of one queue.
+ * Builds the insert of the dependencies that jobs of one queue have on their parents.
  *
  * @param known parents that need not be marked, because their ends are recorded anyway
  */

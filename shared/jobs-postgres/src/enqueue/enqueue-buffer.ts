@@ -21,8 +21,8 @@ interface Waiting {
 export type WriteJobs = (jobs: readonly NewJob[]) => Promise<EnqueueResult>;
 
 /**
- * Combines jobs of concurrent calls into one write. Jobs are collected only while earlier batches are being written, so
- * an idle database adds no delay.
+ * Combines the jobs of concurrent calls into batches. Jobs have to wait only while {@link maxWrites} earlier batches
+ * are being written, so there is no delay if the database is idle.
  */
 export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
@@ -35,7 +35,7 @@ export class EnqueueBuffer {
 
   /**
    * @param writeAlone writes a single job of a batch that failed; may wait for locks that make `writeTogether` give up.
-   *   The same function by default
+   *   By default, `writeTogether`
    */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;

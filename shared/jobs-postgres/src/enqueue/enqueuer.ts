@@ -38,6 +38,7 @@ import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
 /**
  * How long, in milliseconds, a batch of jobs from several callers waits for a key that another transaction has locked.
+ * After that, the jobs are written one by one.
  */
 const sharedWaitMs = '250';
 
@@ -155,7 +156,10 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Locks all keys first, to avoid deadlocks. Then inserts the jobs whose keys were free. */
+  /**
+   * Locks all keys first, to avoid deadlocks. Then inserts the jobs whose keys were free, and replaces the content of
+   * existing jobs where requested.
+   */
   async #enqueueWithKeys(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
@@ -199,16 +203,19 @@ export class PostgresEnqueuer implements Enqueuer {
     return result;
   }
 
-  /** Applies the lock timeout of a transaction to the nodes of a cluster, which have the locks of keys. */
+  /**
+   * Applies the lock timeout of a transaction to the nodes of a Citus cluster, because keys are locked there. Does
+   * nothing without Citus.
+   */
   async #limitWaits(client: Connection, lockTimeoutMs: string): Promise<void> {
     if (this.#database.options.distribution === 'citus')
       await client.query(lockTimeoutOnNodes(lockTimeoutMs));
   }
 
   /**
-   * Reads the existing jobs that hold keys of new jobs, for those new jobs whose result must include the holder.
+   * Reads the existing jobs that already hold the keys of new jobs. Reads only the jobs that the result must include.
    *
-   * @throws {KeyHolderHiddenError} if such a holder was deleted or is invisible to the caller
+   * @throws {KeyHolderHiddenError} if one of these existing jobs was deleted or is invisible to the caller
    */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shownHolders']> {
     const ids = holdersToShow(jobs, holders);
@@ -287,7 +294,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Runs a single insert. The notification is sent along with it, or after a short delay if one was sent a moment ago.
+   * Runs a single insert and notifies servers. Sends the notification along with the insert, or after a short delay if
+   * another notification was sent a moment ago.
    */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
     const queues = notificationsFor(jobs);

@@ -5,14 +5,17 @@ import { gapCte, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** The single row that an insert returns. All its jobs have the same creation time. */
+/**
+ * The single row that an insert of jobs returns. It contains the creation time, which is the same for all jobs of the
+ * insert.
+ */
 export interface CreatedRow {
   readonly created_at?: Date;
 }
 
 /**
- * Returns the SQL that ends an insert of jobs: it adds the jobs to the count of their state and returns a single row,
- * instead of one per job.
+ * Returns the SQL that ends an insert of jobs. This SQL adds the jobs to the count of their state. It also makes the
+ * insert return a single row instead of one per job.
  */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
@@ -30,8 +33,8 @@ const inserted = (insert: string, visibility: Visibility): string =>
     : `with inserted as (${insert} returning queue_id, priority, seq), ${gapCte('inserted')}`;
 
 /**
- * Inserts ready jobs of one queue that have no metadata and the same name, priority and maximum attempts, as in most
- * bulk inserts.
+ * Inserts ready jobs of one queue that have no metadata and share the same name, priority and maximum number of
+ * attempts, as in most bulk inserts.
  */
 const insertAlike = inserters(
   'longshore-insert-alike',
@@ -75,7 +78,9 @@ const insertWithConcurrencyKeys = inserters(
     ${counted('enqueued')}`,
 );
 
-/** Inserts jobs that are scheduled for a given time, or a number of milliseconds from now by the database's clock. */
+/**
+ * Inserts jobs that are scheduled for a given time, or for a number of milliseconds from now by the database's clock.
+ */
 const insertWaiting = prepared(
   'longshore-insert-waiting',
   `

@@ -61,8 +61,8 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
 }
 
 /**
- * Returns the parents that need not be marked, because their ends are recorded anyway: jobs of the same call, which are
- * inserted with the mark, and the batch. An empty batch is not among them, because it has already ended.
+ * Returns the parents that need not be marked, because their ends are recorded anyway: the jobs of the same call (they
+ * are inserted with the mark) and the batch. Excludes an empty batch, because it has already ended.
  */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));

@@ -29,9 +29,9 @@ const removed = (table: string, condition = ''): string => `
 
 /**
  * $1 queue; parallel arrays sorted by id: $2 ids, $3 arguments, $4 priorities, $5 maximum attempts, $6 metadata, $7
- * times, $8 delays in ms. Replaces the content of unfinished jobs that are not running, and makes them ready or
- * scheduled depending on their new times. A job that stays ready keeps its position. Returns the ids of the replaced
- * jobs.
+ * times, $8 delays in ms. Replaces the content of unfinished jobs that are not running. Makes these jobs ready or
+ * scheduled, depending on their new times; jobs that wait for parents keep waiting. A job that stays ready keeps its
+ * position. Returns the ids of the replaced jobs.
  */
 const replaceJobs = prepared(
   'longshore-replace-jobs',

@@ -16,7 +16,7 @@ export class ReplayableSlices {
     return this.#slices;
   }
 
-  /** The error that the source threw while building a slice; `null` if it threw none. */
+  /** The error that the source threw while building a slice; `null` if the source has not thrown. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }

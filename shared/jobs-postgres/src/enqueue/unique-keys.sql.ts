@@ -17,8 +17,9 @@ const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::floa
 
 /**
  * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints.
- * Stores the keys that do not exist yet, and returns all of them with their holders. Locks them until the transaction
- * ends, in the order of namespace and key to avoid deadlocks. Waits for keys that other transactions have locked.
+ * Stores the keys that do not exist yet, and returns all the keys with their holders. Locks all the keys until the
+ * transaction ends, in the order of namespace and key to avoid deadlocks. Waits for keys that other transactions have
+ * locked.
  */
 export const lockUnique = prepared(
   'longshore-lock-unique',
@@ -54,17 +55,18 @@ const stateOf = (queueId: string, jobId: string, history: string): string => `
 
 export interface HolderRow {
   id: string;
-  /** The job's state; `null` if the job is not in this queue. */
+  /** The job's state; `null` if the job was not found in this queue. */
   state: JobState | null;
-  /** The queue to which the job was last moved; `null` if the job is in this queue. */
+  /** The queue to which the job was last moved; `null` if the job was found in this queue. */
   moved_to: number | null;
 }
 
 /**
- * $1 queue, $2 jobs, $3 whether to search history for each, which is needed if its final state matters. Returns the
- * states of the jobs, and the queues of jobs that were moved elsewhere. A job moves in a single transaction, so a
- * snapshot shows it in exactly one table. Must run as a separate statement after the keys have been locked, so that it
- * sees jobs that other transactions have just committed together with the keys.
+ * $1 queue, $2 jobs, $3 for each job, whether to search history too (needed if the job's final state matters). Returns
+ * the states of the jobs in this queue, and the queues of jobs that were moved. Omits jobs that were found in neither
+ * way. A job moves in a single transaction, so a snapshot shows it in exactly one table. Must run as a separate
+ * statement after the keys have been locked. Only then does the snapshot include jobs that other transactions have just
+ * committed together with the keys.
  */
 export const selectHolders = prepared(
   'longshore-select-holders',
@@ -84,10 +86,11 @@ export interface SweptRow {
 }
 
 /**
- * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those without effect:
- * keys whose period has ended, and keys tied to job states whose job no longer exists or is `done` although `done` is
- * not among these states. A key of a failed or cancelled job is kept as long as the job, because the job holds the key
- * again if it is retried.
+ * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those that no longer have
+ * an effect. A key has no effect once its period has ended. A key that depends on the job's state has no effect either
+ * if the job no longer exists, or if the job is `done` and the key does not apply in that state. The key of a failed or
+ * cancelled job is kept until the job is deleted, because the job holds the key again if it is retried. Returns the
+ * scanned keys in order; `stale` marks those without effect.
  */
 export const sweepUnique = prepared(
   'longshore-sweep-unique',

@@ -34,7 +34,7 @@ interface LockedKey {
 
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
-/** The state and queue of a job that holds a key. If the job has been moved, its queue differs from the key's. */
+/** The state and queue of a job that holds a key. If the job was moved, its queue can differ from the key's. */
 interface HolderLocation {
   readonly state: JobState;
   readonly queueId: number;
@@ -64,7 +64,7 @@ export class UniqueKeys {
       const resolution = await this.#resolved(jobs, run, (queue, key) =>
         holderOf(locked.get(keyName(queue, key)), places),
       );
-      if (!(await this.#replace(resolution.replacements, places, run))) continue; // starts over, because a server has just claimed a holder
+      if (!(await this.#replace(resolution.replacements, places, run))) continue; // starts over: a holder has changed
       await this.#claim(resolution.claims, locked, run);
       return resolution;
     }
@@ -111,8 +111,8 @@ export class UniqueKeys {
   }
 
   /**
-   * Returns the states and queues of key holders, by job id. Skips keys that are free anyway or do not depend on the
-   * state of their holder, and holders that no longer exist.
+   * Returns the states and queues of key holders, by job id. Skips keys that are new, have expired or do not depend on
+   * the state of their holder. Omits holders that no longer exist, and finished holders that cannot keep the key.
    */
   async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
     const places = new Map<string, HolderLocation>();

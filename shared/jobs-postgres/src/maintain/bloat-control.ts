@@ -24,8 +24,8 @@ const maxRetryMs = 60_000;
 /**
  * Keeps small, frequently read tables small by rewriting them. Vacuum normally does this, but it cannot remove dead
  * rows while a forgotten transaction is open. After a million jobs, claims from queues with limits, rescues and the
- * resolution of dependencies would then take ten times as long, because they read these tables completely. While a
- * backup (pg_dump) locks the tables, they are not rewritten.
+ * resolution of dependencies would then take ten times as long as usual, because each of these operations reads a whole
+ * table. While a backup (pg_dump) locks the tables, they are not rewritten.
  */
 export class BloatControl {
   readonly #database: Database;

@@ -18,8 +18,9 @@ export interface DueChores {
 }
 
 /**
- * Returns, with a single statement, which chores are due; usually, none is. Ignores bloat in very small tables: reading
- * one takes a millisecond or two, whereas rewriting it makes every connection plan its statements again.
+ * Returns which chores are due. A single statement checks them all, because usually none is due. Ignores bloat in very
+ * small tables: reading such a table takes only a millisecond or two, whereas rewriting one makes every connection plan
+ * statements again.
  */
 export const findChores = prepared(
   'longshore-find-chores',

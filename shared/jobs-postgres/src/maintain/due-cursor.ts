@@ -7,7 +7,7 @@ export interface DuePoll {
   readonly snapshot: string;
   /** When the poll started. Its snapshot was taken at the same time or later. */
   readonly at: Timestamp;
-  /** The id of the poll's own transaction, if it has one. */
+  /** The id of the poll's own transaction; `null` if none was assigned. */
   readonly mark: string | null;
   /** When the first due job of each queue was due, by queue id. Queues without a due job are missing. */
   readonly due: ReadonlyMap<number, Timestamp>;
@@ -28,8 +28,9 @@ interface Mark {
  *
  * A job is never scheduled for a time before its transaction began, and the job becomes visible when that transaction
  * ends. So a poll can start at a time T if all transactions that began before T are known to have ended. When an older
- * transaction ends later, one poll has to start further back. A snapshot does not list transactions in progress whose
- * ids are higher than those of all finished ones, so some polls are assigned a transaction id, called a mark.
+ * transaction ends later, one poll has to start further back. A snapshot does not list a transaction in progress if its
+ * id is higher than the id of every finished transaction. Some polls are therefore assigned a transaction id, called a
+ * mark.
  */
 export class DueCursor {
   /**
@@ -40,15 +41,18 @@ export class DueCursor {
   /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /**
-   * Transactions in progress, by id. When one of them has ended, jobs that have been due since the given time may have
-   * become visible.
+   * Transactions in progress, each with a time. Once such a transaction has ended, jobs that were due at that time or
+   * later may have become visible.
    */
   readonly inProgress: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;
-  /** Whether the next poll should be assigned a mark, because transactions have ended since the last one. */
+  /**
+   * Whether the next poll should be assigned a mark, because there is none yet or transactions have ended since the
+   * last mark.
+   */
   readonly isMarkDue: boolean;
 
-  /** The cursor of a poll from the head, which sees all jobs. */
+  /** The cursor for a poll from the head of the index. Such a poll sees all jobs. */
   static readonly start = new DueCursor('-infinity', new Map(), new Map(), null, true);
 
   private constructor(

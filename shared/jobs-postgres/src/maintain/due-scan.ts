@@ -5,8 +5,8 @@ import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
 /**
- * No pause follows a poll from the head that takes at most this many milliseconds. Normally, polling even a thousand
- * queues takes less.
+ * If a poll from the head takes at most this many milliseconds, no pause follows. Normally, even polling a thousand
+ * queues is faster.
  */
 const quickMs = 20;
 
@@ -20,9 +20,10 @@ export interface WaitingQueue {
 }
 
 /**
- * Polls for due jobs, from the head of the index as long as that is fast. It becomes slow while an open transaction
- * keeps the dead entries of promoted jobs from being vacuumed. Most polls then start where the last one ended (see
- * {@link DueCursor}), and polls from the head are so rare that they take about two percent of one processor.
+ * Polls for due jobs, from the head of the index as long as that is fast. Polls from the head become slow while an open
+ * transaction keeps the dead entries of promoted jobs from being vacuumed. Most polls then start where the last poll
+ * ended (see {@link DueCursor}). Polls from the head become so rare that they take only about two percent of one
+ * processor.
  */
 export class DueScan {
   readonly #database: Database;

@@ -4,7 +4,7 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import { deleteOldFirstFailures, recordFirstFailures } from '../read/failures.sql.js';
 import { maxKinds, maxKindsOfName, maxRetrying } from '../read/statistics.js';
 
-/** How often kinds of errors are recorded, in milliseconds. */
+/** Minimum interval, in milliseconds, at which kinds of errors are recorded. */
 const everyMs = 60_000;
 
 /**
@@ -33,8 +33,8 @@ export class FirstFailures {
   }
 
   /**
-   * Deletes the kinds of errors that have not occurred for a long time, and the least recent ones if there are too
-   * many.
+   * Deletes the kinds of errors that have not occurred for a long time, and the least recently seen ones if there are
+   * too many.
    */
   async deleteOld(): Promise<void> {
     await this.#database.query(deleteOldFirstFailures, [errorKindsKept.days, errorKindsKept.max]);

@@ -33,7 +33,7 @@ const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 export const hasStrays = `(${histories.map((history) => `exists (select 1 from longshore.${history}_default)`).join(' or ')})`;
 
 /**
- * $1 days ahead. Selects the days without a partition: those from yesterday to $1 days ahead, and any other day with
+ * $1 days ahead. Selects days that have no partition: the days from yesterday to $1 days ahead, and any other day with
  * rows in a default partition.
  */
 export const selectMissingDays = unprepared(

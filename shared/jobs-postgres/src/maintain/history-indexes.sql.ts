@@ -4,7 +4,7 @@ export interface PartitionRow {
   name: string;
   /** Whether the day has ended, so that no more rows are added to it. */
   ended: boolean;
-  /** Names of the day's valid indexes; `invalid` contains the names of those whose build was interrupted. */
+  /** Names of the day's valid indexes. `invalid` contains the names of indexes that were only partly built. */
   valid: string[];
   invalid: string[];
 }
@@ -18,7 +18,7 @@ interface HistoryIndex {
 /**
  * Returns the indexes that a day of history should have. For a day that has ended, these are indexes on queue and id,
  * on name and id, and on the arguments. A day of failed jobs also has indexes for the latest failures and for kinds of
- * errors, which are normally created together with the partition.
+ * errors. Normally, these are created together with the partition.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [

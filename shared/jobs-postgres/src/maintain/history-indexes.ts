@@ -34,18 +34,21 @@ export class HistoryIndexes {
   #building: Promise<void> | undefined;
   #backend: number | undefined;
   #nextAtMs = -Infinity;
-  /** Whether indexes are missing and their build waits for a lull. */
+  /** Whether indexes are missing; their build waits for a lull or is running. */
   #isWanted = false;
   #closed = false;
 
-  /** @param builders a separate connection for builds, which can keep it busy for minutes */
+  /** @param builders a separate connection for builds, because a build can keep the connection busy for minutes */
   constructor(database: Database, builders: Database, lull = new Lull(database)) {
     this.#lull = lull;
     this.#database = database;
     this.#builders = builders;
   }
 
-  /** Starts to build an index if one is missing and this process is not building any. Returns immediately. */
+  /**
+   * Looks for a missing index and starts to build it, unless this process is already building one. Returns immediately.
+   * If no index is missing, the next search for one is an hour later.
+   */
   begin(): void {
     if (this.#closed || this.#building !== undefined || performance.now() < this.#nextAtMs) return;
     this.#nextAtMs = performance.now() + hourMs;
@@ -56,7 +59,7 @@ export class HistoryIndexes {
       });
   }
 
-  /** Whether an index build is waiting for servers to catch up with their jobs. */
+  /** Whether indexes are missing, so that builds are running or waiting for servers to catch up with their jobs. */
   get isPending(): boolean {
     return this.#isWanted;
   }
@@ -90,7 +93,7 @@ export class HistoryIndexes {
     else this.#lull.end();
   }
 
-  /** Returns the first missing index of each day. */
+  /** Returns the first missing index of each day, with the statements that build it. */
   async #missing(): Promise<{ name: string; steps: string[] }[]> {
     const days = await this.#database.query<PartitionRow>(selectIndexedDays);
     return days.flatMap(({ valid, invalid, ...day }) => {

@@ -42,7 +42,7 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
-/** Maximum number of job ids recorded by bulk operations that one statement deletes. */
+/** Bulk operations record the ids of their jobs. One statement deletes at most this many of these ids. */
 const idsAtOnce = 10_000;
 
 /** Counters are folded when they have this many redundant rows. */
@@ -85,8 +85,8 @@ export class Housekeeping {
   }
 
   /**
-   * Runs the chores that are due. Resolves to whether job activity had caused any work; chores that run on a schedule
-   * are not counted.
+   * Runs the chores that are due. Resolves to `true` if job activity caused any of the work; chores that run on a
+   * schedule do not count.
    */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
@@ -150,8 +150,8 @@ export class Housekeeping {
   }
 
   /**
-   * Deletes old bulk operations in small steps, because an operation that retried all of history has recorded millions
-   * of jobs.
+   * Deletes old bulk operations in small steps, because an operation that retried all of history may have recorded
+   * millions of jobs.
    */
   async #deleteOldBulks(): Promise<void> {
     for (;;) {

@@ -39,7 +39,7 @@ interface MaintenanceParts {
   readonly resumptions: Resumptions;
 }
 
-/** Does the part of every server's background work that belongs to the storage. */
+/** The storage's part of the background work that every server does. */
 export class PostgresMaintenance implements Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #sweep: QueueSweep;
@@ -110,10 +110,12 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Declares silent servers dead, ends their transactions, and resolves to their ids. A frozen server would otherwise
-   * keep its locks: on the jobs that it was completing or, in the middle of a claim, on its own row and on the limits
-   * of a queue. Also ends the transactions of servers that were declared dead earlier, because the process that
-   * declared them dead may have died before ending them.
+   * Declares silent servers dead, ends their transactions, and resolves to the ids of the dead servers. A second
+   * attempt covers servers in the middle of a claim, because these can only be declared dead once their transactions
+   * have ended. If its transactions were not ended, a frozen server would keep its locks: on the jobs that it was
+   * completing or, in the middle of a claim, on its own row and on the limits of a queue. Also ends the transactions of
+   * servers that were declared dead earlier, because the process that declared them dead may have died before ending
+   * them.
    */
   async #declareServersDead(): Promise<string[]> {
     const { database } = this.#parts;

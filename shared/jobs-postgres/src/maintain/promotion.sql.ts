@@ -4,9 +4,9 @@ import { prepared } from '../connection/statement.js';
 import type { Timestamp } from './due-cursor.js';
 
 export interface DueRow {
-  /** `xmin:xmax:xip,…` */
+  /** The snapshot of the statement, as `xmin:xmax:xip,…`. */
   snapshot: string;
-  /** Not later than the snapshot. */
+  /** When the transaction started; not later than the snapshot. */
   at: Timestamp;
   /** The id of this transaction; `null` if none was requested. */
   mark: string | null;
@@ -30,9 +30,11 @@ const margin = `interval '5 seconds'`;
 /**
  * Selects the earliest scheduled job of each queue that is due at or after the queue's start time, less `margin`.
  *
- * $1 default start time; parallel arrays: $2 queues that start earlier, $3 their start times; parallel arrays: $4
- * transaction ids, $5 start times, which apply to all queues if the transaction has ended; $6 whether to assign an id
- * to this transaction.
+ * - $1 default start time
+ * - parallel arrays: $2 queues that start earlier, $3 their start times
+ * - parallel arrays: $4 transaction ids, $5 start times; if a transaction has ended, its start time applies to all
+ *   queues
+ * - $6 whether to assign an id to this transaction
  *
  * With a start time of `-infinity`, the statement scans from the head of the index, past the dead entries of all
  * promoted jobs.

@@ -9,7 +9,7 @@ import type { PostgresSetAside } from './set-aside.js';
 /** The statements that move jobs of one queue, either in bulk or by id. */
 export interface Moving {
   readonly role: SetAsideRole;
-  /** $1 queue; if there is a limit, then the limit and the caller's other parameters. */
+  /** $1 queue. If the caller sets a limit: $2 limit, then the caller's other parameters. */
   readonly all: Statement;
   /** $1 queue, $2 ids. */
   readonly some: Statement;
@@ -53,9 +53,9 @@ export class QueueSweep {
       this.#isolatedUntil.delete(place);
       try {
         const values = limit === undefined ? [queueId] : [queueId, limit, ...bounds];
-        // Runs in an explicit transaction, which rejects only after its locks have been released. For a single
-        // statement, Postgres reports the error before it releases the locks, so the next statements would skip the
-        // rows that are still locked.
+        // Runs in an explicit transaction, so that an error arrives only after the locks have been released. For a
+        // single statement, Postgres reports the error before it releases the locks, so the next statements would skip
+        // the rows that are still locked.
         return await this.#database.transaction(async (client) => {
           await this.#database.lockQueues(client, [queueId]);
           return (await client.query<Row>(moving.all, values)).rows;

@@ -80,10 +80,10 @@ const isLost = `job.server_id is not null
  * reading a million ready jobs. Lost attempts are recorded. A job with a cancellation request is cancelled; a job that
  * has no attempts left fails.
  *
- * A server starts jobs in the order in which it claimed them, `concurrency` at a time. Only the first ones can
- * therefore have been running; the attempts of the others never started and do not count. A job's last attempt always
- * counts, however: it may have started in place of a job whose result had not been written yet, so if it did not count,
- * the job could run once too often.
+ * A server starts jobs in the order in which it claimed them, `concurrency` at a time. Only the first `concurrency`
+ * jobs can therefore have been running. The attempts of the other jobs never started and do not count, with one
+ * exception: a job's last allowed attempt always counts. It may have started after all, in place of a job whose result
+ * had not been written yet, and if it did not count, the job could run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 

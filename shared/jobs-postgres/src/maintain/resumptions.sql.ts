@@ -11,8 +11,8 @@ export interface PauseEndRow {
 }
 
 /**
- * $1 limit. Returns the pauses that end first. Leaves out those whose resumption has been set aside and is not due for
- * a retry. Reads three small tables.
+ * $1 limit. Returns the pauses that end first. Leaves out a pause if the resumption has been set aside and must not be
+ * retried now. Reads three small tables.
  */
 export const selectPauseEnds = prepared(
   'longshore-select-pause-ends',

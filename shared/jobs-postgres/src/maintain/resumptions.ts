@@ -31,13 +31,13 @@ interface ResumptionParts {
 
 /**
  * A function that notifies servers after a resumption has been committed; `null` if nothing was resumed, because the
- * pause was already over.
+ * pause had already been ended or extended.
  */
 type Notification = (() => unknown) | null;
 
 /**
- * Resumes queues, job types and recurring jobs whose pauses have ended. Each resumption has its own transaction, which
- * also writes the audit entry. A resumption that fails because of stored data is set aside.
+ * Resumes queues, job types and recurring jobs whose pauses have ended. Each resumption runs in a separate transaction,
+ * together with the audit entry. A resumption that fails because of stored data is set aside.
  */
 export class Resumptions {
   readonly #parts: ResumptionParts;

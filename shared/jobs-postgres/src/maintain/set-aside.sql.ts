@@ -15,7 +15,7 @@ export interface SetAsideRow {
   retry_at: Date | null;
 }
 
-/** SQL for the time until the next retry. Must match `setAsideRetryMs` of `@longshore/jobs`. */
+/** SQL expression for the time until the next retry. Must match `setAsideRetryMs` of `@longshore/jobs`. */
 const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 
 /**
@@ -73,9 +73,9 @@ export const deleteProcessedAside = prepared(
 );
 
 /**
- * Deletes items whose retry was due an hour ago and that have not failed since, because they no longer exist or no
- * longer fail. Keeps items whose data is stored only here. Deletes items of bulk operations and discarded items only
- * after 30 days; until then, discarded items are not retried.
+ * Deletes items that were due for a retry an hour ago and have not failed since: what they refer to no longer exists or
+ * no longer fails. Keeps items if their data is stored nowhere else. Deletes items of bulk operations and discarded
+ * items only after 30 days; until then, discarded items are not retried.
  */
 export const deleteOldAside = prepared(
   'longshore-delete-old-aside',

@@ -4,11 +4,12 @@ import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united
 import { countHistory } from './search-history.sql.js';
 import { searchUnfinished } from './search-stages.sql.js';
 
-/** Jobs are counted only up to this number if the counters cannot answer the filter. */
+/** If the counters cannot answer a filter, the matching jobs are counted individually, but only up to this number. */
 export const maxCounted = 10_000;
 
 /**
- * Converts the number of jobs found to a count, which is capped at {@link maxCounted} and then not exact.
+ * Converts the number of jobs found to a count. A number above {@link maxCounted} becomes `maxCounted`, marked as not
+ * exact.
  *
  * @param jobs the number of jobs found, at most `maxCounted` + 1
  */
@@ -16,7 +17,7 @@ export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
 }
 
-/** Builds a query that counts up to `max` + 1 jobs, so that the caller knows whether there are more than `max`. */
+/** Builds a query that counts up to `max` + 1 jobs, so that the caller can tell whether there are more than `max`. */
 export function countJobs(scope: SearchScope, max: number): Query {
   const { values, limit, parts } = countedIn(scope, max);
   const counted = [...parts.values()];
@@ -27,7 +28,10 @@ export function countJobs(scope: SearchScope, max: number): Query {
   );
 }
 
-/** Builds a query that counts up to `max` + 1 jobs in each state in which there can be matching jobs. */
+/**
+ * Builds a query that counts matching jobs by state, up to `max` + 1 in each. Skips states that cannot have matching
+ * jobs.
+ */
 export function countJobsByState(scope: SearchScope, max: number): Query {
   const { values, parts } = countedIn(scope, max);
   if (parts.size === 0) return { text: 'select where false', values: [] };

@@ -11,18 +11,18 @@ export interface TotalRow {
   readonly jobs: number;
 }
 
-// Counts are exact, and reading them takes as long with ten million jobs as with ten: these statements read one row per
-// queue and state, and the changes of the last second.
+// Counts are exact, and the cost of reading them does not depend on the number of jobs: these statements read one row
+// per queue and state, plus the changes that have not been folded yet.
 
 /**
- * Sum of the counts as a floating-point number, which is exact for integers below 2^53. Postgres formats a sum of
- * bigints digit by digit, which, for a thousand queues, took as long as the rest of the statement.
+ * Sum of the counts as a floating-point number, which is exact for integers below 2^53. A sum of bigints would be
+ * slower: for a thousand queues, formatting the sums digit by digit took Postgres as long as the rest of the statement.
  */
 const summed = 'sum(jobs::float8)';
 
 /**
- * $1 queues, or null for all. Returns one row per queue with a column for each state. Returning one row per queue and
- * state would take twice as long for a thousand queues, both to group in Postgres and to read in Node.js.
+ * $1 queues, or null for all. Returns one row per queue with a column for each state. For a thousand queues, one row
+ * per queue and state would take twice as long, both for Postgres to group and for Node.js to read.
  */
 export const selectCounts = prepared(
   'longshore-select-counts',
@@ -32,7 +32,7 @@ export const selectCounts = prepared(
     group by queue_id`,
 );
 
-/** The queues that have jobs in a state. */
+/** Summary of the queues that have jobs in a certain state. */
 export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
@@ -40,8 +40,8 @@ export interface HoldingRow {
   /** The largest number of jobs that any one of these queues has in the state. */
   readonly most: number;
   /**
-   * The ids of the queues as an array literal, which is passed back to Postgres without being parsed: parsing a
-   * thousand ids takes longer than finding them.
+   * The ids of the queues as an array literal. The text is passed back to Postgres unparsed, because parsing a thousand
+   * ids takes longer than finding them.
    */
   readonly ids: string;
 }
@@ -66,8 +66,9 @@ export const selectTotals = prepared(
 );
 
 /**
- * Folds the recorded counter changes into one row per queue and state, and adds finished jobs to the throughput of the
- * interval in which they finished. Several servers can run this at the same time: each folds the rows that it can lock.
+ * Folds the recorded counter changes into one row per queue and state, and adds done and failed jobs to the throughput
+ * of the interval in which they ended. Several servers can run this at the same time: each folds the rows that it can
+ * lock.
  */
 export const foldCounts = prepared(
   'longshore-fold-counts',
@@ -93,7 +94,7 @@ export const foldCounts = prepared(
     select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
 );
 
-/** Returns whether more than 1000 jobs are ready in queues that are not paused. */
+/** Returns whether more than 1000 jobs are enqueued in queues that are not paused. */
 export const areBehind = prepared(
   'longshore-are-behind',
   `

@@ -12,8 +12,8 @@ import {
 } from './counters.sql.js';
 
 /**
- * Reads how many jobs queues have in each state. Reading all counters takes 10 ms with 1000 queues, so each method
- * reads only the queues and states that its caller needs.
+ * Reads the number of jobs by queue and state. Reading all counters takes 10 ms with 1000 queues, so each method reads
+ * only the queues and states that its caller needs.
  */
 export class PostgresCounters {
   readonly #database: Database;
@@ -44,7 +44,8 @@ export class PostgresCounters {
   }
 
   /**
-   * Returns the queues that have jobs in each of these states. States in which there are no jobs are missing.
+   * Returns, for each of these states, a summary of the queues that have jobs in that state. If no queue has jobs in a
+   * state, the state is missing.
    *
    * @param queueIds the queues to include; `null` for all
    */

@@ -31,9 +31,9 @@ export const selectEarlierFailedOf = prepared(
 );
 
 /**
- * Returns the condition for failures before that of the given job. `failedAt` has only milliseconds, so the exact time
- * is read from the job's row. If the job has been retried since, it has no such row, and the end of the millisecond is
- * used instead.
+ * Returns an SQL condition that selects failures before the given job's failure, ordered by time and id. `failedAt` has
+ * only millisecond precision, so the exact time is read from the job's row. If the row is gone or has a later time,
+ * because the job has been retried or deleted since, the end of that millisecond is used instead.
  */
 function before(id: string, failedAt: string): string {
   const exact = `select finished_at from longshore.job_history_failed where id = ${id}::uuid limit 1`;
@@ -50,7 +50,7 @@ function latestFailed(condition: string): string {
     order by finished_at desc, id desc`;
 }
 
-/** The position of a failed job in the list, which is ordered by failure time and id. */
+/** The position of a failed job in a list that is ordered by failure time and id. */
 export interface FailureRow {
   id: string;
   finished_at: Date;
@@ -64,7 +64,9 @@ export interface FailureSearch extends FailureSearchQuery {
 
 const latestFirst = 'order by finished_at desc, id desc';
 
-/** Builds the search for matching jobs among the latest failures, of which it examines at most `maxExamined`. */
+/**
+ * Builds a search for matching jobs that examines only the latest `maxExamined` failures in the range of the search.
+ */
 export function searchFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
@@ -85,8 +87,8 @@ export function searchFailures(search: FailureSearch): Query {
 }
 
 /**
- * Builds the query for the last job that {@link searchFailures} examines and the job after it. The result has no second
- * row if all failed jobs are examined.
+ * Builds a query for the last job that {@link searchFailures} examines and for the job after that one. Without a second
+ * row, the search examines every failed job in its range.
  */
 export function selectLastFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
@@ -130,8 +132,8 @@ export interface ErrorGroupRow {
 const clocksDifferMs = 3_600_000;
 
 /**
- * How many jobs are counted at most: `fewJobs` of every kind of error, up to `maxJobs` of a kind that has more than
- * that, and about `allJobs` of all such kinds together.
+ * Limits on counting jobs. Every kind of error is counted up to `fewJobs`. A kind with more jobs is counted up to
+ * `maxJobs`, and all of these large kinds together up to about `allJobs`.
  */
 const fewJobs = 100;
 const maxJobs = 2_000;
@@ -140,9 +142,9 @@ const allJobs = 10_000;
 const kindOf = 'longshore.error_kind(error)';
 
 /**
- * Returns SQL for the CTE `kind`, which contains each combination of job name and kind of error among the failures on
- * these days. $2 maximum number of kinds, $3 maximum number of kinds per name. Jumps from kind to kind in the index
- * instead of reading every failure.
+ * Returns SQL for the CTE `kind`: each combination of job name and kind of error among the failures on these days. $2
+ * maximum number of kinds, $3 maximum number of kinds per name. Jumps from kind to kind in the index instead of reading
+ * every failure.
  */
 function kindsIn(days: string): string {
   return `step as (
@@ -164,8 +166,8 @@ function kindsIn(days: string): string {
 }
 
 /**
- * Returns the range of days that contains all failures of the last `sinceMs` milliseconds. A query that names this
- * range skips all other partitions.
+ * Returns the range of days that contains all failures of the last `sinceMs` milliseconds: its start, its end, and
+ * `days`, an SQL condition that makes a query skip all other partitions.
  */
 function daysSince(sinceMs: number, now: Date): { first: string; end: string; days: string } {
   const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
@@ -197,10 +199,10 @@ function earliestOf(end: string): string {
  * Groups the failures of the last $1 milliseconds by job name and kind of error. $2 maximum number of kinds, $3 maximum
  * number of kinds per name.
  *
- * Counts each kind separately, so that a flood of one kind does not hide the others: first a few jobs of every kind,
- * then more jobs of the large kinds, which share a common limit. The text names the range of days, which excludes all
- * other partitions; only the first occurrence is looked up across all days. The statement is prepared, because planning
- * it takes longer than running it.
+ * Counts each kind separately, so that a flood of one kind does not hide the others. After a few jobs of every kind,
+ * more jobs of the large kinds are counted, up to a common limit. The range of days is part of the text, so Postgres
+ * skips all other partitions. Only the first occurrence is looked up across all days. The statement is prepared,
+ * because planning it takes longer than running it.
  *
  * @param now the current time, by the database's clock
  */
@@ -250,7 +252,8 @@ export interface RetryingRow {
 }
 
 /**
- * $1 milliseconds, $2 limit. Selects jobs whose last attempt failed within that time and that are waiting for the next.
+ * $1 milliseconds, $2 limit. Selects jobs that failed in the last $1 milliseconds and are waiting for another attempt,
+ * latest failure first.
  */
 export const selectRetrying = prepared(
   'longshore-select-retrying',
@@ -264,8 +267,9 @@ export const selectRetrying = prepared(
 
 /**
  * Records when each kind of error that occurred in the last $1 milliseconds was first and last seen. $2 maximum number
- * of kinds, $3 maximum number of kinds per name, $4 maximum number of jobs examined that are waiting for another
- * attempt. Does not rewrite a record whose last time is less than an hour out of date.
+ * of kinds, $3 maximum number of kinds per name, $4 how many of the jobs that are waiting for another attempt are
+ * examined. Leaves a record unchanged if its first time is still right and its last time is less than an hour out of
+ * date.
  *
  * @param now the current time, by the database's clock
  */

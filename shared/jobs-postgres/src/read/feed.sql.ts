@@ -29,13 +29,13 @@ export const stateChangeColumns = (state: string, claimed: boolean): string => `
   null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts`;
 
 /**
- * Returns the time before which no new events are expected. Rows are stamped with the start of their transaction, so
- * this is the start of the oldest transaction that may still write, less 500 ms, because sessions report their
- * transactions late.
+ * Returns the time before which no new events are expected, and the current snapshot. Rows are stamped with the start
+ * of their transaction, so this time is the start of the oldest transaction that may still write. 500 ms are
+ * subtracted, because sessions report their transactions late.
  *
- * Longshore's own transactions count as soon as they start. Other transactions can only enqueue: they count once they
- * have written, and delay this time by at most one minute. One minute is also assumed if Postgres hides the start time
- * of a session because it belongs to another role.
+ * Longshore's own transactions are considered as soon as they start. Other transactions can only enqueue. They are
+ * considered once they have written, and delay this time by at most one minute. If a session belongs to another role,
+ * Postgres may hide when its transaction started; one minute is then assumed.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -53,7 +53,7 @@ export const settledUpTo = prepared(
 
 /**
  * $1 states, $2 from, $3 to. Not prepared, so that Postgres plans it for these values and scans only the partitions of
- * these days.
+ * this time span.
  */
 export const selectEnded = unprepared(
   'longshore-select-ended',
@@ -103,7 +103,7 @@ export const selectCreated = prepared(
     where ${isShown}`,
 );
 
-/** A log line or the latest progress of an attempt, with the name and metadata of its job. */
+/** A log line or the latest progress of an attempt, with the job's name and metadata. */
 export interface ReportRow {
   queue_id: number;
   job_id: string;

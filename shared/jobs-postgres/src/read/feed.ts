@@ -36,14 +36,17 @@ import {
  */
 const skewMs = 10_000;
 
-/** The time index is updated once this many rows have been read, but at most every `summarizeEveryMs` milliseconds. */
+/**
+ * After the first update, the time indexes are updated whenever this many more rows have been read, but at most once
+ * every `summarizeEveryMs` milliseconds.
+ */
 const summarizeAfterRows = 2_000;
 
 const summarizeEveryMs = 2_000;
 
 /**
- * Maximum time to wait for a lock, in milliseconds. Must be well below `deadlock_timeout` (one second by default),
- * after which Postgres cancels an autovacuum that holds the lock.
+ * Maximum time to wait for a lock, in milliseconds. Must be well below `deadlock_timeout` (one second by default):
+ * after waiting that long, Postgres cancels an autovacuum that holds the lock.
  */
 const lockTimeoutMs = '200';
 

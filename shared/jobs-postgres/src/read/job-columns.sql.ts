@@ -3,7 +3,7 @@ import type { FinishedState } from '@longshore/jobs/storage';
 /** The columns that all job tables have. */
 export const jobColumns = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
-/** The columns that are copied to history when a job that has been claimed ends. */
+/** The columns that are copied to history when a claimed job ends. */
 export const attemptColumns = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
 /** The tables of unfinished jobs, in the order in which they are searched. */
@@ -40,7 +40,7 @@ export const ready = (state: string): string => `id, queue_id, ${state} as state
   priority, args, null::jsonb as result, ${lastError} as error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts`;
 
-/** The select list for jobs that a concurrency key blocks. */
+/** The select list for jobs that are blocked by a concurrency key. */
 export const blocked = waiting('enqueued');
 
 /** The select list for jobs in the view `job_history`. */
@@ -54,8 +54,8 @@ export const finishedAs = (
   created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /**
- * SQL for the running jobs of `queue`, which must be a row of `longshore.queue`. They are near the head of the queue,
- * and the counters contain their number, so the scan stops after the last of them.
+ * SQL that selects the running jobs of a queue; the outer query must provide `longshore.queue` as `queue`. Running jobs
+ * are near the head of the queue, and the counters contain their number, so the scan stops after the last one.
  */
 export const running = `
   select * from longshore.job where queue_id = queue.id and server_id is not null

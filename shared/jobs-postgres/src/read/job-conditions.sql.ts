@@ -24,7 +24,7 @@ export interface JobConditions {
   readonly rows: readonly string[];
   /** Returns the conditions on the latest error, given its SQL expression. */
   readonly error: (error: string) => readonly string[];
-  /** Conditions on the server, which only jobs that have been claimed can meet. */
+  /** Conditions on the server. Only jobs that have been claimed have a server. */
   readonly claimed: readonly string[];
   readonly finished: readonly string[];
 }
@@ -57,7 +57,7 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
 
 /**
  * Returns the condition that a column has one of the values. A single value is compared with `=`, because an index can
- * then return the rows in order, which it cannot with `any`.
+ * return the rows in order for `=` but not for `any`.
  */
 export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
   return values.length === 1
@@ -74,7 +74,7 @@ const maxNumbers = 3;
 
 /**
  * Returns a condition that compares the value at the path. Unless there are too many alternatives, also returns a
- * condition that the arguments contain such a value, for which the index can be used.
+ * condition that an index supports: the arguments contain one of the values at that path.
  */
 function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
   const texts = values.map((value) => JSON.stringify(value));

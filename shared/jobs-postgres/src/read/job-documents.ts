@@ -105,8 +105,8 @@ type Row = JobRow & PartialRow;
  * Adds the omitted documents to the rows of a list until the page would exceed `maxBytes`, so that, for example, a
  * thousand jobs of one megabyte each never have to fit into memory.
  *
- * @returns the rows that fit, but at least one, and without jobs that have just been deleted; `cut` is true if rows
- *   were left off because of `maxBytes`
+ * @returns the rows that fit, and the first row even if it is too large; jobs that have just been deleted are left out.
+ *   `cut` is true if rows were left off because of `maxBytes`
  */
 export async function withDocuments(
   database: Database,
@@ -133,7 +133,10 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/** Returns the rows from index `first` on whose omitted documents can be read by a single query. */
+/**
+ * Returns the next rows, starting at index `first`: as many as possible without needing more than one query for their
+ * omitted documents.
+ */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

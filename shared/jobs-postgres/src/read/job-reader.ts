@@ -77,7 +77,7 @@ type ListedRow = JobRow & PartialRow;
 
 interface Listed {
   readonly rows: ListedRow[];
-  /** Whether every job that could be on this page has been searched. */
+  /** Whether the search covered every job that could be on this page. */
   readonly isComplete: boolean;
 }
 

@@ -36,7 +36,10 @@ export interface JobRow {
   max_attempts: number;
   created_at: Date;
   run_at: Date | null;
-  /** When the job last became ready; `null` while it waits or a concurrency key blocks it. */
+  /**
+   * When the job last became ready. `null` if the job is waiting or blocked by a concurrency key, or was cancelled in
+   * that state.
+   */
   ready_at: Date | null;
   started_at: Date | null;
   finished_at: Date | null;
@@ -94,7 +97,9 @@ export function toJob(row: JobRow, queue: string): Job {
 const countedAttempts = { min: 1, max: maxCountedAttempts };
 const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
 
-/** Returns the names of those members of a job whose stored values are unreadable. */
+/**
+ * Returns the names of the job's members that have unreadable stored values; `attempts` stands for the past attempts.
+ */
 function unreadableOf(row: JobRow, job: Job): string[] {
   return [
     ...times.filter((member) => job[member] instanceof UnreadableTime),

@@ -10,8 +10,8 @@ export interface Query extends Statement {
 }
 
 /**
- * Builds a query that has only the parameters that its text uses, and renumbers them. Postgres rejects unused
- * parameters, and which parameters a search uses depends on the states that it covers.
+ * Builds a query from an SQL text: keeps only the parameters that the text uses, and renumbers them. Postgres rejects
+ * unused parameters, and which parameters a search uses depends on the states that it covers.
  */
 export function queryOf(text: string, values: readonly unknown[]): Query {
   const places = [...new Set(text.match(/\$\d+/g))];
@@ -20,7 +20,7 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
   return { text: text.replaceAll(/\$\d+/g, place), values: kept };
 }
 
-/** The queues that have jobs in a certain state, and the number of these jobs, as in {@link HoldingRow}. */
+/** The part of a {@link HoldingRow} that describes the queues with jobs in one state, and the number of these jobs. */
 export type QueuesWithJobs = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
 
 export const noQueues: QueuesWithJobs = { queues: 0, jobs: 0, most: 0, ids: '{}' };
@@ -92,7 +92,8 @@ function historyConditions(
 }
 
 /**
- * Returns the states in which there can be matching jobs. Omits unfinished states in which none of the queues has jobs.
+ * Returns the states that matching jobs can be in. Omits an unfinished state if none of the queues has jobs in that
+ * state.
  */
 export function occupiedStates({ filter, queueIds, holding }: SearchScope): readonly JobState[] {
   if (queueIds?.length === 0) return [];
@@ -101,7 +102,7 @@ export function occupiedStates({ filter, queueIds, holding }: SearchScope): read
 
 /**
  * Returns whether the filter searches for words. Such a search covers only the first jobs in the order of the list,
- * because no index helps to find words.
+ * because no index supports a search for words.
  */
 export function isText({ q }: JobFilter): boolean {
   return q !== undefined && q.trim() !== '';

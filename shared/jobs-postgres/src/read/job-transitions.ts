@@ -5,8 +5,8 @@ import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
 
 /**
- * A part of a job's life that one version of its row describes. A transition ended each past period by overwriting the
- * row; the last period is the current row.
+ * A period of a job's life, described by one version of the job's row. Each past period ended with a transition that
+ * overwrote the row. The last period is the current row.
  */
 interface Period {
   readonly runAt: Date | null;
@@ -14,7 +14,7 @@ interface Period {
   readonly startedAt: Date | null;
   readonly serverId: string | null;
   readonly attempt: number;
-  /** The final state, when the job reached it, and its error; `null` if the job had not ended. */
+  /** How the job ended in this period: the final state, the time and the error. `null` if the job did not end. */
   readonly finished: { readonly state: JobState; readonly at: Date; readonly error: JobError | null } | null;
   /** The transition that ended the period; `null` for the current row. */
   readonly endedBy: {
@@ -123,8 +123,8 @@ function untilThen(row: JobRow, runAt: Date | null): Date | null {
 }
 
 /**
- * Returns why a job reached its final state. If a job's last attempt was lost, the rescuer fails the job with an error
- * named `AttemptLost`.
+ * Returns why a job reached its final state. A job that the rescuer ended, because the last attempt was lost, has an
+ * error named `AttemptLost`.
  */
 function reasonOf({ state, error }: NonNullable<Period['finished']>): TransitionReason {
   if (error?.name === 'AttemptLost') return 'lost';

@@ -43,8 +43,9 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
  * Builds a fast query that searches only a limited number of jobs of each state ({@link nearRowsOf}).
  *
  * Every row has the column `complete`, which is true if these jobs include every finished job that could be on the
- * page. If no job matches, the query returns a single row with only that column. The statement is named where possible,
- * so that connections keep its plan: planning it for every partition takes longer than running it.
+ * page. If no job matches, the query returns a single row in which only `complete` is set, or no row if no state can
+ * have matching jobs. The statement is named where possible, so that connections keep its plan: planning it for every
+ * partition takes longer than running it.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];

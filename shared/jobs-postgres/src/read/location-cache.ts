@@ -25,7 +25,7 @@ export class LocationCache {
    * Looks up a job in the queue where it was last seen and, if it is not there, everywhere.
    *
    * @param statement $1 the id, $2 the queue to search besides history, or null for every queue; must be a single
-   *   statement, which sees a job that is being moved in exactly one place
+   *   statement, so that it sees a job that is being moved in exactly one place
    * @returns `undefined` if there is no such job
    */
   async find<Row extends LocatedRow>(statement: Statement, id: string): Promise<Row | undefined> {

@@ -13,7 +13,7 @@ export const maxHeads = 20_000;
 /** The first ready job of a queue at one priority. */
 export interface HeadRow {
   readonly id: number;
-  /** Null, like the next two members, if the queue has no ready jobs. */
+  /** `null`, like the next two members, if no ready job was found in the queue. */
   readonly priority: number | null;
   readonly seq: string | null;
   /** Milliseconds since 1970, as a number because parsing a thousand dates takes 1 ms. */
@@ -21,8 +21,8 @@ export interface HeadRow {
   /** The snapshot of the statement, as `xmin:xmax:xip,…`, in the first row; `null` in the others. */
   readonly snapshot: string | null;
   /**
-   * The id of the transaction, in the first row; `null` in the others and in all rows of {@link selectHeads}, which
-   * needs no id.
+   * The id of the transaction, in the first row of {@link selectHeadsFrom}; `null` in its other rows and in all rows of
+   * {@link selectHeads}.
    */
   readonly mark: string | null;
   /** The last sequence number (`seq`) assigned in any queue. */
@@ -33,8 +33,9 @@ export interface HeadRow {
 const isRead = `($1::integer is null or queue.id = $1) and ${isShown}`;
 
 /**
- * Returns the select list for a {@link HeadRow}, from `head` and `job_seq`; `mark` is the SQL expression for its
- * `mark`.
+ * Returns the select list for a {@link HeadRow}, from `head` and `job_seq`.
+ *
+ * @param mark SQL expression for {@link HeadRow.mark}
  */
 const headColumns = (mark: string): string => `
   head.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
@@ -47,8 +48,8 @@ const headColumns = (mark: string): string => `
  * index entries of finished jobs. Reads the most urgent priority of all queues first, so if there are more than
  * `maxHeads` heads, the least urgent ones are missing.
  *
- * Uses `not in` instead of an outer join, for which Postgres would compare every queue with every head, because hash
- * joins are off.
+ * Uses `not in` instead of an outer join: hash joins are off, so for an outer join, Postgres would compare every queue
+ * with every head.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
@@ -78,10 +79,10 @@ export const selectHeads = prepared(
 );
 
 /**
- * $1 queue, or null for all; $2 where to start reading: a JSON object that maps queue ids to objects, which map
- * priorities to sequence numbers. A listed priority is read from its sequence number on. The other priorities of the
- * queue are read from after the sequence number in `rest`. A queue that is not listed is read from the beginning.
- * Returns at least one row per queue.
+ * $1 queue, or null for all; $2 where to start reading: a JSON object such as `{"7":{"0":"120","rest":"118"}}`, with
+ * sequence numbers by priority for each queue id. A listed priority is read from its sequence number on. The queue's
+ * other priorities are read from after the sequence number in `rest`. A queue that is not listed is read from the
+ * beginning. Returns at least one row per queue.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
@@ -105,8 +106,8 @@ export const selectHeadsFrom = prepared(
 );
 
 /**
- * No pause follows a read from the head that takes at most this many milliseconds. Normally, reading even thousands of
- * queues takes less.
+ * If a read from the head takes at most this many milliseconds, no pause follows. Normally, even reading thousands of
+ * queues is faster.
  */
 const quickMs = 100;
 
@@ -114,15 +115,15 @@ const quickMs = 100;
 interface QueuePlaces {
   /** The sequence number of the first ready job, by priority. Priorities without ready jobs are missing. */
   readonly heads: ReadonlyMap<number, string>;
-  /** The sequence number up to which the other priorities have no ready jobs. */
+  /** Up to this sequence number, the other priorities have no ready jobs. */
   readonly rest: bigint;
 }
 
 /**
  * Finds out when the oldest ready job of each queue became ready. Reads from the head of the queues as long as that is
- * fast. It becomes slow while an open transaction keeps the dead index entries of finished jobs from being vacuumed;
- * most reads then start where ready jobs were last found. A job that has returned to an earlier position goes unnoticed
- * until the next read from the head.
+ * fast. Such reads become slow while an open transaction keeps the dead index entries of finished jobs from being
+ * vacuumed. Most reads then start where ready jobs were last found. A job that has returned to an earlier position goes
+ * unnoticed until the next read from the head.
  */
 export class QueueHeads {
   readonly #database: Database;
@@ -166,13 +167,13 @@ export class QueueHeads {
       heads.set(priority, seq);
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
-    // At the limit, heads may be missing, so it is unknown where the ready jobs of their queues begin, and nothing is
-    // stored.
+    // If the limit is reached, heads may be missing. It is then unknown where the ready jobs of some queues begin, so
+    // nothing is stored.
     if (rows.length < maxHeads) for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;
   }
 
-  /** Returns parameter $2 of {@link selectHeadsFrom}, which says where to start reading. */
+  /** Returns where to start reading: parameter $2 of {@link selectHeadsFrom}. */
   #begin(queueId: number | null): string {
     const places = [...this.#places].filter(([id]) => queueId === null || id === queueId);
     return JSON.stringify(

@@ -19,9 +19,9 @@ export interface LogRow {
  * - parallel arrays that describe the entries: $6 positions of their claims in these arrays (from 1), $7 line numbers
  *   (0 for progress), $8 times, $9 levels, $10 percents, $11 messages, $12 fields
  *
- * Does not lock the jobs: if another server claims a job at the same time, the report still belongs to the attempt that
- * made it. Writes nothing for attempts that started before the retention period, because the partition of that day has
- * been dropped or soon will be.
+ * Does not lock the jobs. If another server claims a job at the same time, the report is still stored for the attempt
+ * that made it. Writes nothing for attempts that started before the retention period, because the partition of that day
+ * has been dropped or soon will be.
  */
 export const insertReports = prepared(
   'longshore-insert-reports',
@@ -56,10 +56,10 @@ export const progressOf = (job: string): string => `(
   ) as progress`;
 
 /**
- * The end of a query for log lines: $1 queue, $2 job, $3 when the job was created, $4 attempt, or null for all. The
- * bound on `started_at` prunes the partitions of earlier days. It is an hour before the job's creation, because an
- * attempt can start before its job was created: a claim's transaction may begin just before the transaction that
- * enqueues the job and still see the job.
+ * The `from` and `where` clauses of a query for log lines: $1 queue, $2 job, $3 when the job was created, $4 attempt,
+ * or null for all. The bound on `started_at` prunes the partitions of earlier days. It is an hour before the job's
+ * creation, because an attempt can start before its job was created: a claim's transaction may begin just before the
+ * transaction that enqueues the job and still see the job.
  */
 const linesOf = `
     from longshore.job_report

@@ -103,8 +103,9 @@ export class PostgresReports implements JobReports {
   }
 
   /**
-   * Returns a job and those of its reports that `read` reads. Reports move with a job to another queue. So if `read`
-   * finds none, the job is read again, and if the job has moved, `read` is called again for its new queue.
+   * Returns a job's row, `undefined` if there is no such job, and the rows that `read` finds. Reports move with a job
+   * to another queue. So if `read` finds nothing, the job is read again, and if the job has moved, `read` is called
+   * again for the new queue.
    *
    * @param read receives the queue id, the job id and the time at which the job was created
    */

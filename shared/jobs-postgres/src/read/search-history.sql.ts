@@ -4,16 +4,16 @@ import { finishedAs } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 
 /**
- * Number of rows scanned in the order of ids before an unordered index is used. If at least one job in 400 matches,
+ * How many rows are scanned in the order of ids before any other index is used. If at least one job in 400 matches,
  * these rows contain enough matches for a page of 50.
  */
 const firstRows = 20_000;
 
-/** Maximum number of rows of each state that are searched for words. */
+/** Maximum number of rows of each table that are searched for words. */
 export const textRows = 10_000;
 
 /**
- * Returns how many rows of each state are searched for an immediate answer. Searching a thousand rows for words takes
+ * Returns how many rows of each table are searched for an immediate answer. Searching a thousand rows for words takes
  * 20 ms; checking the other conditions takes less than 1 ms.
  */
 export function nearRowsOf(filter: JobFilter): number {
@@ -22,7 +22,7 @@ export function nearRowsOf(filter: JobFilter): number {
 
 /**
  * Builds the search for the first finished jobs of a state in the order of ids, however far back they are
- * (docs/adr/008).
+ * (docs/adr/008). Only a search for words is limited to the first {@link textRows} jobs.
  *
  * Two plans are possible: scanning jobs in order until the page is full, which suits frequent matches, or fetching all
  * matches, which suits rare ones. The planner cannot make this choice, because it assumes that a value it knows nothing
@@ -75,8 +75,8 @@ export function coversHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Builds the query for counting: it returns one row for each matching finished job of a state, and at most `limit`
- * rows.
+ * Builds a query to count: it returns one row for each matching finished job of a state, and at most `limit` rows. A
+ * search for words covers only the first {@link textRows} jobs.
  */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
@@ -125,8 +125,9 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
 // History is partitioned by the day (in UTC) on which a job ended.
 
 /**
- * Returns a condition that excludes the partitions of future days, because planning for a partition takes as long as
- * reading it. The day is a constant in the SQL, because the values of parameters are unknown to generic plans.
+ * Returns a condition that excludes the partitions of future days, because it takes as long to plan the scan of a
+ * partition as to scan it. The day is a constant in the SQL, because generic plans do not know the values of
+ * parameters.
  *
  * @param now the current time, by the database's clock
  */
@@ -147,9 +148,7 @@ export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bi
   return days;
 }
 
-/**
- * Returns the start of the day of `time`, or of the day that is `daysLater` days later; in UTC, like the partitions.
- */
+/** Returns the start of the UTC day that contains `time`, or of the day that is `daysLater` days later. */
 export function startOfDay(time: Date, daysLater = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
 }

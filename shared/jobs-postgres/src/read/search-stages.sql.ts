@@ -16,7 +16,7 @@ interface QueueSearch {
   readonly page: string;
   /** Maximum number of rows read from each table; `null` for no limit. */
   readonly maxRows: number | null;
-  /** Number of rows of each queue that are searched for words. */
+  /** How many rows of each queue are searched for words. */
   readonly ofQueue: number;
 }
 
@@ -24,11 +24,11 @@ interface QueueSearch {
 const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** If at most this many queues have ready jobs, a full page is read from each. */
+/** If at most this many queues have ready or blocked jobs, up to a full page is read from each of them. */
 const fewQueues = 20;
 
 /**
- * Builds the search for the first jobs of an unfinished state in the order of ids, which are indexed only within each
+ * Builds the search for the first jobs of an unfinished state in the order of ids. Ids are indexed only within each
  * queue.
  *
  * @param maxRows maximum number of rows to read from each table, in any order, if the filter can only be checked by
@@ -78,11 +78,11 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
  * query depends on the filter (the times are for a thousand queues and 100 000 jobs):
  *
  * - If the filter can only be checked by reading rows, a single query for all queues takes 39 ms; one query per queue
- *   would take 185 ms in total.
+ *   would take 185 ms in total. If the order does not matter, a single query is used, too.
  * - Otherwise, reading a page of 51 jobs from each queue would take 93 ms, but reading only the first job of each takes
- *   7 ms. The first jobs show which queues can contribute to the page: if the queues are sorted by their first jobs,
- *   only as many queues as the page has rows, because no job on the page can come after the first job of the last of
- *   these queues.
+ *   7 ms. The first jobs show which queues can contribute to the page: sort the queues by their first jobs, and take as
+ *   many queues as the page has rows. The first jobs of these queues alone fill the page, so the jobs of all other
+ *   queues come too late.
  */
 function searchReady(search: JobSearch, lines: QueueSearch): string {
   const { order, newestFirst, limit, sorted, holding } = search;
@@ -123,8 +123,8 @@ function searchReady(search: JobSearch, lines: QueueSearch): string {
 }
 
 /**
- * Returns whether the number of rows read is limited, either by `maxRows` or because the filter searches for words, for
- * which no index helps.
+ * Returns whether the search reads only a limited number of rows: because `maxRows` is set, or because it searches for
+ * words, which no index supports.
  */
 function isBounded({ filter }: JobSearch, { maxRows }: QueueSearch): boolean {
   return maxRows !== null || isText(filter);
@@ -160,8 +160,8 @@ export function rowsOfQueue({ queues }: QueuesWithJobs): number {
 }
 
 /**
- * Returns SQL for the rows that are searched for words: the first rows of each queue in a table of unfinished jobs, in
- * the given order.
+ * Returns SQL for the rows that are searched for words: the first rows of each queue in a table of unfinished jobs, and
+ * of these the first {@link textRows}, in the given order.
  */
 export function nearestRows(
   table: string,

@@ -4,8 +4,8 @@ import { all, type ListRequest, type Query, queryOf, searchOf, united } from './
 import { boundsOf, textRows } from './search-history.sql.js';
 
 /**
- * Builds the query for the last job of each finished state that a search for words covers. States in which all jobs are
- * searched have no row.
+ * Builds a query that returns, for each finished state, the last job that a search for words covers. A state has no row
+ * if the search covers all of its jobs.
  */
 export function selectLastSearched(request: ListRequest): Query {
   const values: unknown[] = [];

@@ -27,11 +27,17 @@ import {
 } from './failures.sql.js';
 import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 
-/** Maximum number of error kinds, in total and per job name, so that a name with many kinds leaves room for others. */
+/**
+ * Maximum number of error kinds, in total and per job name. The limit per name leaves room for other names if one has
+ * many kinds.
+ */
 export const maxKinds = 200;
 export const maxKindsOfName = 50;
 
-/** Maximum number of jobs read that failed and are waiting for another attempt; the latest failures are read first. */
+/**
+ * How many of the jobs that failed and are waiting for another attempt are read at most. The latest failures come
+ * first.
+ */
 export const maxRetrying = 2_000;
 
 /** Computes throughput from the counters, and groups of errors from recent failures. */

@@ -136,8 +136,8 @@ function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
 const columns = 'id, queue_id, name, args, meta';
 
 /**
- * Returns SQL that reads the newest jobs of a state, up to a fixed limit, and keeps those that match the filter. Does
- * not find older matches.
+ * Returns SQL that reads the newest jobs of a state, up to a fixed limit, and keeps the jobs that match the filter.
+ * Older matches are not found.
  */
 function newest(state: JobState, search: JobSearch): string {
   if (isFinished(state)) return newestInHistory(state, search);
@@ -159,7 +159,10 @@ function newestInHistory(state: FinishedState, search: JobSearch): string {
       where ${all(search.ofHistory())}`;
 }
 
-/** Returns SQL queries for the newest jobs of an unfinished state, one per table that has jobs in this state. */
+/**
+ * Returns SQL queries for the newest jobs of an unfinished state: one query for each table that can contain jobs in
+ * this state.
+ */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
   const { bind, holding, conditions, order } = search;
   const queues = `${bind(holding(state).ids)}::integer[]`;
@@ -178,7 +181,7 @@ function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): st
   return [newestIn('job', ['server_id is null']), newestIn('job_blocked')];
 }
 
-/** Returns an SQL condition: at least one state has more jobs than are searched. */
+/** Returns an SQL condition that is true if at least one state has more jobs than are searched. */
 function isPartial(states: readonly JobState[], search: JobSearch): string {
   const live = states.filter((state) => !isFinished(state));
   const exceeds = live.some((state) => {

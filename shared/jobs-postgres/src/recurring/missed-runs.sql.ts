@@ -1,8 +1,8 @@
 import { prepared } from '../connection/statement.js';
 
 /**
- * $1 recurring job, $2 start and $3 end of the span, $4 reason. Records a span of missed runs. If a recorded span with
- * the same reason ends where this one starts, extends it instead.
+ * $1 id of the recurring job, $2 start and $3 end of the span, $4 reason. Records a span of missed runs. If a recorded
+ * span with the same reason ends where this one starts, extends the recorded span instead.
  */
 export const recordMissed = prepared(
   'longshore-record-missed-run',
@@ -18,7 +18,10 @@ export const recordMissed = prepared(
     set until_at = greatest(missed_run.until_at, excluded.until_at), reason = excluded.reason`,
 );
 
-/** $1 recurring jobs, $2 maximum number of rows for each job. Newest first. */
+/**
+ * $1 ids of recurring jobs, $2 maximum number of spans for each of these jobs. Selects the latest spans of missed runs,
+ * newest first.
+ */
 export const selectMissed = prepared(
   'longshore-select-missed-runs',
   `

@@ -31,8 +31,8 @@ const described =
   'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
 
 /**
- * $1 id, $2 to $14 description, $15 application, $16 next due time, which is ignored if the job is paused or its
- * schedule unchanged. Returns no row if the recurring job is unchanged or belongs to another owner.
+ * $1 id, $2 to $14 description, $15 application, $16 next due time. If an existing recurring job is paused or its
+ * schedule is unchanged, ignores $16. Returns no row if the recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
@@ -100,7 +100,7 @@ export const selectRecurringJob = prepared(
   'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
 );
 
-/** Reads the arguments as JSON text, which keeps all digits of their numbers. */
+/** Reads the arguments as JSON text, to keep all digits of their numbers. */
 export const selectRecurringArgs = prepared(
   'longshore-select-recurring-args',
   'select args::text as args from longshore.recurring_job where id = $1',
@@ -112,8 +112,8 @@ export const lockRecurringJob = prepared(
 );
 
 /**
- * $1 application, $2 ids. Locks the recurring jobs of the application and those with one of the ids. Returns the id and
- * owner of each.
+ * $1 application, $2 ids. Locks the recurring jobs that belong to the application or have one of the ids. Returns the
+ * id and owner of each.
  */
 export const lockOwned = prepared(
   'longshore-lock-owned-recurring-jobs',
@@ -148,7 +148,10 @@ const isNotSetAside = `not exists (
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )`;
 
-/** Returns whether any recurring job is due, and the milliseconds until the next one becomes due, at most a day. */
+/**
+ * Returns whether any recurring job that is not set aside is due, and the milliseconds until the next recurring job
+ * becomes due: at most a day, or null if none is scheduled.
+ */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `

@@ -40,12 +40,12 @@ import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
 /**
- * Maximum delay, in milliseconds, before the next attempt to fire recurring jobs if one is still due, for example
- * because it must wait for its last job to end.
+ * Maximum delay, in milliseconds, before the next attempt to fire recurring jobs if one of them was due. A recurring
+ * job can stay due, for example because it must wait for its last job to end.
  */
 const waitMs = 1_000;
 
-/** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
+/** A row with the database's time, and with the arguments as JSON text, to keep all digits of their numbers. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
 interface RecurringJobsParts {

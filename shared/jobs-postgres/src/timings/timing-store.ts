@@ -38,9 +38,9 @@ interface Row {
 }
 
 /**
- * Adds recorded timings to the ones in the database, and measures the backlog once a minute. If the connection breaks,
- * the batch is sent again unchanged. It is not added twice, because the database stores the number of the last batch
- * that was added.
+ * Adds recorded timings to the timings in the database, and measures the backlog once a minute. If the connection
+ * breaks, the batch is sent again unchanged. No batch is added twice, because the database stores the number of the
+ * last batch that was added.
  */
 export class TimingStore {
   readonly #database: Database;
@@ -52,8 +52,8 @@ export class TimingStore {
    */
   #sent: unknown[] | null = null;
   /**
-   * Settles when the previous call has ended. Each call waits for it, so that batches are added in the order of their
-   * numbers.
+   * Settles when the previous call of {@link addFrom} has ended. Each call waits for the previous one, so that batches
+   * are added in the order of their numbers.
    */
   #idle: Promise<unknown> = Promise.resolve();
   /** Maps a job name to whether its timings are stored under this name (`true`) or under `otherNames` (`false`). */
@@ -67,8 +67,8 @@ export class TimingStore {
   }
 
   /**
-   * Adds the timings in the buffer to those in the database. Returns whether there were any. If it rejects, the timings
-   * are either back in the buffer or will be sent again by the next call.
+   * Adds the timings in the buffer to those in the database. Returns whether the buffer contained any. If the promise
+   * rejects, the timings are either back in the buffer or will be sent again by the next call.
    */
   addFrom(buffer: TimingBuffer): Promise<boolean> {
     const added = this.#idle.then(() => this.#addFrom(buffer));

@@ -33,8 +33,8 @@ export const addTimings = prepared(
 );
 
 /**
- * $1 names, $2 maximum number of names. Returns those of the names whose timings are stored separately. Adds new names
- * to these until the maximum is reached.
+ * $1 names, $2 maximum number of names. Returns the given names that have separate timings, after adding new names
+ * until the maximum is reached.
  */
 export const registerTimedNames = prepared(
   'longshore-admit-names',
@@ -60,7 +60,10 @@ export interface TimingRow {
   done: number;
   failed: number;
   retried: number;
-  /** Histogram of waiting times as an array literal: the index of the first bucket, then the counts. */
+  /**
+   * Histogram of waiting times as an array literal: the index of the first bucket, then the counts. `running` has the
+   * same format.
+   */
   waiting: string;
   running: string;
   waited_ms: number;
@@ -93,8 +96,8 @@ export const selectMeasured = prepared(
 );
 
 /**
- * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 limit. Returns the rows of the names with
- * the most attempts.
+ * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 maximum number of names. Returns the rows
+ * of the names with the most attempts.
  */
 export const selectNameTimings = prepared(
   'longshore-select-name-timings',
@@ -111,8 +114,8 @@ export const selectNameTimings = prepared(
 );
 
 /**
- * Stores the number of ready jobs, in total and for each queue that has any. Only the first call in each minute stores
- * it; later calls write nothing and return no row.
+ * Stores the number of ready jobs, in total and for each queue that has ready jobs. Only the first call in each minute
+ * stores these numbers; later calls write nothing and return no row.
  */
 export const measureBacklog = prepared(
   'longshore-measure-backlog',
@@ -177,8 +180,8 @@ export const selectReadyPages = prepared(
 );
 
 /**
- * $1 retention of timings per minute, $2 retention of timings per hour, in milliseconds. Also deletes names that are no
- * longer in use, and records of processes that have stored nothing for a day.
+ * $1 retention of timings per minute, $2 retention of timings per hour, in milliseconds. Deletes older timings, names
+ * that are no longer in use, and records of processes that have stored nothing for a day.
  */
 export const deleteOldTimings = prepared(
   'longshore-delete-old-timings',

@@ -50,8 +50,8 @@ export class PostgresTimings implements Timings {
   }
 
   /**
-   * Stores the recorded timings and, once a minute, measures the backlog. Does nothing if the last write was too
-   * recent. Called by housekeeping. Returns whether anything had been recorded; `true` if nothing was done.
+   * Stores the recorded timings and, once a minute, measures the backlog. Returns whether any timings had been
+   * recorded. If the last write was too recent, does nothing and returns `true`. Called by housekeeping.
    */
   async maintain(): Promise<boolean> {
     const startedAt = performance.now();

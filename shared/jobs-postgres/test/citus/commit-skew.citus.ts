@@ -7,8 +7,8 @@ import { PostgresStorage } from '../../src/index.js';
 const work = defineJob({ name: 'work', queue: 'work', unique: { key: () => 'one' } });
 
 /**
- * The coordinator commits a transaction before the nodes do. In these tests, a node has prepared a transaction but not
- * yet committed it, as if the coordinator had crashed in between.
+ * With Citus, the coordinator commits a transaction before the nodes do. In these tests, a node has prepared a
+ * transaction but not yet committed it, as if the coordinator had crashed in between.
  */
 describe('On Citus, while a transaction is not visible on all nodes,', () => {
   let database: TestDatabase;

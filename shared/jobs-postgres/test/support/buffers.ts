@@ -6,7 +6,7 @@ interface Explained {
 }
 
 /**
- * Executes a statement and returns the number of pages that it reads, a measure of cost that does not depend on the
+ * Executes a statement and returns the number of pages that it reads. This measure of cost does not depend on the
  * machine's load.
  */
 export async function buffersOf(

@@ -6,7 +6,7 @@ import { createStoreDatabase } from './store-database.js';
 
 export const done: Outcome = { kind: 'done', result: 'null' };
 
-/** Arguments of a job that cannot be written to the tables passed to `rejectPoison`. */
+/** Arguments of a job that cannot be written to the tables that were passed to `rejectPoison`. */
 export const poison = { poison: true };
 
 export const work = defineJob({ name: 'work', queue: 'work' });

@@ -17,7 +17,7 @@ export interface AfterOption {
 /**
  * Checks the dependencies of a job, replaces indexes with ids, and removes duplicate parents.
  *
- * @param earlier the jobs that precede this one in the call
+ * @param earlier the jobs before this one in the same call
  * @throws {RangeError} if a parent, the number of parents or the condition is invalid
  */
 export function checkAfter({ parents, when = 'onDone' }: AfterOption, earlier: readonly NewJob[]): After {

@@ -14,8 +14,9 @@ export interface BatchRequest<
   /** The batch callback: a job that runs after all jobs of the batch have finished. */
   readonly callback?: EnqueueRequest<Callback>;
   /**
-   * When the callback runs, once all jobs have finished: `onDone` (the default) if every job is done, `onFailed` if at
-   * least one failed, `onAny` in any case. If the condition is not met, the callback is cancelled.
+   * The condition, checked once all jobs have finished, under which the callback runs: `onDone` (the default) if every
+   * job is done, `onFailed` if at least one failed, `onAny` in any case. If the condition is not met, the callback is
+   * cancelled.
    */
   readonly callbackWhen?: ContinuationCondition;
 }

@@ -16,6 +16,7 @@ export interface EnqueueContext {
 
 /**
  * Middleware around each `enqueue`, `enqueueMany` and `enqueueBatch`, called before arguments are checked. It can
- * change the requests before it calls `next`, or throw to reject the call, in which case nothing is enqueued.
+ * change the requests before it calls `next`. If it throws instead of calling `next`, the call is rejected and nothing
+ * is enqueued.
  */
 export type EnqueueMiddleware = Middleware<EnqueueContext, EnqueuedJob[]>;

@@ -31,21 +31,22 @@ export interface EnqueueOptions {
    */
   unique?: Uniqueness | null;
   /**
-   * Makes the call safe to repeat: for 24 hours, unless the client sets another period, a call with the same key
-   * returns the same job, whatever its state. A call with the same key but another job name or other arguments throws
-   * an {@link IdempotencyConflictError}. Use a different key for each request, such as a UUID; 1 to 200 characters.
+   * Makes the call safe to repeat: a later call with the same key and queue returns the same job, whatever the job's
+   * state. The key is valid for 24 hours, unless the client sets another period. A call with the same key but another
+   * job name or other arguments throws an {@link IdempotencyConflictError}. Use a different key for each request, such
+   * as a UUID; 1 to 200 characters.
    */
   idempotencyKey?: string;
   /** The jobs and batches that must end before this job can run. */
   after?: AfterOption;
   /**
-   * The queues that the caller on whose behalf the job is enqueued can see; all queues by default. If set, parents in
-   * other queues and all existing batches are treated as unknown.
+   * The queues that the user who requests the job can see; all queues by default. If set, parents in other queues and
+   * all existing batches are treated as unknown.
    */
   visibleQueues?: readonly string[];
   /**
-   * Whether the result includes the job that already holds one of the keys, if there is one. The whole call is rejected
-   * if that job was deleted or is not visible to the caller. `false` by default.
+   * Whether to return the existing job if it already holds one of the keys. The whole call is then rejected if the
+   * existing job was deleted or is not visible to the caller. `false` by default.
    */
   showHolder?: boolean;
   /**
@@ -63,8 +64,8 @@ export interface EnqueueOptions {
 }
 
 /**
- * The result of enqueueing a job. Carries the types of the job's definition, so that reading the job later is typed
- * too.
+ * The result of enqueueing a job. Carries the types of the job's arguments and result, so that `JobEvents.waitForEnd`
+ * can return a typed job.
  */
 export interface EnqueuedJob<Args = unknown, Result = unknown> {
   /** UUIDv7. If no job was created, the id of the job that holds the key. */

@@ -28,8 +28,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 
   /**
-   * Returns the job as it was stored at creation. If it was not created, returns the job that holds its key, provided
-   * that `showsHolder` was set. Returns `null` if neither is known.
+   * Returns the new job as it was stored. If no job was created, returns the existing job that holds the key, provided
+   * that `showsHolder` was set. Returns `null` if the job is not known.
    */
   asStored(): Job | null {
     if (!this.created) return this.#holder;
@@ -62,8 +62,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
 }
 
 /**
- * Returns the job's `runAt`; `null` if the job is not scheduled, or if it is a dependent with a delay, which starts
- * only when its last parent has ended.
+ * Returns the `runAt` of a new job; `null` if the job has neither a time nor a delay. Also returns `null` for a
+ * dependent with a delay, because the delay starts only when the last parent has ended.
  */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;

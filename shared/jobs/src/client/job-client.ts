@@ -35,12 +35,12 @@ export interface JobClientOptions {
 }
 
 /**
- * Maximum number of jobs that are prepared at a time. A call with more jobs is split into slices of this length, and
- * each slice is prepared while the storage writes the previous ones.
+ * Maximum number of jobs that are prepared at a time. A call with more jobs is split into slices of this length. Each
+ * slice is prepared while the storage writes the previous ones, except for a batch, which is written as a whole.
  */
 const sliceLength = 2_000;
 
-/** Enqueues jobs. Cheap to create; one per process is enough. */
+/** Enqueues jobs and manages recurring jobs. A client is cheap to create; one per process is enough. */
 export class JobClient {
   readonly recurring: RecurringClient;
   readonly #enqueuer: Enqueuer;
@@ -110,8 +110,8 @@ export class JobClient {
   }
 
   /**
-   * Enqueues a batch and its callback job, if it has one, either completely or not at all. A job that is not created
-   * because another job holds its key is not part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch, including its callback if there is one, either completely or not at all. If a job is not created
+   * because another job holds its key, it is not part of the batch. Throws as {@link enqueue} does.
    *
    * @param transaction see {@link EnqueueOptions}
    */
@@ -178,7 +178,7 @@ export class JobClient {
   }
 
   /**
-   * @param earlier the jobs that precede this one in the call
+   * @param earlier the jobs before this one in the same call
    * @throws {InvalidArgumentsError} if the arguments are invalid or too large
    */
   #toNewJob(request: EnqueueRequest, earlier: readonly NewJob[]): NewJob {
@@ -191,8 +191,8 @@ export class JobClient {
 }
 
 /**
- * Returns the options without the transaction. Middleware receives it separately, because it applies to the whole call
- * and cannot be changed.
+ * Returns the options without the transaction. Middleware receives the transaction separately, because it applies to
+ * the whole call and cannot be changed.
  */
 function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transaction'> {
   if (options.transaction === undefined) return options;

@@ -18,9 +18,9 @@ import type { EnqueueRequest } from './enqueue-request.js';
  *
  * @param idempotencyMs how long the job's idempotency key stays valid, in milliseconds
  * @param ids generates the job's id
- * @param earlier the jobs that precede this one in the call
+ * @param earlier the jobs before this one in the same call
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
- * @throws {RangeError} if an option is out of bounds
+ * @throws {RangeError} if an option is out of bounds, or two options cannot be combined
  */
 export function toNewJob(
   { definition, args: input = {}, options = {} }: EnqueueRequest,

@@ -4,8 +4,8 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 const sliceMs = 10;
 
 /**
- * Number of elements after which the clock is read again. Reading it for every element would take about as long as
- * processing a simple element.
+ * Number of elements after which the clock is read again. The clock is not read for every element, because a reading
+ * takes about as long as processing a simple element.
  */
 const elementsPerClockRead = 64;
 
@@ -26,8 +26,8 @@ export async function mapInSlices<Element, Result>(
 }
 
 /**
- * Maps elements in order, and yields the results in slices of `length`. Before each slice, lets the event loop run if
- * that has not happened for `sliceMs`.
+ * Maps elements in order, and yields the results in slices of `length`. Before a slice, lets the event loop run if
+ * `sliceMs` have passed since it last did so.
  */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],

@@ -2,13 +2,15 @@ import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js
 import { type JobState, jobStates } from '../job/state.js';
 
 /**
- * Selects the events that match every given member. A list matches an event that has any of its values; an empty list
- * matches every event.
+ * Selects events. An event must match every member that is present. An event matches a list that contains the event's
+ * value or, for `tag`, any of its tags. An empty list matches every event.
  */
 export interface EventFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
-  /** Matches only state events with one of these states, so events of other kinds are excluded. */
+  /**
+   * Matches only state events with one of these states. Unless the list is empty, events of other kinds do not match.
+   */
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];
@@ -31,7 +33,7 @@ export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   );
 }
 
-/** Returns the topics that can contain events that match the filter. */
+/** Returns the topics to read in order to find every event that matches the filter. */
 export function topicsOf({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;

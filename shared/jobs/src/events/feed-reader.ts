@@ -5,26 +5,28 @@ import type { JobFeed } from '../storage/job-feed.js';
 import type { ListenerSet } from './listener-set.js';
 import { RecentEvents } from './recent-events.js';
 
-/** Length of the time span that one read covers while the reader catches up, in milliseconds. */
+/** Maximum length of the time span that one read covers, in milliseconds. */
 const spanMs = 10_000;
 
 /** How long the reader keeps polling after the last listener has left, in milliseconds. */
 const lingerMs = 10_000;
 
 /**
- * How far before the earliest resume position the reader starts, in milliseconds. After a restart, many listeners
- * reconnect over a short time, and those that reconnect later may resume from positions that are one or two heartbeats
+ * How far before the earliest resume position the reader starts, in milliseconds. The margin is for listeners that
+ * reconnect slightly later, for example after a restart, but resume from positions that are one or two heartbeats
  * older.
  */
 const resumeMarginMs = 30_000;
 
 /**
- * Maximum time before the current position at which the reader starts for listeners that resume, in milliseconds. Older
- * events are read separately for each listener.
+ * How far back the reader starts, at most, when listeners resume, in milliseconds. Older events are read separately for
+ * each listener.
  */
 const maxReplayMs = 60_000;
 
-/** Reads the feed on behalf of all listeners in this process. Stops soon after the last listener has left. */
+/**
+ * Reads the feed on behalf of all listeners in this process. Stops about ten seconds after the last listener has left.
+ */
 export class FeedReader {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;
@@ -44,15 +46,15 @@ export class FeedReader {
   }
 
   /**
-   * The position from which a listener that has received all events so far can resume; `null` while the feed is not
-   * being read.
+   * The position from which a listener that has received all events so far can resume; `null` before the first read,
+   * and once reading has stopped because there are no listeners.
    */
   get position(): Date | null {
     return this.#position ?? null;
   }
 
   /**
-   * Resolves once a listener that has just been added can no longer miss an event.
+   * Resolves once a listener that has just been added can no longer miss an event, or when the reader is stopped.
    *
    * @param topics the topics that the listener wants
    * @param resumesAt the position from which the listener resumes; `null` if it starts now
@@ -87,11 +89,15 @@ export class FeedReader {
     this.recent.trim(page.resumeAt);
     this.#joining = this.#joining.filter((entry) => !joining.includes(entry));
     for (const { covered } of joining) covered();
-    // Pauses for at least four times as long as reading took, to leave the storage time for other work.
+    // Once caught up, pauses for at least four times as long as this run took, to leave the storage time for other
+    // work.
     return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
   }
 
-  /** Returns the position at which to start reading so that neither new nor resuming listeners miss an event. */
+  /**
+   * Returns the position at which to start reading, so that neither new nor resuming listeners miss an event. Also sets
+   * the starting point of every listener that has none.
+   */
   async #begin(joining: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
     const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });
     this.#listeners.startFrom(now);

@@ -11,43 +11,49 @@ import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
 
 export interface JobEventsOptions {
-  /** Receives warnings about failed reads of the feed. By default, they are written to the console. */
+  /**
+   * Receives a warning whenever reading the feed fails, and a message once it succeeds again. Writes to the console by
+   * default.
+   */
   readonly logger?: Logger;
-  /** Milliseconds between polls while there are listeners; 1 or more, 200 by default. */
+  /** Minimum pause between polls once the reader has caught up, in milliseconds; 1 or more, 200 by default. */
   readonly pollIntervalMs?: number;
 }
 
 /**
- * A stream of events, which can be iterated only once. Ends when the signal aborts, `JobEvents` is closed, or the
- * consumer falls too far behind. A stream of one job's events also ends with the job.
+ * A stream of events. It can be iterated only once, and ends when the signal aborts, `JobEvents` is closed, or the
+ * consumer falls too far behind. A stream of one job's events also ends when the job ends.
  */
 export interface EventStream extends AsyncIterable<DeliveredEvent> {
-  /** `true` if the job ended before the time from which its events were requested, so that no events will follow. */
+  /**
+   * `true` if the stream is of one job, and the job ended before the requested start time, so no events will follow.
+   */
   readonly isOver: boolean;
   /**
-   * Returns the position from which a consumer that has read everything so far can resume; `null` while unread events
-   * are waiting, and always `null` for a stream of one job's events.
+   * Returns the position from which a consumer that has read everything so far can resume. Returns `null` until the
+   * stream has caught up, while unread events are waiting, while the feed is not being read, and always for a stream of
+   * one job's events.
    */
   position(): Date | null;
 }
 
 /**
- * Maximum age of a position from which a listener can resume, in milliseconds. Limited because reading several days of
- * events would keep the storage busy.
+ * Maximum age of a position from which {@link JobEvents.listen} resumes, in milliseconds. Limited because reading
+ * several days of events would keep the storage busy.
  */
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * How far in the future a resume position can be, in milliseconds. Positions are times by the storage's clock, and
- * a position from another process can be later than the latest one of this process.
+ * How far ahead of this process's reader a resume position can be, in milliseconds. A position from another process can
+ * be ahead because that process has already read further.
  */
 const maxAheadMs = 60_000;
 
 type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
 /**
- * Delivers job events to any number of listeners in this process, which share one reader of the storage's feed. While
- * there are no listeners, the feed is not read.
+ * Delivers job events to any number of listeners in this process. All listeners share one reader of the storage's feed.
+ * The feed is read only while there are listeners, and for about ten seconds after the last one has left.
  */
 export class JobEvents {
   readonly #storage: Source;
@@ -56,7 +62,7 @@ export class JobEvents {
   readonly #reader: FeedReader;
   #closed = false;
 
-  /** @throws {RangeError} if the interval is out of bounds */
+  /** @throws {RangeError} if `pollIntervalMs` is not at least 1 */
   constructor(storage: Source, { logger = consoleLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
     if (!(pollIntervalMs >= 1))
       throw new RangeError(`pollIntervalMs must be at least 1, not ${pollIntervalMs}`);
@@ -70,7 +76,7 @@ export class JobEvents {
     return this.#listeners.size;
   }
 
-  /** Ends all waits and event streams. Those that are started later end immediately. */
+  /** Ends all waits and event streams. Waits and streams that are started later do not wait for new events. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#listeners.end();
@@ -81,7 +87,7 @@ export class JobEvents {
    * Resolves to the job once it is done, failed or cancelled. Resolves to the job in its current state when the timeout
    * elapses, the signal aborts or `close` is called, and to `null` if the job does not exist.
    *
-   * @param job the result of `enqueue`, which also types the job's arguments and result
+   * @param job the result of `enqueue`; it determines the types of the job's arguments and result
    */
   waitForEnd<Args, Result>(
     job: EnqueuedJob<Args, Result>,
@@ -114,8 +120,8 @@ export class JobEvents {
   }
 
   /**
-   * Streams the events of one job, from its creation or from `since`, until the job ends. Returns `null` if the job
-   * does not exist.
+   * Streams the events of one job until the job ends. Starts at `since` or, if that is `null`, at the job's creation.
+   * Returns `null` if the job does not exist.
    */
   async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
     const job = await this.#jobs.find(id);
@@ -130,8 +136,8 @@ export class JobEvents {
   }
 
   /**
-   * Streams all events that match the filter, from now on, or from `since` if that is within the last day. A `since`
-   * that is older, or more than a minute in the future, is ignored.
+   * Streams all events that match the filter. Starts at `since` if that time is at most a day ago and at most a minute
+   * in the future, otherwise now.
    */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
     const listener = this.#listen(filter, since, signal);
@@ -223,8 +229,8 @@ export class JobEvents {
   }
 
   /**
-   * Returns whether a listener can resume from `since`. It must be at most a day before and at most a minute after the
-   * reader's position.
+   * Returns whether a listener can resume from `since`: the time must be at most a day before the reader's position and
+   * at most a minute after it.
    */
   #isRecent(since: Date): boolean {
     const agoMs = (this.#reader.position?.getTime() ?? 0) - since.getTime();
@@ -261,8 +267,8 @@ export class JobEvents {
 }
 
 /**
- * Returns the position from which a listener that follows one job resumes after this event. Because the events of one
- * job are delivered in order, the position is the time of the event, or one millisecond later if the event is the last.
+ * Returns the resume position after this event, for a listener that follows one job. Because the events of one job are
+ * delivered in order, the position is the time of the event, or one millisecond later if the event is the last.
  */
 function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;

@@ -8,14 +8,15 @@ export interface DeliveredEvent {
   readonly resumeAt: Date;
 }
 
-/** Maximum number of waiting events. If there are more, the listener is too slow, and its stream ends. */
+/** Maximum number of waiting events. If more events are waiting, the consumer is too slow, and its stream ends. */
 const maxWaiting = 10_000;
 
 /** Buffers the events for one listener until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
   /**
-   * Events before this time are not delivered. `null` means no limit, until the feed reader sets one when it starts.
+   * Events before this time are not delivered; `null` means no limit. The feed reader replaces `null` with the current
+   * position whenever it starts reading or adds topics.
    */
   from: Date | null = null;
   #waiting: DeliveredEvent[] = [];
@@ -49,8 +50,8 @@ export class JobListener {
   }
 
   /**
-   * Stops delivery. If the listener has fallen too far behind, its waiting events are dropped, and the consumer must
-   * resume from its last position.
+   * Stops delivery. If more than {@link maxWaiting} events are waiting, drops all of them; the consumer can then resume
+   * from the last position that it received.
    */
   end(): void {
     if (this.#waiting.length > maxWaiting) this.#waiting = [];

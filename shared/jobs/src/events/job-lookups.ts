@@ -12,7 +12,10 @@ interface Lookup {
   readonly start: () => Promise<void>;
 }
 
-/** Looks up jobs, a few at a time. Calls for the same job that arrive before its lookup starts share the result. */
+/**
+ * Looks up jobs, a few at a time. A call shares the lookup of an earlier call for the same job unless that lookup has
+ * already started.
+ */
 export class JobLookups {
   readonly #jobs: Pick<JobReader, 'find'>;
   /** Lookups that have not started, by job id. The oldest starts first. */
@@ -23,7 +26,7 @@ export class JobLookups {
     this.#jobs = jobs;
   }
 
-  /** Returns the job in its state as of this call or slightly later; `null` if it does not exist. */
+  /** Returns the job as it is at the time of this call or slightly later; `null` if the job does not exist. */
   async find(id: string): Promise<Job | null> {
     let lookup = this.#waiting.get(id);
     if (lookup === undefined) {

@@ -3,8 +3,8 @@ import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
 /**
- * The listeners of this process. Listeners that follow one job are indexed by the job's id, so that an event is not
- * checked against all listeners.
+ * The listeners of this process. Listeners that follow one job are indexed by the job's id, so that an event need not
+ * be checked against all listeners.
  */
 export class ListenerSet {
   readonly #all = new Set<JobListener>();
@@ -47,8 +47,8 @@ export class ListenerSet {
   /**
    * Delivers each event to the listeners whose filters match it.
    *
-   * @param before the position from which a listener resumes if it has received only some of the events for it
-   * @param after the position from which a listener resumes if it has received all of the events for it
+   * @param before the resume position for each of a listener's events except the last
+   * @param after the resume position for the last of a listener's events
    */
   deliver(events: readonly JobEvent[], before: Date, after: Date): void {
     const shares = new Map<JobListener, JobEvent[]>();
@@ -67,7 +67,7 @@ export class ListenerSet {
     }
   }
 
-  /** Sets the starting point of listeners that have none, because they were added while the feed was not being read. */
+  /** Sets the starting point of every listener that has none to `now`. */
   startFrom(now: Date): void {
     for (const listener of this.#all) listener.from ??= now;
   }

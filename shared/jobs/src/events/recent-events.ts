@@ -1,13 +1,16 @@
 import { type JobEvent, keyOf } from '../job/job-event.js';
 
-/** How long events are kept once the feed no longer returns them, in milliseconds. */
+/**
+ * How long events are kept once the feed no longer returns them, in milliseconds. If more than {@link maxKept} events
+ * are in memory, the oldest are removed sooner.
+ */
 const keptMs = 60_000;
 
 const maxKept = 20_000;
 
 /**
- * Keeps the events of the last minute in memory, to recognize events that the feed returns again and to let listeners
- * resume without a query.
+ * Keeps the events of about the last minute in memory. Used to recognize events that the feed returns again, and to let
+ * listeners resume without a query.
  */
 export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
@@ -18,12 +21,12 @@ export class RecentEvents {
     return this.#from;
   }
 
-  /** Sets the time from which the events in memory are complete. Events already in memory stay. */
+  /** Sets the time from which the events in memory are complete. Keeps all events that are already in memory. */
   begin(from: Date): void {
     this.#from = from;
   }
 
-  /** Adds events. Returns those that were not in memory yet. */
+  /** Adds events. Returns the events that were not in memory yet. */
   add(events: readonly JobEvent[]): JobEvent[] {
     return events.filter((event) => {
       const key = keyOf(event);
@@ -44,7 +47,7 @@ export class RecentEvents {
    * Removes events that are too old and, if there are too many, the oldest ones. Keeps events that the feed may still
    * return.
    *
-   * @param settledBefore the time before which the feed returns no further events
+   * @param settledBefore the feed returns no more events from before this time
    */
   trim(settledBefore: Date): void {
     const oldest = settledBefore.getTime() - keptMs;

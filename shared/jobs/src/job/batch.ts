@@ -5,7 +5,7 @@ import type { FinishedState } from './state.js';
 export interface Batch {
   /** UUIDv7. */
   id: string;
-  /** For display; `null` if it has no name. */
+  /** For display; `null` if the batch has no name. */
   name: string | null;
   /** Number of jobs in the batch. */
   total: number;
@@ -20,11 +20,11 @@ export interface Batch {
   /** Id of the batch callback; `null` if there is none. */
   callbackId: string | null;
   createdAt: Date;
-  /** When the last of its jobs finished; `null` while any is unfinished. */
+  /** When the last job of the batch finished; `null` while any job is unfinished. */
   finishedAt: Date | null;
 }
 
-/** A batch to store. Its jobs carry its id in their metadata, and the callback has it as a parent. */
+/** A batch to store. The metadata of each job contains the batch's id, and the callback depends on the batch. */
 export interface NewBatch {
   readonly id: string;
   readonly name: string | null;
@@ -42,7 +42,7 @@ export function percentOf({ total, done, failed, cancelled }: BatchCounts): numb
 
 /**
  * Returns how a batch ended: `failed` if any job failed, otherwise `cancelled` if any was cancelled, otherwise
- * `done`. `null` while jobs are unfinished.
+ * `done`. Returns `null` while jobs are unfinished.
  */
 export function endOf({ total, done, failed, cancelled }: BatchCounts): FinishedState | null {
   if (done + failed + cancelled < total) return null;

@@ -5,19 +5,19 @@ export interface Bounds {
 }
 
 /**
- * The bounds of all values that are stored with a job. Enforced at every entry point (the client, the HTTP API, the SQL
- * function and each storage implementation), listed in the OpenAPI document, and guaranteed by database constraints, so
- * that every process can read every row.
+ * The bounds of the values that are stored with a job. The client, the HTTP API and the SQL function enforce them, and
+ * the OpenAPI document lists them. Storage implementations and database constraints also check priorities, numbers of
+ * attempts and times, because one invalid value could keep a process from reading or claiming jobs.
  */
 export const bounds = {
-  /** A small range, because each priority in use adds to the cost of every claim from its queue. */
+  /** A small range, because each priority in use makes every claim from the queue more expensive. */
   priority: { min: -100, max: 100 },
   maxAttempts: { min: 1, max: 1_000 },
   /** Time limit per attempt, in milliseconds: up to a day. */
   timeoutMs: { min: 1, max: 86_400_000 },
   /** Delay before a job runs, set by its enqueuer or its handler, in milliseconds: up to ten years of 365 days. */
   delayMs: { min: 0, max: 315_360_000_000 },
-  /** How long after its creation a job can hold a unique key or an idempotency key, in milliseconds: up to a year. */
+  /** How long a job can hold a unique key or an idempotency key after its creation, in milliseconds: up to a year. */
   periodMs: { min: 1, max: 31_536_000_000 },
   /** Limit on how many jobs with the same concurrency key run at once. */
   concurrencyLimit: { min: 1, max: 10_000 },
@@ -41,7 +41,7 @@ export const bounds = {
 /** Times from 1970 to 9999, in milliseconds since 1970. RFC 3339, JavaScript and Postgres can all represent them. */
 export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
 
-/** Upper limit of a job's attempt counter, which retries by operators could otherwise increase without end. */
+/** Maximum of a job's attempt counter. Without it, retries by operators could increase the counter without limit. */
 export const maxCountedAttempts = 10_000;
 
 /**
@@ -94,8 +94,8 @@ export function isTime(ms: number): boolean {
 }
 
 /**
- * Returns `text` if its length is within the bounds and Postgres can store it, which excludes NUL and unpaired
- * surrogates.
+ * Returns `text` if its length is within the bounds, and it contains neither NUL nor unpaired surrogates, because
+ * Postgres cannot store these.
  *
  * @throws {RangeError} otherwise; the message begins with `what`
  */

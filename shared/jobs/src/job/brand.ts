@@ -3,8 +3,8 @@ type Class = abstract new (...args: never[]) => object;
 
 /**
  * Makes `instanceof` recognize instances of a class across copies of this package. A process has two copies if two
- * versions are installed, or if a bundle contains one copy and its dependencies load the other. For subclasses without
- * a brand, `instanceof` works as usual.
+ * versions are installed, or if a bundle contains one copy and a package outside the bundle loads another. For
+ * subclasses without a brand, `instanceof` works as usual.
  *
  * @param name a name for the class that is the same in all copies and versions
  */

@@ -18,7 +18,7 @@ export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
 }
 
 /**
- * Returns the key and the limit in the form in which a job's metadata stores them.
+ * Returns the metadata that stores the key and the limit with a job.
  *
  * @throws {RangeError} as {@link checkConcurrency} does
  */

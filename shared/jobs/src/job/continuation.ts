@@ -1,7 +1,7 @@
 import type { JobError } from './job-error.js';
 import type { FinishedState } from './state.js';
 
-/** How each parent must end for the dependent to run: as done, as failed, or in any way. */
+/** Conditions on how every parent must end before the dependent can run: as done, as failed, or in any way. */
 export const continuationConditions = ['onDone', 'onFailed', 'onAny'] as const;
 
 export type ContinuationCondition = (typeof continuationConditions)[number];
@@ -14,8 +14,8 @@ export interface After {
 }
 
 /**
- * How a parent ended; `gone` if it was deleted, so that its final state is unknown. A batch counts as failed if any of
- * its jobs failed, otherwise as cancelled if any was cancelled, otherwise as done.
+ * How a parent ended; `gone` if the parent was deleted and its final state is unknown. A batch counts as failed if any
+ * of its jobs failed, otherwise as cancelled if any was cancelled, otherwise as done.
  */
 export type ParentEnd = FinishedState | 'gone';
 

@@ -38,26 +38,27 @@ export interface JobDefinitionOptions<
    */
   args?: Schema;
   /**
-   * The schema of the handler's return value, of any kind that `args` accepts. If a result does not match, its attempt
+   * The schema of the handler's return value, of any kind that `args` accepts. If a result does not match, the attempt
    * fails. Any JSON value by default.
    */
   result?: Result;
-  /** The queue for the jobs; `default` by default. Its name follows the same rules as `name`. */
+  /** The name of the queue for the jobs; `default` by default. Must follow the same rules as `name`. */
   queue?: string;
   /** −100 to 100; jobs with lower values run first. 0 by default. */
   priority?: number;
   /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies while running it. */
   maxAttempts?: number;
   /**
-   * Delay before the next attempt in milliseconds, 0 to 315 360 000 000 (ten years): a function, whose result is
-   * clamped to these bounds, or a list whose last entry repeats. `attempt⁴` seconds ± 10 % by default.
+   * Delay before the next attempt in milliseconds, 0 to 315 360 000 000 (ten years). Either a function or a list; the
+   * last entry of a list repeats, and the result of a function is clamped. `attempt⁴` seconds ± 10 % by default.
    */
   retryDelay?: RetryDelay | readonly number[];
   /** Time limit per attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
   timeoutMs?: number;
   /**
-   * Runs at most `limit` jobs with the same key at once, across all servers. The key is a string of 1 to 200
-   * characters, or is computed from the arguments, such as a tenant's id; `null` exempts the job from the limit.
+   * Runs at most `limit` jobs of the same queue with the same key at once, across all servers. The key is a string of 1
+   * to 200 characters, or a function that computes it from the arguments, such as a tenant's id. If the function
+   * returns `null`, the job is not limited.
    */
   concurrency?: ConcurrencyRule<NoInfer<OutputOf<Schema>>>;
   /**
@@ -82,7 +83,7 @@ export interface ConcurrencyRule<Args> {
  */
 export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly name: string;
-  /** The JSON Schema of the arguments, for documentation. */
+  /** The JSON Schema of the arguments, for documentation; `{}` if the schema cannot be converted to one. */
   readonly schema: TSchema;
   readonly queue: string;
   readonly priority: number;
@@ -110,9 +111,9 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
 /**
  * Validates the options of a job definition, fills in defaults and returns the frozen definition.
  *
- * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of bounds
- * @throws {TypeError} if `args` or `result` is not a schema, or `retryOn` or `giveUpOn` contains something other than
- *   classes
+ * @throws {RangeError} if a name is invalid or another option is out of bounds
+ * @throws {TypeError} if `args` or `result` is not a valid schema, or `retryOn` or `giveUpOn` contains something other
+ *   than classes
  */
 export function defineJob<const Schema extends TSchema = AnyObject, const Result extends TSchema = AnyResult>(
   options: JobDefinitionOptions<Schema, Result>,

@@ -1,6 +1,6 @@
 /**
- * Number of buckets per doubling of the duration. Each bound is 19 % above the previous one, which limits the error of
- * a percentile.
+ * Number of buckets per doubling of the duration. Each bound is 19 % above the previous one, so a percentile is off by
+ * less than 19 %.
  */
 const perDoubling = 4;
 
@@ -26,7 +26,7 @@ export class DurationHistogram {
     return this.#sumMs;
   }
 
-  /** @param ms the duration to count; a negative value, which a changed clock can cause, counts as 0 */
+  /** @param ms the duration to count; a negative value counts as 0, because a changed clock can cause one */
   add(ms: number): void {
     const bucket = bucketOf(ms);
     for (let next = this.#counts.length; next <= bucket; next++) this.#counts.push(0);
@@ -55,13 +55,16 @@ export class DurationHistogram {
     this.addCounts(0, other.#counts, other.#sumMs);
   }
 
-  /** Returns the index of the first non-empty bucket, and the counts of that bucket and all later ones. */
+  /**
+   * Returns the index of the first non-empty bucket, and the counts of that bucket and all later ones. If nothing has
+   * been counted, returns index 0 and an empty list.
+   */
   counts(): { first: number; counts: number[] } {
     const first = this.#counts.findIndex((count) => count > 0);
     return first === -1 ? { first: 0, counts: [] } : { first, counts: this.#counts.slice(first) };
   }
 
-  /** Returns how many durations are at most `ms` long. Exact if `ms` is a bucket bound, otherwise interpolated. */
+  /** Returns about how many durations are at most `ms` long, by interpolating within the bucket that contains `ms`. */
   atMost(ms: number): number {
     const bucket = bucketOf(ms);
     const below = this.#counts.slice(0, bucket).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 import type { JobError } from './job.js';
 
-/** Maximum number of characters of an error message that its fingerprint is based on. */
+/** A fingerprint contains at most this many characters of the error message. */
 export const fingerprintLength = 200;
 
 /**

@@ -36,8 +36,8 @@ export class TooManyQueuesError extends RangeError {
 }
 
 /**
- * Thrown if the server was declared dead and has therefore lost its leases. It must register again before it can claim
- * jobs.
+ * Thrown if the server was declared dead and has therefore lost its leases. The server must register again before it
+ * can claim jobs.
  */
 export class ServerLostError extends Error {
   static {
@@ -59,8 +59,8 @@ export interface ArgumentProblem {
   /** The rest of a sentence that starts with the path, such as `is undefined: …`. */
   readonly message: string;
   /**
-   * `missing` for an absent required argument, `unknown` for one that the job does not define; absent if a value is
-   * invalid.
+   * `missing` if a required member is missing, `unknown` if the schema does not allow the member; not set if the value
+   * is invalid.
    */
   readonly kind?: 'missing' | 'unknown';
 }
@@ -80,10 +80,7 @@ export class InvalidArgumentsError extends TypeError {
   }
 }
 
-/**
- * Thrown if a parent of the job does not exist: no job or batch has this id, or the caller cannot see it. Nothing was
- * enqueued.
- */
+/** Thrown if a job depends on a parent that does not exist or that the caller cannot see. Nothing was enqueued. */
 export class UnknownParentError extends Error {
   static {
     brand(this, 'UnknownParentError');
@@ -106,7 +103,7 @@ export class DuplicateJobError extends Error {
 
   override readonly name = 'DuplicateJobError';
   readonly key: string;
-  /** The job that holds the key; `null` if it is in a queue that the caller cannot see. */
+  /** The id of the job that holds the key; `null` if that job is in a queue that the caller cannot see. */
   readonly holderId: string | null;
 
   constructor(key: string, holderId: string | null) {
@@ -126,7 +123,7 @@ export class IdempotencyConflictError extends Error {
 
   override readonly name = 'IdempotencyConflictError';
   readonly idempotencyKey: string;
-  /** The job that the key was first used for; `null` if it is in a queue that the caller cannot see. */
+  /** The id of the job that has the key; `null` if that job is in a queue that the caller cannot see. */
   readonly jobId: string | null;
 
   constructor(idempotencyKey: string, jobId: string | null) {
@@ -152,7 +149,8 @@ export class KeyHolderHiddenError extends Error {
 
   /**
    * @param keys the keys of the rejected job; another job holds one of them
-   * @param deletedId the id of the job that holds the key, if it was deleted and the caller may know its id
+   * @param deletedId the id of the job that holds the key if that job was deleted and the caller may know the id;
+   *   otherwise `null`
    */
   constructor(keys: readonly string[], deletedId: string | null) {
     const named = keys.map((key) => `"${key}"`).join(' or ');
@@ -209,7 +207,7 @@ export class JobTimeoutError extends Error {
   }
 }
 
-/** Thrown if a handler's result exceeds the server's size limit, which fails the attempt. */
+/** Thrown if a handler's result exceeds the server's size limit. The attempt then fails. */
 export class ResultTooLargeError extends Error {
   static {
     brand(this, 'ResultTooLargeError');

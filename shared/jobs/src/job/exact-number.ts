@@ -1,6 +1,6 @@
 /**
- * Maximum number of significant decimal digits that always survive conversion to a JavaScript number and back (IEEE
- * 754, binary64).
+ * A decimal number with at most this many significant digits survives conversion to a JavaScript number (IEEE 754,
+ * binary64) and back, unless it is out of range.
  */
 const maxExactDigits = 15;
 

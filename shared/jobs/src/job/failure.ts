@@ -15,8 +15,8 @@ const maxStack = 16_000;
 const maxCauses = 5;
 
 /**
- * Converts a thrown value, which can be anything, into the error that is stored. Never throws: each member is read
- * separately, and a note replaces a member that cannot be read or printed.
+ * Converts a thrown value of any kind into the error to store. Never throws: each member is read separately, and a note
+ * replaces a member that cannot be read or printed.
  */
 export function toJobError(thrown: unknown): JobError {
   if (!isA(thrown, Error)) return { name: 'NonErrorThrown', message: describe(thrown), stack: null };
@@ -28,7 +28,7 @@ export function toJobError(thrown: unknown): JobError {
   };
 }
 
-/** Reads a member of the thrown error. Returns a note if the read throws, as a getter or a proxy can. */
+/** Reads a member of an error. If the read throws, as a getter or a proxy can, returns a note instead. */
 function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
     return (error as Record<string, unknown>)[member];

@@ -37,7 +37,8 @@ export class IdSource {
 
   /**
    * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1), 62 random
-   * bits. The ids of one source sort in the order of their creation, so Postgres appends them to its indexes.
+   * bits. The ids of one source sort in the order of their creation, so Postgres appends them to its indexes. The
+   * order is lost only if the clock is set back by more than a second.
    *
    * Written by hand because an id is generated for every enqueued job, and packages that support version 7 take 5 to 20
    * times as long (docs/adr/002).
@@ -91,7 +92,7 @@ const maxMs = 2 ** 48 - 1;
 
 /**
  * Returns the lower bound of all ids generated at this time or later. A time that UUIDv7 cannot represent is clamped to
- * the nearest one that it can.
+ * the nearest time that it can.
  *
  * @throws {RangeError} if the date is invalid
  */

@@ -1,10 +1,10 @@
-/** An error class, matched with `instanceof`, so that it also stands for its subclasses. */
+/** An error class. Errors are matched with `instanceof`, so a class also matches errors of its subclasses. */
 // Abstract classes are allowed too, and constructors with any parameters.
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**
- * Works like `instanceof`, but returns `false` where that would throw. Handlers can throw anything, even a revoked
- * proxy, for which `instanceof` throws.
+ * Works like `instanceof`, but returns `false` if `instanceof` throws. It does so for a revoked proxy, and handlers can
+ * throw anything.
  */
 export function isA<Type extends ErrorClass>(value: unknown, type: Type): value is InstanceType<Type> {
   try {

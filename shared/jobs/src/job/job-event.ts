@@ -4,7 +4,7 @@ import { isFinished, type JobState, jobStates } from './state.js';
 
 /** The members that all events have: when the event happened, and to which job. */
 export interface EventSubject {
-  /** By the storage's clock. */
+  /** When the event happened, by the storage's clock. */
   readonly at: Date;
   readonly jobId: string;
   readonly name: string;
@@ -69,9 +69,10 @@ export type JobTimeline = Pick<
 >;
 
 /**
- * Derives the states that a job has been in, oldest first, from what is stored: its creation, the start and end of each
- * attempt, and its end. Three changes are missing, because neither the job nor its attempts record them: a scheduled or
- * awaiting job becoming ready, a snooze, and a retry by an operator. The next attempt after such a change is included.
+ * Derives the states that a job has been in, oldest first, from the stored job and its attempts: its state when it was
+ * created, at the start and end of each attempt, and when it finished. Other changes are missing, because neither the
+ * job nor its attempts record them: for example, a scheduled or awaiting job becoming ready, a snooze, or a retry by an
+ * operator. The next attempt after such a change is included.
  */
 export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;
@@ -92,8 +93,8 @@ export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): S
 }
 
 /**
- * Returns the state in which a job was created. A `runAt` later than the start of the first attempt belongs to a
- * retry, so it does not mean that the job was created as `scheduled`.
+ * Returns the state in which a job was created. A `runAt` later than the start of the first attempt was set by a retry
+ * or a snooze, so it does not mean that the job was created as `scheduled`.
  */
 function firstState({ parentId, runAt }: JobTimeline, first: Attempt | undefined): JobState {
   if (parentId !== null) return 'awaiting';

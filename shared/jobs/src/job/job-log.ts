@@ -16,11 +16,11 @@ export interface Progress {
 /** A log line to be stored. */
 export interface NewLogLine {
   /**
-   * The line's number, which starts at 1 whenever an attempt starts. Identifies the line, so that a line that is
-   * written twice is stored only once.
+   * Number of the line within its attempt, starting at 1. If a write is repeated, the storage recognizes the line by
+   * this number and does not store it again.
    */
   readonly line: number;
-  /** By the storage's clock, as estimated by the process that runs the job. */
+  /** When the line was logged, by the storage's clock as estimated by the process that runs the job. */
   readonly at: Date;
   readonly level: LogLevel;
   readonly message: string;
@@ -42,7 +42,7 @@ export interface LogLine {
 /** The log of a running attempt. `fields` contains structured data, such as ids, counts, or an error as `err`. */
 export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
 
-/** Maximum length of the note that replaces fields that cannot be serialized, in characters. */
+/** If fields cannot be serialized, the error is stored instead, truncated to this many characters. */
 const maxOmission = 500;
 
 /**
@@ -58,8 +58,8 @@ export function toProgress(percent: number, message: string | null): Progress {
 }
 
 /**
- * Limits a log line to `maxBytes` of UTF-8. Truncates a message that is longer by itself; if message and fields
- * together exceed the limit, a note replaces the fields. Never throws.
+ * Limits a log line to `maxBytes` of UTF-8. Truncates the message if it alone is longer. If message and fields together
+ * exceed the limit, a short note replaces the fields; the note is not counted. Never throws.
  */
 export function toLogText(
   message: string,

@@ -16,13 +16,13 @@ export type { JsonText, JsonValue } from './json.js';
 /**
  * One unit of work, as the client and the storage return it.
  *
- * @typeParam Args its arguments, if its definition is known
- * @typeParam Result its result, if its definition is known
+ * @typeParam Args the type of the arguments; any JSON value if the definition is not known
+ * @typeParam Result the type of the result; any JSON value if the definition is not known
  */
 export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields {
   /** UUIDv7, which sorts by creation time. */
   id: string;
-  /** The name of the definition, which identifies the handler. */
+  /** The name of the job definition. A server finds the handler by this name. */
   name: string;
   queue: string;
   state: JobState;
@@ -32,8 +32,8 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   /** The handler's return value; `null` until the job is done. */
   result: Result | null;
   /**
-   * Why the latest attempt failed or was cancelled, or why the job was skipped; `null` if none of this happened, or a
-   * later attempt succeeded.
+   * Why the latest attempt failed, was lost or was cancelled, or why the job was skipped; `null` if there is no such
+   * error, or a later attempt succeeded.
    */
   error: JobError | null;
   /** The number of the current or latest attempt; 0 before the first. */
@@ -41,22 +41,23 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   /** After this many attempts, a failure is final. */
   maxAttempts: number;
   createdAt: Date;
-  /** When a scheduled job becomes ready; `null` for a job that was never scheduled. */
+  /**
+   * The latest time for which the job was scheduled, by its enqueuer, an operator, a retry or a snooze; `null` if there
+   * is none. Kept after the job has become ready.
+   */
   runAt: Date | null;
   /** When an enqueued job became ready; `null` in every other state, and while its concurrency key blocks the job. */
   readyAt: Date | null;
-  /** When the current or final attempt started; `null` while the job waits to run. */
+  /** When the current or final attempt started; `null` if there is none, for example while the job waits to run. */
   startedAt: Date | null;
   finishedAt: Date | null;
-  /**
-   * The latest progress of the current or final attempt; `null` if none was reported, or while the job waits to run.
-   */
+  /** The latest progress of the current or final attempt; `null` if none was reported or there is no such attempt. */
   progress: Progress | null;
-  /** The id of the server that runs the job or ran its final attempt; `null` while the job waits to run. */
+  /** The id of the server that runs the job or ran its final attempt; `null` if there is no such attempt. */
   serverId: string | null;
   /**
-   * Names of the members whose stored value is invalid, such as a time after the year 9999. These members contain the
-   * nearest valid value or are empty. Absent if there are none.
+   * Names of the members with an invalid stored value, such as a time after the year 9999. Each of these members
+   * contains the nearest valid value or is empty. Absent if all values are valid.
    */
   unreadable?: string[];
 }
@@ -85,8 +86,8 @@ export interface NewJob {
   /** Optional properties; `null` or absent if the job has none. */
   meta?: JobMeta | null;
   /**
-   * The keys that the job will hold, most important first. If another job already holds one of them, this job is not
-   * created.
+   * The keys that the job will hold. If another job already holds one of them, this job is not created. If several are
+   * already held, the first one in the list determines the result.
    */
   keys?: readonly JobKey[] | null;
   /**
@@ -95,8 +96,8 @@ export interface NewJob {
    */
   visibleQueues?: readonly string[] | null;
   /**
-   * Whether the result includes the job that already holds one of the keys, if there is one. The whole call is rejected
-   * if that job was deleted or is not visible to the caller. Not stored. `false` by default.
+   * Whether to return the existing job if it already holds one of the keys. The whole call is then rejected if the
+   * existing job was deleted or is not visible to the caller. Not stored. `false` by default.
    */
   showsHolder?: boolean;
 }
@@ -125,19 +126,20 @@ export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'l
 
 /** One run of a job. */
 export interface Attempt {
-  /** 1 for the first. */
+  /** Number of the attempt, starting at 1. */
   attempt: number;
   outcome: AttemptOutcome;
   serverId: string;
   startedAt: Date;
-  /** `null` while it is running. */
+  /** `null` while the attempt is running. */
   finishedAt: Date | null;
   error: JobError | null;
 }
 
 /**
- * A server's lease on one attempt of one job. It fences every later write: the storage changes nothing unless the
- * server still has the lease on this attempt (a fencing token, see Kleppmann, “How to do distributed locking”, 2016).
+ * A server's lease on one attempt of one job. Every later write carries the claim, and the storage changes nothing
+ * unless the server still has the lease on this attempt. The claim is therefore a fencing token (see Kleppmann, “How to
+ * do distributed locking”, 2016).
  */
 export interface Claim {
   readonly jobId: string;
@@ -174,8 +176,8 @@ export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
   /**
-   * Whether the job had metadata when it was claimed. Only a hint that can save a lookup: dependents may have been
-   * added since then.
+   * Whether the job had metadata when it was claimed; `false` by default. Only a hint that makes the write faster: a
+   * job can get metadata later, when other jobs are made to depend on it.
    */
   readonly hasMeta?: boolean;
 }
@@ -189,7 +191,7 @@ export interface Server {
   queues: string[];
   /** The weights of `queues`, in the same order; `null` if the server polls its queues in strict order. */
   queueWeights: number[] | null;
-  /** Names of the jobs for which it has handlers; `null` if it did not register any names. */
+  /** Names of the jobs for which it has handlers; `null` if it registered no names, so that it claims any job. */
   jobNames: string[] | null;
   /** The version of its application; `null` if it did not report one. */
   version: string | null;
@@ -199,7 +201,7 @@ export interface Server {
   processing: number;
   /** As of its latest heartbeat. */
   state: ServerState;
-  /** An operator's request that takes effect at its next heartbeat; `null` if there is none. */
+  /** An operator's request; the server receives it with its next heartbeat at the latest. `null` if there is none. */
   requested: ServerRequest | null;
   startedAt: Date;
   heartbeatAt: Date;
@@ -227,16 +229,16 @@ export type StateCounts = Record<JobState, number>;
 export interface Queue extends PauseState {
   name: string;
   counts: StateCounts;
-  /** Maximum number of its jobs that run at once, across all servers; `null` for no limit. */
+  /** Maximum number of the queue's jobs that run at once, across all servers; `null` if there is no limit. */
   concurrencyLimit: number | null;
-  /** Maximum rate at which its jobs start, across all servers; `null` for no limit. */
+  /** Maximum rate at which the queue's jobs start, across all servers; `null` if there is no limit. */
   rateLimit: Required<RateLimit> | null;
   /**
-   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. A job that was
-   * reclaimed from a lost server became ready when it was reclaimed.
+   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. A job whose
+   * attempt was lost counts from the time when it was reclaimed.
    */
   oldestEnqueuedAt: Date | null;
-  /** Number of running servers that consume it. */
+  /** Number of servers in the state `running` that consume the queue. */
   servers: number;
   createdAt: Date;
 }

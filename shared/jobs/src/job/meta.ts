@@ -1,7 +1,7 @@
 import { bounds, checkText } from './bounds.js';
 import { isTraceparent } from './traceparent.js';
 
-/** Optional properties of a job. If a job has none of them, `null` is stored instead. */
+/** Optional properties of a job. For a job without any, `null` is stored. */
 export interface JobMeta {
   /** Labels by which the job can be found. */
   readonly tags?: readonly string[];
@@ -11,7 +11,7 @@ export interface JobMeta {
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
   readonly concurrencyKey?: string;
-  /** How many jobs with the same concurrency key and queue may run at once. */
+  /** Maximum number of jobs in the queue with the same concurrency key that run at once. */
   readonly concurrencyLimit?: number;
   /** A W3C Trace Context `traceparent`. */
   readonly traceparent?: string;
@@ -44,7 +44,7 @@ export interface JobMetaFields {
   /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
-  /** The trace id in the job's `traceparent`: 32 hexadecimal digits; `null` if it has no valid `traceparent`. */
+  /** The trace id in the job's `traceparent`: 32 hexadecimal digits; `null` without a valid `traceparent`. */
   traceId: string | null;
   /** Jobs in the same queue with the same key share a concurrency limit; `null` if the job has no key. */
   concurrencyKey: string | null;
@@ -70,8 +70,8 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
 }
 
 /**
- * Returns the names of the `Job` members that {@link readMeta} leaves out, in whole or in part, because their stored
- * value is malformed. Does not check `traceId`.
+ * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} leaves out such a value, or
+ * the malformed entries of a list. Does not check `traceId`.
  */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
@@ -90,7 +90,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   ];
 }
 
-/** Returns stored metadata if it is an object, which the storage does not guarantee; otherwise `{}`. */
+/** Returns stored metadata if it is an object, otherwise `{}`. The storage does not guarantee that it is one. */
 function asObject(meta: unknown): Record<string, unknown> {
   return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
     ? (meta as Record<string, unknown>)

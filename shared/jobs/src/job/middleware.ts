@@ -5,8 +5,8 @@
 export type Middleware<Context, Result> = (context: Context, next: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Returns a function that runs the middleware around `core`; the first middleware is the outermost, as in Koa.
- * Without middleware, returns `core` itself.
+ * Returns a function that runs the middleware around `core`. The first middleware is the outermost, as in Koa. If a
+ * middleware calls `next` a second time, that call rejects. Without middleware, returns `core` itself.
  */
 export function compose<Context, Result>(
   middleware: readonly Middleware<Context, Result>[],

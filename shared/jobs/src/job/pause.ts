@@ -1,7 +1,7 @@
 import { bounds, checkText, checkTime } from './bounds.js';
 import { storable } from './storable.js';
 
-/** The pause of a queue, a job type or a recurring job. All members are `null` if it is not paused. */
+/** The pause of a queue, a job type or a recurring job. All members are `null` if there is no pause. */
 export interface PauseState {
   pausedAt: Date | null;
   /** Who paused it; `null` if unknown. */
@@ -13,8 +13,8 @@ export interface PauseState {
 }
 
 /**
- * Options for pausing a queue, a job type or a recurring job. If it is already paused, a pause with a different reason
- * or end replaces the current one.
+ * Options for pausing a queue, a job type or a recurring job. A pause with a different reason or end replaces the
+ * current pause.
  */
 export interface PauseOptions {
   /** Who pauses it; truncated to 200 characters. `null` by default. */
@@ -22,8 +22,8 @@ export interface PauseOptions {
   /** Why it is paused; 1 to 500 characters. `null` by default. */
   readonly reason?: string | null | undefined;
   /**
-   * When it is resumed automatically: a time in the future, at most a year ahead. `null` by default, which means that
-   * somebody has to resume it.
+   * When it is resumed automatically: a time in the future, at most a year ahead. With `null` (the default), it stays
+   * paused until somebody resumes it.
    */
   readonly until?: Date | null | undefined;
 }
@@ -44,7 +44,7 @@ export const maxPauseMs = bounds.periodMs.max;
  * Checks pause options and fills in defaults.
  *
  * @param nowMs the current time by the storage's clock, in milliseconds since 1970
- * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
+ * @throws {RangeError} if the reason is empty or too long, or the end is not in the future or more than a year ahead
  */
 export function checkPause(options: PauseOptions, nowMs: number): NewPause {
   const { by, reason, until } = {
@@ -75,20 +75,24 @@ export const notPaused: PauseState = {
   pausedUntil: null,
 };
 
-/** Returns the state of a queue, job type or recurring job after it was paused at this time. */
+/** Returns the pause state of a queue, job type or recurring job that was paused at `pausedAt` with these options. */
 export function pauseSince(pausedAt: Date, { by, reason, until }: NewPause): PauseState & { pausedAt: Date } {
   return { pausedAt, pausedBy: by, pauseReason: reason, pausedUntil: until };
 }
 
-/** Returns whether a pause is in effect at `nowMs`, which is by the storage's clock, in milliseconds since 1970. */
+/**
+ * Returns whether a pause is in effect.
+ *
+ * @param nowMs the current time by the storage's clock, in milliseconds since 1970
+ */
 export function isPausedAt({ pausedAt, pausedUntil }: PauseState, nowMs: number): boolean {
   return pausedAt !== null && (pausedUntil === null || pausedUntil.getTime() > nowMs);
 }
 
 /**
- * Returns the time after which the next due time of a recurring job is computed when the recurring job is resumed at
- * `now`. If the pause has already reached its end, this is one millisecond before that end, so that no due time at or
- * after the end is skipped; otherwise it is `now`.
+ * Returns the time after which to look for the next due time of a recurring job that is resumed at `now`. If the pause
+ * has already reached its end, returns one millisecond before that end, so that no due time at or after the end is
+ * skipped. Otherwise, returns `now`.
  */
 export function dueTimesCountAfter({ pausedUntil }: PauseState, now: Date): Date {
   return pausedUntil !== null && pausedUntil <= now ? new Date(pausedUntil.getTime() - 1) : now;

@@ -1,8 +1,8 @@
 import { checkInteger } from './bounds.js';
 
 /**
- * A token bucket: each started job takes a token, `jobs` tokens are added evenly every `periodMs`, and at most
- * `burst` accumulate.
+ * A token bucket: each started job takes a token, `jobs` tokens are added evenly over each period of `periodMs`, and at
+ * most `burst` tokens accumulate.
  */
 export interface RateLimit {
   /** Number of jobs that can start per period: 1 to 1 000 000. */

@@ -8,7 +8,7 @@ import { type ErrorClass, isA } from './is-a.js';
  */
 export type RetryDelay = (attempt: number, error: unknown) => number;
 
-/** Rules that decide which errors are retried. Each class also stands for its subclasses. */
+/** Rules that decide which errors are retried. Each class also matches errors of its subclasses. */
 export interface RetryRules {
   /** Retry only these errors; all errors by default. */
   readonly retryOn?: readonly ErrorClass[];
@@ -20,9 +20,9 @@ export interface RetryRules {
 export const defaultMaxAttempts = 10;
 
 /**
- * The default delay: `attempt⁴` seconds ± 10 % at random, which is about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min, 40
- * min, 68 min, 109 min. Ten attempts span about four hours, which outlasts most outages. The jitter spreads out the
- * retries of jobs that failed together.
+ * The default delay: `attempt⁴` seconds ± 10 % at random. The delays are about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min,
+ * 40 min, 68 min and 109 min, so ten attempts span about four hours, longer than most outages. The jitter spreads out
+ * the retries of jobs that failed together.
  */
 export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));
@@ -57,8 +57,8 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
 }
 
 /**
- * Returns the delay before the next attempt in milliseconds, clamped to 0 to ten years. Uses the default delay if
- * `delay` throws or does not return a number. Never throws.
+ * Returns the delay before the next attempt in milliseconds, clamped to the range from 0 to ten years. Uses the default
+ * delay if `delay` is absent, throws or does not return a number. Never throws.
  */
 export function delayBefore(attempt: number, error: unknown, delay: RetryDelay = defaultRetryDelay): number {
   try {
@@ -70,7 +70,7 @@ export function delayBefore(attempt: number, error: unknown, delay: RetryDelay =
   return clamp(defaultRetryDelay(attempt, error), bounds.delayMs);
 }
 
-/** Returns whether the rules allow a retry after this error. Never throws: an entry that is not a class is ignored. */
+/** Returns whether the rules allow a retry after this error. Never throws: ignores entries that are not classes. */
 export function isRetryable(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
   const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => isA(error, type));
   return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));

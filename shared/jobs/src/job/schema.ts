@@ -32,7 +32,7 @@ export type OutputOf<Schema> =
 
 /** Checks values against a schema of any supported kind. */
 export interface ValueSchema {
-  /** A JSON Schema for documentation; `{}` if the library cannot describe its schema as one. */
+  /** A JSON Schema for documentation; `{}` if the schema's library cannot convert the schema to one. */
   readonly json: TSchema;
   /**
    * Validates a value and serializes it for storage.
@@ -73,22 +73,23 @@ export function anyValue(root: 'args' | 'result', json: TSchema): ValueSchema {
   return { json, check: (value) => ({ value, text: toJsonText(value, root) }) };
 }
 
-// ajv-formats is a CommonJS module whose plugin is its `default` member.
+// `formats.default` is the plugin function, because ajv-formats is a CommonJS module.
 const firstProblem = formats.default(new Ajv({ strict: false }));
 const everyProblem = formats.default(new Ajv({ strict: false, allErrors: true }));
 const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
 const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 
 /**
- * Length of a value's JSON, in characters, up to which all problems are reported. For a longer value, only the first
- * problem is reported, because each of its many elements could have one.
+ * If the JSON of a value is longer than this many characters, only the first problem is reported instead of all,
+ * because a long value can have very many.
  */
 const maxThoroughLength = 20_000;
 
 const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'description', 'type']);
 
 /**
- * Returns whether an object looks like a JSON Schema: it is empty, which allows any value, or it has a known keyword.
+ * Returns whether an object looks like a JSON Schema: it has a known keyword, or it is empty, so that it allows any
+ * value.
  */
 function hasKeyword(schema: object): boolean {
   const keys = Object.keys(schema);
@@ -165,7 +166,10 @@ function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>, root: string)
   return root + keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
 }
 
-/** Returns the schema as JSON Schema if its library implements Standard JSON Schema and can convert it; else `{}`. */
+/**
+ * Converts the schema to JSON Schema. Returns `{}` if the schema's library does not implement Standard JSON Schema or
+ * cannot convert this schema.
+ */
 function describedBy(schema: StandardSchemaV1): TSchema {
   const { jsonSchema: converter } = schema['~standard'] as {
     jsonSchema?: { input(options: { target: string }): Record<string, unknown> };

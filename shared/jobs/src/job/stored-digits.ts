@@ -7,10 +7,10 @@ type Document = Map<string, Document> | Document[] | string;
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
- * Returns the new document, in which every number that was not changed keeps its stored digits. Numbers are compared
- * with those under the same key or index. JavaScript reads 12345678901234567890 as 12345678901234567000, so a program
- * that reads a document, changes one member and writes it back would otherwise also change large numbers in other
- * members.
+ * Returns the new document; every number in it that was not changed keeps its stored digits. Each number is compared
+ * with the stored number under the same key or index. JavaScript reads 12345678901234567890 as 12345678901234567000, so
+ * a program that reads a document, changes one member and writes it back would otherwise also change large numbers in
+ * other members.
  *
  * A number that is not written the way JavaScript writes it has not passed through JavaScript, so it is kept as given.
  *
@@ -34,8 +34,8 @@ function merged(stored: Document | undefined, next: Document): Document {
 }
 
 /**
- * Returns whether JavaScript, after reading the stored number, would write it as `next`. JavaScript writes numbers
- * beyond its range, such as 1e400, as `null`.
+ * Returns whether `next` is what JavaScript writes after reading the stored number. For a number beyond its range, such
+ * as 1e400, JavaScript writes `null`.
  */
 function readsTheSame(stored: string, next: string): boolean {
   return /^[-\d]/.test(stored) && JSON.stringify(Number(stored)) === next;

@@ -8,10 +8,10 @@ import type { JobState } from './state.js';
  * - `due`: its scheduled time was reached
  * - `parents-ended`: the last of its parents ended
  * - `claimed`: a server claimed it
- * - `done`, `failed`, `cancelled`: an attempt ended this way, or an operator cancelled the job. After `failed`, the job
- *   is `scheduled` if attempts remain
+ * - `done`, `failed`: an attempt ended this way. After `failed`, the job is `scheduled` if it will be retried
+ * - `cancelled`: an attempt ended this way, an operator cancelled the job, or a parent did not end as required
  * - `lost`: its server died or stopped renewing its lease
- * - `released`: its server returned it to the queue; the attempt does not count
+ * - `released`: it was returned to its queue, for example because its server is stopping; the attempt does not count
  * - `snoozed`: its handler postponed it
  * - `retried`, `run`, `rescheduled`: an operator retried it, made it ready early, or changed its time
  */
@@ -38,7 +38,7 @@ export interface Transition {
   readonly at: Date;
   /** Number of the attempt that started or ended with this step; `null` if none did. */
   readonly attempt: number | null;
-  /** The server that ran that attempt. */
+  /** Id of the server that ran this attempt; `null` if there is none. */
   readonly serverId: string | null;
   /** When the job becomes ready; `null` unless the state is `scheduled`. */
   readonly runAt: Date | null;

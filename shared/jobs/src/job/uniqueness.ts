@@ -6,8 +6,8 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 
 export interface UniquenessOptions {
   /**
-   * Maximum time for which a job holds its key after its creation, in milliseconds: 1 to 31 536 000 000 (a year).
-   * Unlimited by default: the job then holds its key whenever it is in one of `states`.
+   * How long a job can hold its key after its creation, in milliseconds: 1 to 31 536 000 000 (a year). Unlimited by
+   * default: the job then holds the key whenever it is in one of `states`.
    */
   readonly periodMs?: number;
   /**

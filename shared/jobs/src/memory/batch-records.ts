@@ -39,8 +39,8 @@ export class BatchRecords {
   }
 
   /**
-   * Counts a finished job of the batch. Returns the final state of the batch if this was its last unfinished job;
-   * otherwise `null`.
+   * Counts a finished job of a batch. Returns the final state of the batch if all of its jobs have now finished; `null`
+   * if some have not, or if there is no such batch.
    */
   count(id: string, state: FinishedState, now: Date): FinishedState | null {
     return this.#add(id, state, 1, now);
@@ -55,7 +55,10 @@ export class BatchRecords {
     this.#add(id, state, -1, null);
   }
 
-  /** Deletes the oldest finished batches until at most `max` of them remain. Returns the ids of the deleted batches. */
+  /**
+   * Deletes the finished batches that were created first, until at most `max` finished batches remain. Returns the ids
+   * of the deleted batches.
+   */
   trim(max: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
     const gone = finished.slice(0, Math.max(0, finished.length - max)).map(({ id }) => id);

@@ -9,8 +9,8 @@ export interface KnownIds {
 }
 
 /**
- * Checks that the ids of new jobs are unused and unique, and that their parents exist in the storage or among the new
- * jobs.
+ * Checks that the id of each new job is unused and occurs only once, and that each parent exists: in the storage, among
+ * the new jobs, or as the new batch.
  *
  * @param batchId the id of the batch that is enqueued in the same call, if any
  * @throws {Error} if an id is already in use or occurs twice

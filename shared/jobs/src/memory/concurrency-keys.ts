@@ -15,20 +15,23 @@ export class ConcurrencyKeys {
 
   /**
    * Requests a slot for a job that should become ready. Returns the jobs that become ready now; if the requesting job
-   * is not among them, it is blocked. A job without a concurrency key needs no slot.
+   * is not among them, it is blocked. A job without a concurrency key needs no slot and always becomes ready.
    */
   acquire(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     if (name === undefined) return [job];
     let key = this.#keys.get(name);
     if (key === undefined) this.#keys.set(name, (key = { occupants: new Set(), blocked: new ReadyQueue() }));
-    if (key.occupants.has(job)) return [job]; // for example, a released job, which keeps its slot
+    if (key.occupants.has(job)) return [job]; // already has a slot: for example, a released job keeps its slot
     key.blocked.add(job);
     job.blocked = true;
     return admit(key);
   }
 
-  /** Frees the slot of a job that is no longer ready or running. Returns the blocked jobs that become ready now. */
+  /**
+   * Frees the slot, if any, of a job that is no longer ready or running. Returns the blocked jobs that become ready
+   * now.
+   */
   release(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     const key = name === undefined ? undefined : this.#keys.get(name);
@@ -45,7 +48,7 @@ export class ConcurrencyKeys {
       .map(([key, { blocked, occupants }]) => ({ key, blocked: blocked.list(), occupants: [...occupants] }));
   }
 
-  /** Removes a blocked job. Returns `false` if it is not blocked. */
+  /** Removes a job from the blocked jobs of its key. Returns `false` if the job is not blocked. */
   removeBlocked(job: JobRecord): boolean {
     const key = this.#keys.get(job.meta?.concurrencyKey ?? '');
     if (key === undefined || key.occupants.has(job)) return false;
@@ -54,7 +57,10 @@ export class ConcurrencyKeys {
   }
 }
 
-/** Unblocks jobs in run order until the occupied slots reach the limit of the next job. Returns the unblocked jobs. */
+/**
+ * Unblocks jobs in run order until the number of occupied slots reaches the limit set by the next job. Returns the
+ * unblocked jobs.
+ */
 function admit({ occupants, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {

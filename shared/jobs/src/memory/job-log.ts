@@ -3,7 +3,10 @@ import type { LogLine } from '../job/job-log.js';
 import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { hasLease, type JobRecord } from './job-record.js';
 
-/** Stores a report and returns `true`; if its claim has lost the lease on the job, returns `false` instead. */
+/**
+ * Stores a report and returns `true`. If the report's claim has lost the lease on the job, stores nothing and returns
+ * `false`.
+ */
 export function storeReport(
   record: JobRecord | undefined,
   { claim, progress, lines }: JobReport,

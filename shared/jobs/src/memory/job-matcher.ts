@@ -76,7 +76,7 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /**
- * Parses JSON so that its values can be compared. A number that JavaScript would round becomes a unique object, which
+ * Parses JSON for comparing values. A number that JavaScript would round is replaced with a unique object, so that it
  * equals no other value.
  */
 function parseComparably(text: JsonText): JsonValue {
@@ -110,14 +110,20 @@ function messageOf({ name, message }: JobError): string {
   return `${name}: ${message}`;
 }
 
-/** Returns the lower-case text of a job in which search words are looked up. */
+/**
+ * Returns the lower-case text in which search words are looked up: the job's name, queue, tags, recurring job,
+ * idempotency key, error and arguments.
+ */
 export function searchedText(record: JobRecord): string {
   const { meta, error, args } = record;
   const message = error === null ? '' : messageOf(error);
   return [...namesIn(record), meta?.idempotencyKey ?? '', message, args].join('\n').toLowerCase();
 }
 
-/** Returns the texts of a job that supply replacements for misspelled search words. */
+/**
+ * Returns the texts that can supply corrections of misspelled search words: the job's name, queue, tags and recurring
+ * job, and the beginning of its error.
+ */
 export function searchedTexts(record: JobRecord): string[] {
   const { error } = record;
   return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];

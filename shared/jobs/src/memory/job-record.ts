@@ -15,26 +15,29 @@ export interface JobRecord extends Omit<
   args: JsonText;
   result: JsonText;
   /**
-   * Sequence number in order of arrival, by which jobs of equal priority run. A job that has been unblocked gets a new
-   * one.
+   * Sequence number: among jobs of equal priority, the job with the lowest number runs first. Assigned when the job is
+   * created, and again when the job is unblocked.
    */
   seq: number;
-  /** When the lease expires, in milliseconds since 1970. */
+  /** When the lease expires, in milliseconds since 1970; 0 before the first claim. */
   leaseUntil: number;
   readyAt: number;
   /** Whether the job is waiting for a slot, because its concurrency key has reached its limit. */
   blocked: boolean;
-  /** Delay, in milliseconds, that begins when the job's last parent ends; `null` if there is none. */
+  /**
+   * Delay, in milliseconds, between the end of the last parent and the time at which the job is due; `null` if the job
+   * has no such delay.
+   */
   delayMs: number | null;
   /** Whether cancellation was requested while the job was running. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
-  /** The latest progress reported by the current or most recent attempt. */
+  /** Latest progress reported by the current or most recent attempt; `null` if that attempt reported none. */
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
-  /** The times at which the lines of `log` were stored, in the same order and by the storage's clock. */
+  /** When each line of `log` was stored, by the storage's clock; in the same order as `log`. */
   readonly logWrittenAt: Date[];
   /** Number of times the job has been claimed, including attempts that do not count, such as released ones. */
   runs: number;
@@ -169,7 +172,10 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
-/** Records the end of an attempt that did not finish the job, and clears the job's server and start time. */
+/**
+ * Records an attempt that ended without finishing the job. Stores the error in the job, and clears the job's server and
+ * start time.
+ */
 export function endAttempt(
   record: JobRecord,
   outcome: 'failed' | 'lost',

@@ -5,7 +5,7 @@ import type { JobRecord } from './job-record.js';
 /**
  * Changes a job's state and records the transition.
  *
- * @param reason why the state changes; `null` if only the job's content changes, which is not recorded as a transition
+ * @param reason why the state changes; `null` if only the job's content changes. No transition is then recorded
  */
 export function enter(
   record: JobRecord,

@@ -171,8 +171,7 @@ export class MemoryBulkOperations implements BulkOperations {
 
   /**
    * Returns the jobs that a request would change. If the request was confirmed after a preview, leaves out jobs that
-   * were created or finished after the preview and, if the preview's count is exact, returns no more jobs than it
-   * counted.
+   * were created or finished after the preview. If the preview's count is exact, returns at most that many jobs.
    */
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);

@@ -51,8 +51,8 @@ export class MemoryClaims implements Claims {
   }
 
   /**
-   * Returns a function that checks by a job's name whether the server can claim the job; `null` if it can claim all
-   * jobs.
+   * Returns a function that takes a job's name and returns whether the server can claim the job; `null` if the server
+   * can claim all jobs.
    */
   #claimable(serverId: string): ((name: string) => boolean) | null {
     const names = this.#servers.jobNamesOf(serverId);
@@ -89,8 +89,9 @@ export class MemoryClaims implements Claims {
   }
 
   /**
-   * Returns how many jobs can be claimed now: `requested`, or fewer if the queue has fewer ready jobs or its limits
-   * allow fewer. If the rate limit allows fewer, also schedules a notification for when it next allows a job.
+   * Returns how many jobs can be claimed now: at most `requested`, the number of ready jobs, and what the queue's
+   * concurrency and rate limits allow. If the rate limit reduces the number, also schedules a notification for the time
+   * at which the rate limit next allows a job.
    */
   #room(name: string, requested: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
@@ -102,7 +103,7 @@ export class MemoryClaims implements Claims {
   }
 
   /**
-   * Applies a change to each job on which the claim still has the lease. Returns the claims that have lost their lease.
+   * Applies a change to the job of each claim that still has the lease. Returns the claims that have lost the lease.
    */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {

@@ -8,7 +8,7 @@ import { endAttempt, hasLease, type JobRecord, undoStart } from './job-record.js
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
-/** Runs work in a database transaction, which is committed if the work succeeds and rolled back if the work throws. */
+/** Runs `work` in a database transaction. Commits if `work` succeeds, and rolls back if it throws. */
 export type BeginTransaction = <Result>(
   work: (client: TransactionClient) => Promise<Result>,
 ) => Promise<Result>;
@@ -40,7 +40,10 @@ export class MemoryCompletions implements Completions {
 
   /**
    * Runs the work in a transaction and records the outcome right after the commit. A crash between these two steps is
-   * harmless if the database also lives in this process, because its data is then lost together with the jobs.
+   * harmless if the database also lives in this process: the crash then loses the database and the jobs together.
+   *
+   * @throws {TypeError} if the storage has no `transaction` option
+   * @throws {ClaimLostError} if the claim has lost the lease
    */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     if (this.#begin === undefined)
@@ -54,7 +57,7 @@ export class MemoryCompletions implements Completions {
     const aborted = new Promise<never>((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
-    aborted.catch(() => undefined); // prevents an unhandled rejection if the work has already ended
+    aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the work has started
     const result = await this.#begin(async (client) => {
       const done = await Promise.race([work(client), aborted]);
       held();

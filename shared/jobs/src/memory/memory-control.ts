@@ -154,10 +154,10 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Carries out an action on one job and, if the caller passed `audit`, records it in the audit log.
+   * Carries out an action on one job and, if the caller passed `audit`, records the action in the audit log.
    *
    * @param plan returns a function that makes the change; `unchanged` if the job already is as requested; `illegal` if
-   *   its state does not allow the action
+   *   the job's state does not allow the action
    */
   #control(
     id: string,
@@ -182,7 +182,7 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/** Returns a string that changes whenever a property changes that a decision about edits can depend on. */
+/** Serializes the properties that decisions about edits can depend on, so that concurrent changes can be detected. */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

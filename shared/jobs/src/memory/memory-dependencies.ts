@@ -1,7 +1,9 @@
 import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
-/** Callbacks that release or cancel a dependent once it is known whether its condition is met. */
+/**
+ * Callbacks that release a dependent when its condition is met, or cancel it when the condition can no longer be met.
+ */
 export interface DependencyEffects {
   /** Called when all parents have met the condition. */
   release(dependentId: string): void;
@@ -18,9 +20,9 @@ interface Unmet {
 
 /** Tracks which jobs depend on which jobs and batches. */
 export class MemoryDependencies {
-  /** Maps each dependent to its unmet condition. Entries stay until the dependent is deleted. */
+  /** Maps each dependent's id to its condition and unmet parents. Entries stay until the dependent is deleted. */
   readonly #unmet = new Map<string, Unmet>();
-  /** Maps the id of each parent to those of its dependents, including dependents that are no longer waiting. */
+  /** Maps each parent's id to the ids of its dependents, including dependents that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
   /**
    * Ended parents whose dependents have not been updated yet. They are queued rather than handled recursively, because
@@ -42,15 +44,15 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Makes a dependent stop waiting, so that its parents no longer affect it. Its unmet parents are remembered. */
+  /** Makes a dependent stop waiting, so that its parents no longer affect it. Its unmet parents stay recorded. */
   drop(dependentId: string): void {
     const unmet = this.#unmet.get(dependentId);
     if (unmet !== undefined) unmet.isWaiting = false;
   }
 
   /**
-   * Returns the condition of a dependent and the parents that have not met it, even if the dependent is no longer
-   * waiting; `undefined` if all parents have met the condition or the job has no parents.
+   * Returns the condition of a dependent and the parents that have not met the condition, even if the dependent is no
+   * longer waiting; `undefined` if all parents have met the condition or the job has no parents.
    */
   unmetOf(dependentId: string): After | undefined {
     const unmet = this.#unmet.get(dependentId);

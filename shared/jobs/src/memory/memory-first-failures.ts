@@ -9,7 +9,7 @@ interface Occurrence {
 
 /** Remembers when jobs of each name first failed with each kind of error. */
 export class MemoryFirstFailures {
-  /** Kinds of errors by job name and fingerprint, least recently seen first. */
+  /** First and last occurrences by job name and error fingerprint, least recently seen first. */
   readonly #kinds = new Map<string, Occurrence>();
 
   note(name: string, error: JobError, at: Date): void {

@@ -10,7 +10,7 @@ export interface MemoryRetention {
   readonly days: RetentionDays;
 }
 
-/** The finished jobs, in the order in which they ended. */
+/** The finished jobs, sorted by when they ended. */
 export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
@@ -23,7 +23,10 @@ export class MemoryHistory {
     this.#records.delete(record.id);
   }
 
-  /** Returns the jobs to delete: those whose retention has expired, and the oldest ones in excess of `maxFinished`. */
+  /**
+   * Returns the jobs to delete: jobs past their retention and, if there are more than `maxFinished`, the jobs that
+   * ended first. Also removes retried jobs that have not finished again from the history.
+   */
   old({ maxFinished, days }: MemoryRetention, nowMs: number): JobRecord[] {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);
     const excess = this.#records.size - maxFinished;

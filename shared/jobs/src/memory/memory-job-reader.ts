@@ -30,7 +30,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import { skippedBecauseOf } from './skipped-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Reads jobs from memory. Most queries scan all jobs, which is fast enough because memory contains few jobs. */
+/** Reads jobs from memory. Most queries scan all jobs; this is fast enough because memory contains few jobs. */
 export class MemoryJobReader implements JobReader {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -181,9 +181,8 @@ export class MemoryJobReader implements JobReader {
 }
 
 /**
- * Returns as many of the first jobs as fit: their arguments and results can take up to `maxBytes` in total, but the
- * first job is always included. If `documents` is `false`, returns all jobs, with `null` as their arguments and
- * results.
+ * Cuts the list of jobs so that their arguments and results take at most `maxBytes` in total; always keeps the first
+ * job. If `documents` is `false`, returns all jobs, with `null` as their arguments and results.
  */
 function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
   if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
@@ -197,7 +196,10 @@ function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
 
 type Failure = Pick<JobRecord, 'id' | 'finishedAt'>;
 
-/** Compares two failed jobs, to sort the latest failures first. Returns a negative number if `one` failed later. */
+/**
+ * Compares two failed jobs, to sort the latest failures first and jobs that failed at the same time by descending id.
+ * Returns a negative number if `one` comes first.
+ */
 function byFailure(one: Failure, other: Failure): number {
   const failedAt = ({ finishedAt }: Failure): number => finishedAt?.getTime() ?? 0;
   return failedAt(other) - failedAt(one) || compare(other.id, one.id);

@@ -24,10 +24,9 @@ import { MemoryDependencies } from './memory-dependencies.js';
 import { MemoryThroughput } from './memory-throughput.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
-/** Default maximum number of queues. */
 const defaultMaxQueues = 10_000;
 
-/** Keeps all jobs and queues in memory, and makes the state changes that several components have in common. */
+/** Keeps all jobs, batches and queues in memory, and makes the state changes that several components need. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();
@@ -63,8 +62,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs, or none if one of them is rejected. A job whose key is held by another job is not created; the result
-   * names the other job.
+   * Adds jobs, or none if one of them is rejected. If another job already holds a job's key, does not create the job;
+   * depending on the key's `onConflict`, keeps the other job, replaces its content or throws. The result names the
+   * other job.
    *
    * @param batch the batch to create together with its jobs, if any
    */
@@ -90,10 +90,10 @@ export class MemoryJobs {
   }
 
   /**
-   * Checks jobs now, and adds them once the transaction, which belongs to the application's database, has committed.
+   * Checks the jobs now, and adds them once the given transaction of the application's database has committed.
    *
-   * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key, because the key cannot be
-   *   reserved until the commit
+   * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key, because a key cannot be
+   *   reserved while the transaction is open
    */
   addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
     if (transaction.afterCommit === undefined)
@@ -166,7 +166,7 @@ export class MemoryJobs {
   }
 
   /**
-   * Deletes queues that have been unused for a long time.
+   * Deletes queues that have been unused for a long time, as {@link QueueRecords.retireIdle} defines it.
    *
    * @param others queues that count as used even if they contain no jobs
    */
@@ -254,8 +254,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Deletes finished jobs and batches that are past their retention or in excess of its maximum, and keys that are no
-   * longer needed.
+   * Deletes finished jobs that are past their retention, the oldest finished jobs and batches in excess of the maximum,
+   * and keys that are no longer needed.
    */
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
@@ -273,9 +273,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs to the ready jobs of their queue. Jobs that were blocked until now run after all ready jobs of equal
-   * priority, so that they do not delay jobs with other keys. The `arriving` job, which is being made ready, keeps its
-   * place.
+   * Adds jobs to the ready jobs of their queue and notifies servers. Jobs that were blocked until now run after all
+   * ready jobs of equal priority, so that they do not delay jobs with other keys. Only `arriving`, the job that the
+   * caller is making ready, keeps its sequence number.
    */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
@@ -290,7 +290,7 @@ export class MemoryJobs {
   }
 
   /**
-   * Stops counting a job towards the concurrency limit of its queue, if it is running. Must be called before the job's
+   * If a job is running, stops counting it towards the concurrency limit of its queue. Must be called before the job's
    * state changes.
    */
   #stop(record: JobRecord): void {
@@ -323,7 +323,7 @@ export class MemoryJobs {
     this.#awaitParents(record, after);
   }
 
-  /** Makes a job wait for its parents, some of which may already have ended. */
+  /** Makes a job wait for its parents. Parents that have already ended take effect immediately. */
   #awaitParents(record: JobRecord, after: After): void {
     this.dependencies.add(record.id, after);
     for (const parent of after.parents) {

@@ -6,7 +6,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /**
- * Reads the leases on running jobs. Reports no lease as locked, because no database transaction can lock a job in
+ * Reads the leases on running jobs. No lease is reported as locked, because no database transaction can lock a job in
  * memory.
  */
 export class MemoryLeases implements Leases {

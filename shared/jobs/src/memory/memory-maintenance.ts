@@ -19,7 +19,7 @@ interface MaintenanceParts {
   readonly retention: MemoryRetention;
   readonly timings: MemoryTimings;
   readonly resumptions: MemoryResumptions;
-  /** Returns the queues of all recurring jobs, which are not deleted even if they are unused. */
+  /** Returns the queues of all recurring jobs. These queues are kept even if they are unused. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
@@ -113,8 +113,8 @@ export class MemoryMaintenance implements Maintenance {
 }
 
 /**
- * Sorts lost jobs in the order in which they were claimed, and marks those that may have been started. A server starts
- * jobs in this order, so only the first ones, up to the server's concurrency, can have been running.
+ * Sorts lost jobs by time of claim and marks the jobs that may have been started. Each server starts its jobs in this
+ * order, so only its first jobs, up to its concurrency, can have been running.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

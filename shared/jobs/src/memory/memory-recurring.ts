@@ -45,8 +45,8 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
 }
 
 /**
- * Delay, in milliseconds, before a due recurring job that could not be fired is tried again, for example because the
- * job that it enqueued last has not finished.
+ * Delay, in milliseconds, before the next attempt to fire a recurring job that is still due. A recurring job can stay
+ * due, for example because the job that it enqueued last has not finished.
  */
 const unfinishedRetryMs = 1_000;
 
@@ -57,7 +57,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   readonly #setAside: MemorySetAside;
   readonly #audit: MemoryAuditLog;
   readonly #records = new Map<string, RecurringRecord>();
-  /** Missed runs of all recurring jobs, oldest first. */
+  /** Spans of missed runs of all recurring jobs, oldest first. */
   #missed: MissedRuns[] = [];
 
   constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, audit: MemoryAuditLog) {
@@ -151,7 +151,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       return null;
     }
     const job = buildRecurringRun(record, record.args, this.#now());
-    this.#jobs.queue(job.queue); // throws if there are too many queues, before the audit entry is stored
+    this.#jobs.queue(job.queue); // creates the queue; throws if there are too many, before the audit entry is stored
     const triggered = { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
     this.#audit.addOf(options, triggered);
     this.#jobs.add([job]);
@@ -183,7 +183,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   /**
    * Resumes the recurring jobs whose pause has expired.
    *
-   * @param attempt called with the id of each of them and a function that resumes it
+   * @param attempt called for each of these jobs, with its id and a function that resumes the job
    */
   resumeDue(now: number, attempt: (id: string, resume: () => void) => void): void {
     for (const record of this.#records.values()) {

@@ -40,7 +40,7 @@ export class MemoryServers implements Servers {
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** Versions by server id, for the running servers that reported one. */
+  /** Versions by server id, for registered servers that reported a version. */
   readonly #versions = new Map<string, string>();
   /**
    * Concurrency by server id. The entry of a lost server is kept until the server drops out of the list of lost
@@ -67,7 +67,8 @@ export class MemoryServers implements Servers {
   }
 
   /**
-   * Returns the names of the jobs that a server has handlers for; `null` if it registered no names or is not running.
+   * Returns the names of the jobs that a server has handlers for; `null` if the server registered no names or is not
+   * registered.
    */
   jobNamesOf(id: string): readonly string[] | null {
     return this.#entries.get(id)?.server.jobNames ?? null;
@@ -172,7 +173,9 @@ export class MemoryServers implements Servers {
     return { outcome: 'ok', server: copyOf(server), changed };
   }
 
-  /** Declares servers dead if their last heartbeat is older than their timeout. Returns the ids of these servers. */
+  /**
+   * Declares servers dead that have sent no heartbeat for longer than their timeout. Returns the ids of these servers.
+   */
   declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(

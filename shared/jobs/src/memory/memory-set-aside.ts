@@ -23,7 +23,7 @@ interface Subject {
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /** When the item was last changed. If it was set aside before this time, it is retried immediately. */
+  /** When the item was last changed. If the item last failed before this time, it is retried immediately. */
   readonly changedAt?: Date;
 }
 
@@ -50,7 +50,7 @@ export class MemorySetAside implements SetAside {
    * Processes an item unless it is set aside. If processing fails, sets the item aside. Returns the result of `work`,
    * or `undefined` if the item was skipped or failed.
    *
-   * @throws the original error if too many items of this role are already set aside
+   * @throws the original error if too many other items of this role are already set aside
    */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
     if (this.isSetAside(subject)) return undefined;
@@ -67,7 +67,7 @@ export class MemorySetAside implements SetAside {
   /**
    * Sets aside an item that has failed.
    *
-   * @throws the original error if too many items of this role are already set aside
+   * @throws the original error if too many other items of this role are already set aside
    */
   add(subject: Subject, thrown: unknown): void {
     const before = this.#items.get(nameOf(subject));
@@ -174,7 +174,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** Returns the item that stands for a job in background work of this role. */
+/** Describes a job as an item that background work of this role can set aside. */
 export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

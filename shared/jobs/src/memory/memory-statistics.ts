@@ -17,8 +17,8 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /**
- * Computes error groups from all jobs in memory, of which there are few, and returns the throughput counted as jobs
- * ended.
+ * Provides job statistics from memory. Scans all jobs for each query of error groups, because there are few jobs;
+ * counts throughput when jobs end.
  */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;

@@ -12,8 +12,7 @@ import {
 const all = null;
 
 /**
- * Counts jobs that end as done or failed, in time buckets. Deletes buckets older than the period for which throughput
- * is kept.
+ * Counts jobs that end as done or failed, in time buckets. Deletes buckets that are past the retention of throughput.
  */
 export class MemoryThroughput {
   readonly #counts = new Map<string | null, Map<number, ThroughputBucket>>();

@@ -15,7 +15,7 @@ export interface QueueRecord {
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
   readonly keys: ConcurrencyKeys;
-  /** Number of claimed jobs, which count towards `concurrencyLimit`. */
+  /** Number of jobs that are claimed and therefore count towards `concurrencyLimit`. */
   running: number;
   /**
    * When the queue was first found to be unused, in milliseconds since 1970; `null` if the last check found it in use.
@@ -79,7 +79,7 @@ export class QueueRecords {
     return queue;
   }
 
-  /** Deletes a queue, which must not contain unfinished jobs. */
+  /** Deletes a queue. The queue must not contain unfinished jobs. */
   retire(name: string): void {
     this.#queues.delete(name);
   }

@@ -1,8 +1,8 @@
 import type { JobRecord } from './job-record.js';
 
 /**
- * Jobs in run order, that is, by priority and then in order of arrival: the ready jobs of a queue, or the jobs that are
- * blocked by a concurrency key.
+ * The ready jobs of a queue, or the jobs that a concurrency key blocks, in run order: by priority, then in order of
+ * arrival.
  */
 export class ReadyQueue {
   #jobs: JobRecord[] = [];
@@ -31,7 +31,7 @@ export class ReadyQueue {
     return this.#jobs.slice(this.#head);
   }
 
-  /** Removes a job, which must be in the queue. */
+  /** Removes a job. The job must be in the queue. */
   remove(job: JobRecord): void {
     this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
   }
@@ -51,7 +51,10 @@ export class ReadyQueue {
     return low;
   }
 
-  /** Returns whether the queue contains a job or, with `isWanted`, a job whose name it accepts. */
+  /**
+   * Returns whether the queue contains a job whose name `isWanted` accepts; if `isWanted` is `null`, whether the queue
+   * contains any job.
+   */
   has(isWanted: ((name: string) => boolean) | null): boolean {
     if (isWanted === null) return this.length > 0;
     for (let at = this.#head; at < this.#jobs.length; at++)
@@ -59,7 +62,10 @@ export class ReadyQueue {
     return false;
   }
 
-  /** Removes and returns up to `limit` jobs from the front. With `isWanted`, takes only jobs whose names it accepts. */
+  /**
+   * Removes and returns up to `limit` jobs from the front. Takes only jobs whose names `isWanted` accepts; with `null`,
+   * takes any jobs.
+   */
   take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
     if (isWanted !== null) return this.#takeNamed(limit, isWanted);
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
@@ -77,7 +83,7 @@ export class ReadyQueue {
       if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Closes the gaps left by the taken jobs: moves the skipped jobs up to the first job that was not examined.
+    // Closes the gaps left by the taken jobs: moves the skipped jobs next to the first job that was not examined.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();

@@ -1,7 +1,7 @@
 import type { TransactionClient } from '../storage/transaction.js';
 
 /**
- * Rejects calls in a database transaction, which the memory storage cannot take part in.
+ * Rejects a call in a database transaction, because the memory storage cannot take part in one.
  *
  * @throws {TypeError} if a transaction is given
  */

@@ -3,7 +3,8 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /**
- * Returns the ids under which other jobs can depend on this job: its own and, if it belongs to a batch, the batch's.
+ * Returns the ids that dependents of this job can name as parent: the job's id and, if the job belongs to a batch, the
+ * batch's id.
  */
 export function parentIdsOf({ id, meta }: JobRecord): string[] {
   return meta?.batchId === undefined ? [id] : [id, meta.batchId];
@@ -11,7 +12,7 @@ export function parentIdsOf({ id, meta }: JobRecord): string[] {
 
 /**
  * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs. The
- * search is breadth-first, so each job comes after the parent through which it was found.
+ * search is breadth-first, so each job comes after the parent that led to it.
  */
 export function skippedBecauseOf(
   parents: readonly string[],

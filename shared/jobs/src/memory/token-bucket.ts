@@ -1,6 +1,6 @@
 import { maxTokens, type RateLimit } from '../job/queue-limits.js';
 
-/** The token bucket of a queue's rate limit. The limit is passed to each call, because operators may change it. */
+/** The token bucket of a queue's rate limit. Does not store the limit, because operators can change it. */
 export class TokenBucket {
   #tokens = maxTokens;
   #refilledAt: number;
@@ -12,7 +12,7 @@ export class TokenBucket {
   /** Refills the bucket and returns the number of whole tokens in it. */
   available(limit: RateLimit, nowMs: number): number {
     this.#refill(limit, nowMs);
-    // Tolerates rounding errors from adding fractions, which can leave the count just below a whole token.
+    // Adding fractions can leave the count just below a whole token, so this tolerates rounding errors.
     return Math.floor(this.#tokens + 1e-6);
   }
 

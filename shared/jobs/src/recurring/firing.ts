@@ -4,7 +4,7 @@ import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 
-/** How late a due time can be handled, in milliseconds, before it counts as missed. */
+/** A due time counts as missed if it is handled more than this many milliseconds late. */
 const misfireThresholdMs = 60_000;
 
 /** A span of due times for which no job is enqueued, from `from` (inclusive) to `until` (exclusive). */
@@ -15,10 +15,11 @@ export interface SkippedDueTimes {
   readonly reason: 'misfire' | 'overlap';
 }
 
-/** The plan for a due recurring job: for which due times to enqueue a job, and when it is due next. */
+/** The plan for a due recurring job: for which due times to enqueue jobs, and when the recurring job is next due. */
 export interface Firing {
   /** The due times for which to enqueue a job, one job for each. */
   readonly dueTimes: readonly Date[];
+  /** `null` if the cron expression matches no further time. */
   readonly nextDueAt: Date | null;
   readonly skipped: SkippedDueTimes | null;
 }
@@ -48,7 +49,7 @@ export function planFiring(
   });
   if (isBusy && overlap === 'skip') return skipAll('overlap');
 
-  // Plans only one job with overlap `skip`, because the unfinished first job would cause all others to be skipped.
+  // With overlap `skip`, plans only one job: the others would be skipped while that job is unfinished.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
   const latest = schedule.latest(limit, nextDueAt, now);
   const due = latest.length > 0 ? latest : [nextDueAt]; // `latest` can be empty if the time zone's rules have changed

@@ -88,8 +88,8 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** `once` by default. */
   misfire?: MisfirePolicy;
   /**
-   * With misfire `all`: maximum number of due times to catch up on; the earliest ones beyond that are skipped. 1 to
-   * 1000, 100 by default.
+   * With misfire `all`: maximum number of due times to catch up on. If more have passed, the earliest ones are skipped.
+   * 1 to 1000, 100 by default.
    */
   misfireLimit?: number;
   /** `allow` by default. */
@@ -117,7 +117,7 @@ export class RecurringJobOwnedError extends Error {
 
   override readonly name = 'RecurringJobOwnedError';
 
-  /** @param application `null` if an operator added it */
+  /** @param application the application that defines the recurring job; `null` if an operator added it */
   constructor(id: string, application: string | null) {
     super(
       application === null

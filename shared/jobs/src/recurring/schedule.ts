@@ -24,7 +24,7 @@ export class Schedule {
   /**
    * @param cron five fields (minute, hour, day of the month, month, day of the week), or six with the seconds first
    * @param timeZone an IANA time zone: `UTC`, `Europe/Berlin`
-   * @throws {InvalidScheduleError} if either is invalid, or if no time matches
+   * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
    */
   constructor(cron: string, timeZone = 'UTC') {
     checkFields(cron);
@@ -48,7 +48,7 @@ export class Schedule {
     return this.#cron.nextRun(after);
   }
 
-  /** Returns the next `count` matching times after `after`, in ascending order. */
+  /** Returns the first `count` matching times after `after`, in ascending order; fewer if there are no more. */
   upcoming(count: number, after: Date): Date[] {
     return this.#cron.nextRuns(count, after);
   }
@@ -64,7 +64,7 @@ export class Schedule {
 }
 
 /**
- * Returns the next due times of a schedule, such as for a preview. Needs no storage.
+ * Returns the next due times of a schedule, for example to preview it. Needs no storage.
  *
  * @param count 1 to 1000
  * @param after the time after which to start; now by default

@@ -74,8 +74,8 @@ export class AttemptReport {
    * Returns the progress and log lines that are due to be written, or `null` if there are none. They stay pending until
    * `written` is called.
    *
-   * @param isLast whether to include progress even if less than a second has passed since progress was last written; by
-   *   default, whether the report has ended
+   * @param isLast whether to include progress even if progress was last written less than a second ago; `true` by
+   *   default if the report has ended, otherwise `false`
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;

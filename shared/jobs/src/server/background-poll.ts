@@ -8,9 +8,9 @@ const shortPollMs = 1_000;
 const idlePollMs = { min: 8_000, max: 12_000 };
 
 /**
- * Returns the time until the next poll for background work, in milliseconds. A poll finds work whose notification was
- * lost or never sent, such as work that a server left undone when it died. While notifications arrive, such work is
- * rare, so polls are too.
+ * Returns the time until the next poll for background work, in milliseconds. Polls find work if no notification of it
+ * has arrived, such as work that a server left undone when it died. While notifications arrive, there is rarely such
+ * work, so polls are rare too.
  *
  * @param nextDueMs milliseconds until the next known work; `null` if none is known
  */

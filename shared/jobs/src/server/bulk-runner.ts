@@ -2,8 +2,8 @@ import type { BulkOperations } from '../storage/bulk-operations.js';
 import { backgroundPollMs } from './background-poll.js';
 
 /**
- * Runs bulk operations, one chunk per round. Every server runs one of these; the storage assigns each operation to one
- * server at a time.
+ * Runs bulk operations, one chunk per round. Every server does this; the storage ensures that only one server at a time
+ * works on an operation.
  */
 export class BulkRunner {
   readonly #operations: BulkOperations;

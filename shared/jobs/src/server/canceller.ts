@@ -1,7 +1,7 @@
 import type { Claim } from '../job/job.js';
 import type { JobControl } from '../storage/job-control.js';
 
-/** Polling interval in milliseconds. Polling finds cancellations whose notification was lost. */
+/** Polling interval in milliseconds. Polling finds cancellations even if their notifications were lost. */
 const intervalMs = 1_000;
 
 export interface CancellerOptions {

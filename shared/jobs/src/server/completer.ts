@@ -34,7 +34,7 @@ export class Completer {
     this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** The claims on jobs whose outcomes are not written yet. Their leases must still be renewed. */
+  /** The claims of all outcomes that are not written yet. The leases of these claims must still be renewed. */
   get claims(): Claim[] {
     return [...this.#pending].map(({ claim }) => claim);
   }
@@ -45,7 +45,7 @@ export class Completer {
     if (this.#gathered.length === 1) setImmediate(() => this.#write());
   }
 
-  /** Resolves when every outcome has been written. */
+  /** Resolves when every outcome has been written or, after `abandon`, dropped. */
   async drained(): Promise<void> {
     if (this.#pending.size === 0) return;
     await new Promise<void>((resolve) => this.#waiters.push(resolve));

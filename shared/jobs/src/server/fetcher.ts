@@ -6,14 +6,14 @@ import type { QueueOrder } from './queue-order.js';
 const maxBatch = 1_000;
 
 /**
- * How far ahead jobs are fetched, in milliseconds: as many jobs as handlers would finish in this time at their recent
- * rate.
+ * How far ahead jobs are fetched, in milliseconds: in addition to the jobs that can run at once, a server fetches as
+ * many as its handlers would finish in this time at their recent rate.
  */
 const aheadMs = 50;
 
 /**
- * Maximum time, in milliseconds, that a job that was fetched ahead waits to start. It is then released, because the
- * jobs before it are taking longer than recent jobs did, and other servers may be idle.
+ * How long a job that was fetched ahead can wait to start, in milliseconds. After this time, the job is released: the
+ * running jobs are taking longer than expected, and other servers may be idle.
  */
 const maxAheadMs = 500;
 
@@ -27,8 +27,8 @@ const checkAheadMs = 250;
 const alertPollMs = 200;
 
 /**
- * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Polling finds jobs whose
- * notification was never sent because the process that should have sent it died.
+ * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Polling finds jobs for
+ * which no notification was sent, because the process that should have sent it died.
  */
 const idlePollMs = 2_000;
 
@@ -57,8 +57,8 @@ export interface FetcherOptions {
 }
 
 /**
- * Claims ready jobs in batches. If handlers are slow, it claims no more jobs than can run at once, which leaves the
- * rest to other servers. If they are fast, it claims enough jobs ahead to hide the round trip to the storage.
+ * Claims ready jobs in batches. If handlers are slow, claims only about as many jobs as can run at once and leaves the
+ * rest to other servers. If handlers are fast, claims enough jobs ahead to hide the round trip to the storage.
  */
 export class Fetcher {
   readonly #options: FetcherOptions;
@@ -70,7 +70,10 @@ export class Fetcher {
   #pollAt = -Infinity;
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
-  /** Queues where a claim or a release failed. The storage may have carried it out even if the response was lost. */
+  /**
+   * Queues in which a claim or a release failed. The storage may have carried out the request even if the response was
+   * lost.
+   */
   readonly #uncertain = new Set<string>();
 
   constructor(options: FetcherOptions) {
@@ -93,8 +96,8 @@ export class Fetcher {
   }
 
   /**
-   * Claims jobs until the server is full, no queue has any left, or the next poll is due. Handlers run the jobs of one
-   * claim while the storage processes the next claim. Resolves to the milliseconds until the next round.
+   * Claims jobs until the server has enough, no queue has any left, or the next poll is due. Handlers run the jobs of
+   * one claim while the storage processes the next claim. Resolves to the milliseconds until the next round.
    */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, claimedCount, take } = this.#options;
@@ -177,9 +180,9 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. If no `queuePollIntervalMs` is set, the interval is long
-   * after a poll that found nothing, provided that notifications arrive. Otherwise it is short, because the claims of
-   * the round may have missed jobs.
+   * Schedules the next poll, unless an earlier one is planned. Uses `queuePollIntervalMs` if it is set. Otherwise, the
+   * interval is long if this round's poll found nothing and notifications arrive, and short in all other cases, because
+   * this round's claims may have missed jobs or notifications may not arrive.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
@@ -206,7 +209,7 @@ export class Fetcher {
   }
 
   /**
-   * Releases claims that are stored under this server's id but unknown to this process. Their jobs would otherwise not
+   * Releases claims that are stored under this server's id but unknown to this process. Otherwise, the jobs would not
    * run until the leases expired.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
@@ -223,8 +226,9 @@ export class Fetcher {
   }
 
   /**
-   * Returns how many jobs to claim next, up to the free capacity; not positive if there is none. A claim takes at most
-   * half of the capacity, so that two can overlap, or `concurrency` if that is more.
+   * Returns how many jobs to claim next, up to the free capacity; zero or negative if none is free. A claim takes at
+   * most half of the capacity, so that two claims can overlap, or `concurrency` jobs if that is more; but never more
+   * than `maxBatch`.
    */
   #limit(deferred: number): number {
     const capacity = this.#capacity();

@@ -33,16 +33,16 @@ export interface JobContext<Args> {
   /** Writes log lines that are shown with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
   readonly log: JobLog;
   /**
-   * Reports progress. Only the latest report is kept, and it is stored at most once a second, so calling it often is
+   * Reports progress. Only the latest report is kept and, at most once a second, stored; frequent calls are therefore
    * cheap.
    *
    * @param percent 0 to 100; other values are clamped
    */
   readonly progress: (percent: number, message?: string) => void;
   /**
-   * Runs `work` and completes the job in one database transaction, so that both happen exactly once: `return
-   * transaction(async (client) => …)`. The return value of `work` is the job's result. Calling `transaction` must be
-   * the last thing that the handler does.
+   * Runs `work` and completes the job in one database transaction, so that both take effect exactly once. The return
+   * value of `work` is the job's result. Calling `transaction` must be the last thing that the handler does: `return
+   * transaction(async (client) => …)`.
    *
    * @throws {ClaimLostError} if the lease was lost; everything that `work` did is rolled back
    * @throws {TypeError} if the handler runs in a worker thread, or the storage has no transactions
@@ -63,7 +63,7 @@ export type RunJob<Args, Result = unknown> = (context: JobContext<Args>) => Resu
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
 /**
- * A handler for CPU-bound work: a module that exports the handler function as `run`, which is called in a worker
+ * A handler for CPU-bound work: a module that exports the handler function as `run`. The function is called in a worker
  * thread.
  */
 export interface ThreadHandler {
@@ -79,8 +79,8 @@ export interface JobHandler<Args = unknown, Result = unknown, Input = Args> {
 }
 
 /**
- * Pairs a definition with its handler: either a function, whose arguments are typed by the definition, or a module that
- * exports such a function as `run`, which is called in a worker thread.
+ * Pairs a definition with its handler: either a function or, to run the function in a worker thread, a module that
+ * exports it as `run`. The definition determines the types of the function's arguments and result.
  *
  * @throws {TypeError} if the module of a thread handler is not a `URL`
  */

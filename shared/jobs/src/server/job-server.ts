@@ -21,8 +21,8 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * Time in milliseconds that `stop` has, once it has waited for running jobs, to release jobs, write outcomes and end
- * background tasks.
+ * How long `stop` takes at most to release jobs, write outcomes and end background tasks, in milliseconds. The time
+ * starts when `stop` has finished waiting for running jobs.
  */
 const shutdownGraceMs = 5_000;
 
@@ -137,7 +137,8 @@ export class JobServer {
   }
 
   /**
-   * The id of this server's registration; `null` before `start`, and between being declared dead and registering again.
+   * The id of this server's registration; `null` before `start`, after `stop`, and between being declared dead and
+   * registering again.
    */
   get id(): string | null {
     return this.#membership.serverId;
@@ -204,7 +205,7 @@ export class JobServer {
    * Stops claiming jobs, releases those that have not started, and gives running ones `stopTimeoutMs` to finish. Then
    * it aborts the signals of the remaining jobs, ends their transactions and releases the jobs without counting the
    * attempt. Resolves within `stopTimeoutMs` plus six seconds, even if the storage does not respond. Does not close the
-   * storage. If it is called again, returns the same promise.
+   * storage. Further calls return the same promise.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();

@@ -9,8 +9,8 @@ export interface LoopOptions {
 }
 
 /**
- * Maximum delay after a failed round, in milliseconds; the delay starts at 100 and doubles. It is short so that jobs
- * start within a second once an unreachable storage is back.
+ * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. The maximum is short, so
+ * that jobs start within a second once an unreachable storage is back.
  */
 const maxRetryMs = 800;
 

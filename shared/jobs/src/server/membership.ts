@@ -88,7 +88,7 @@ export class Membership {
     await registration?.unregister();
   }
 
-  /** Registers again. Removes the old registration first, so that its jobs are released immediately. */
+  /** Registers again. Removes the old registration first, so that jobs claimed with it are released immediately. */
   async #rejoin(): Promise<void> {
     await this.#lostRegistration?.unregister();
     this.#lostRegistration = null;

@@ -2,8 +2,8 @@ import { checkName } from '../job/definition.js';
 
 /**
  * The queues to consume: either a list in strict order of preference, or an object with a weight from 1 to 1000 for
- * each queue. With `{ critical: 6, default: 3 }`, `critical` is polled first two times out of three and `default` one
- * time out of three, so no queue starves.
+ * each queue. With `{ critical: 6, default: 3 }`, `critical` is polled first two times out of three on average, and
+ * `default` is polled first one time out of three, so no queue starves.
  */
 export type ServerQueues = readonly string[] | Readonly<Record<string, number>>;
 
@@ -39,9 +39,9 @@ export class QueueOrder {
   }
 
   /**
-   * Returns the order for the next poll. Weighted queues are drawn at random, as in Sidekiq: at each position, the
-   * probability of a remaining queue is proportional to its weight. Uses one exponentially distributed number per queue
-   * (Efraimidis and Spirakis, “Weighted random sampling with a reservoir”, 2006).
+   * Returns the queues in the order in which to poll them next. Weighted queues are drawn at random, as in Sidekiq: at
+   * each position, the probability of each remaining queue is proportional to its weight. Sorts the queues by
+   * exponentially distributed numbers (Efraimidis and Spirakis, “Weighted random sampling with a reservoir”, 2006).
    */
   next(): readonly string[] {
     const weights = this.#weights;

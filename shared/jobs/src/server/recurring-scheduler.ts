@@ -6,8 +6,8 @@ import type { Logger } from './logger.js';
 const batch = 100;
 
 /**
- * Enqueues jobs for recurring jobs that are due. Every server runs one of these; the storage assigns each due time to
- * one of them.
+ * Enqueues jobs for recurring jobs that are due. Every server does this; the storage ensures that each due time is
+ * handled by only one server.
  */
 export class RecurringScheduler {
   readonly #store: RecurringJobs;

@@ -8,7 +8,7 @@ import type { Logger } from './logger.js';
 /** How long reports are collected before they are written, in milliseconds. */
 const gatherMs = 250;
 
-/** An attempt with this many unwritten log lines triggers a write immediately, without waiting for `gatherMs`. */
+/** If an attempt has at least this many unwritten log lines, they are written without waiting for `gatherMs`. */
 const manyLines = 500;
 
 const maxRetryMs = 5_000;
@@ -99,7 +99,7 @@ export class Reporter {
    */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      // Writes the reports one by one, so that an invalid report of one attempt does not affect the others.
+      // One by one, so that an invalid report of one attempt does not affect the others.
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
         this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');
@@ -114,8 +114,8 @@ export class Reporter {
 }
 
 /**
- * Returns a key that identifies an attempt. The job id alone is not enough: a server can have reports of two attempts
- * of the same job, one of which has lost its lease.
+ * Returns a key that identifies an attempt. The job id alone is not enough: if an attempt lost its lease, a server can
+ * have reports of that attempt and of the job's next attempt.
  */
 function attemptOf({ jobId, attempt }: Claim): string {
   return `${jobId} ${attempt}`;

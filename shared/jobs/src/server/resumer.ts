@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 100;
 
 /**
- * Resumes queues, job types and recurring jobs at the end of their pauses. Every server runs one of these; each pause
- * is ended by only one of them.
+ * Resumes queues, job types and recurring jobs at the end of their pauses. Every server does this; the storage ensures
+ * that each pause is ended by only one server.
  */
 export class Resumer {
   readonly #maintenance: Maintenance;

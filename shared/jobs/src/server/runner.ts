@@ -19,7 +19,7 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
   readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'timings' | 'clock'>;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
-  /** Called once for each attempt that ends, unless it was dropped. `outcome` is `null` if it is already stored. */
+  /** Called when an attempt ends, unless the attempt was dropped. `outcome` is `null` if it is already stored. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
@@ -91,8 +91,8 @@ export class Runner {
 
   /**
    * Runs jobs as soon as slots are free. If an earlier attempt of one of these jobs is still running or waiting here,
-   * that attempt has lost its lease and is dropped. It is recognized by the job's id, because its claim may equal the
-   * new one: if a database crash undid the earlier claim, the new claim has the same attempt number.
+   * that attempt has lost its lease and is dropped. Earlier attempts are recognized only by the job's id, because their
+   * claims may equal the new ones: if a database crash undid the earlier claim, the attempt number is the same.
    */
   take(jobs: readonly ClaimedJob[]): void {
     this.#dropEarlierAttempts(jobs);
@@ -150,7 +150,7 @@ export class Runner {
     }
   }
 
-  /** Like {@link claims}, but without jobs that are waiting for a free slot. */
+  /** Returns the claims on jobs whose handlers are running, but not on jobs that wait for a free slot. */
   runningClaims(): Claim[] {
     return [...this.#running.values()].map(({ claim }) => claim);
   }
@@ -230,7 +230,7 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Logs an unexpected internal error and fails the job that it occurred in. Other jobs are not affected. */
+  /** Logs an unexpected internal error and fails the job in which the error occurred. Other jobs are not affected. */
   #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);

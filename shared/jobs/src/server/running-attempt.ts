@@ -35,7 +35,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
   readonly #options: AttemptOptions;
-  /** Created on first use, because creating it takes a tenth of the time that an empty job takes. */
+  /** Created on first use, because creating one takes a tenth as long as a whole job with an empty handler. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
@@ -114,8 +114,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Ends an attempt that no longer holds its lease: aborts its signal and drops unwritten reports. Resolves as {@link
-   * abandon} does.
+   * Ends an attempt that has lost its lease or is about to be released: aborts the signal and drops unwritten reports.
+   * Resolves as {@link abandon} does.
    */
   drop(reason: Error): Promise<void> {
     this.#report?.discard();
@@ -124,8 +124,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Gives up on the handler and ends its transaction, if it has one that is not already committing. Resolves when the
-   * transaction no longer locks the job.
+   * Gives up on the handler and ends the handler's transaction, if there is one, unless it is already committing.
+   * Resolves when no transaction of the handler locks the job any longer.
    */
   async abandon(reason: Error): Promise<void> {
     this.#abandoned.abort(reason);

@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 1_000;
 
 /**
- * Makes scheduled jobs ready when they are due. Every server runs one of these; the storage assigns each job to one of
- * them.
+ * Makes scheduled jobs ready when they are due. Every server does this; the storage ensures that each job is handled by
+ * only one server.
  */
 export class Scheduler {
   readonly #maintenance: Maintenance;

@@ -1,7 +1,7 @@
 import type { ServerDescription } from '../storage/servers.js';
 import type { ResolvedServerOptions } from './server-options.js';
 
-/** Returns the details with which this server registers; they are shown in the list of servers. */
+/** Returns the details that this server registers and that the list of servers shows. */
 export function describeServer(options: ResolvedServerOptions): ServerDescription {
   const { weights } = options.queues;
   return {

@@ -10,9 +10,9 @@ import { QueueOrder, type ServerQueues } from './queue-order.js';
 /** Options for how long a server's leases and registration last and how often it polls, all in milliseconds. */
 export interface ServerTimes {
   /**
-   * How long a lease lasts unless it is renewed; it is renewed five times in this period. 1 000 to 86 400 000, default
-   * 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner. A handler must never block the
-   * event loop for the length of a lease.
+   * How long a lease lasts unless it is renewed; the server renews it five times in this period. 1 000 to 86 400 000,
+   * default 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner. A handler must never block
+   * the event loop for the length of a lease.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
@@ -21,8 +21,9 @@ export interface ServerTimes {
    */
   serverTimeoutMs?: number;
   /**
-   * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications, and polls
-   * only in case one was lost: every 2 s while it is idle and notifications arrive, otherwise every 200 ms.
+   * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications of ready
+   * jobs, and polls only in case one was lost: every 2 s while it is idle and notifications arrive, otherwise every
+   * 200 ms. With any other interval, the server ignores these notifications.
    */
   queuePollIntervalMs?: number;
 }
@@ -66,8 +67,8 @@ export interface JobServerOptions extends ServerTimes {
    */
   threads?: number;
   /**
-   * Maximum number of log lines kept per attempt, not counting the one that reports dropped lines. 0 to 100 000,
-   * default 1 000.
+   * Maximum number of log lines kept per attempt, not counting the line that reports that others were dropped. 0 to
+   * 100 000, default 1 000.
    */
   maxLogLines?: number;
   /** Maximum size of a log line, message and fields together, in bytes; 100 to 65 536, default 4 096. */

@@ -5,7 +5,7 @@ export interface TimeLimitOptions {
   readonly onGraceOver: () => void;
 }
 
-/** Calls `onTimeout` after `timeoutMs`, and `onGraceOver` another `graceMs` later, unless it is cancelled first. */
+/** Calls `onTimeout` after `timeoutMs`, and `onGraceOver` another `graceMs` later, unless `cancel` is called first. */
 export class TimeLimit {
   #timer: NodeJS.Timeout;
 

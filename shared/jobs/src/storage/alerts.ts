@@ -1,9 +1,9 @@
 import { bounds } from '../job/bounds.js';
 import { storable } from '../job/storable.js';
 
-/** A warning that the dashboard has found to apply at present. */
+/** A warning that currently applies, as found by the dashboard. */
 export interface ObservedWarning {
-  /** Unique key of the warning, which does not change while the warning lasts. */
+  /** Identifies the warning; stays the same while the warning lasts. */
   readonly key: string;
   readonly text: string;
   /** What an operator should do about the warning. */
@@ -12,18 +12,21 @@ export interface ObservedWarning {
   readonly link: string;
 }
 
-/** A warning that has been announced, either in a separate message or in one that counts several warnings. */
+/** A warning that has begun and has not ended yet. */
 export interface Alert extends ObservedWarning {
   readonly since: Date;
   /** When the warning was last observed. */
   readonly seenAt: Date;
-  /** Whether the warning was announced in a separate message. If so, its end is announced, too. */
+  /**
+   * `true` if the warning was announced in a separate message, `false` if a message only counted it along with others.
+   * The end of a warning is announced only if this is `true`.
+   */
   readonly announced: boolean;
 }
 
 /**
- * The content of a message. It describes one warning that began or ended, or counts the warnings beyond
- * {@link maxAnnounced} that began at the same time.
+ * The content of a message. The message either describes one warning that began or ended, or counts warnings. It counts
+ * the warnings that remain if more than {@link maxAnnounced} begin at the same time.
  */
 export type AlertContent =
   | {
@@ -45,25 +48,25 @@ export interface AlertMessage {
   /** Number of failed attempts to deliver the message. */
   readonly attempts: number;
   readonly createdAt: Date;
-  /** Time of the next delivery attempt; `null` if no further attempt will be made. */
+  /** Earliest time of the next delivery attempt; `null` if no further attempt will be made. */
   readonly nextAt: Date | null;
   /** The latest delivery error; `null` if no attempt has failed. */
   readonly error: string | null;
 }
 
 /**
- * Remembers which warnings have been announced, and keeps messages until they are delivered. All processes share these
- * records, so only one of them sends each message.
+ * Remembers which warnings have been announced, and keeps messages until they are delivered or expire. All processes
+ * share these records, so that each message is sent by only one process at a time.
  */
 export interface Alerts {
   /**
-   * Reserves a check of the warnings for the caller. Returns `false` if any process has reserved one within the last
-   * `everyMs` milliseconds.
+   * Reserves a check of the warnings for the caller. Returns `false` if any process has reserved a check within the
+   * last `everyMs` milliseconds.
    */
   reserveCheck(everyMs: number): Promise<boolean>;
   /**
-   * Updates the active alerts to match the current warnings. For each target, stores messages about warnings that have
-   * begun and warnings that have ended. A warning has ended if it has not been observed for {@link alertEndsAfterMs}.
+   * Updates the active alerts to match the current warnings. Stores messages to each target about warnings that have
+   * begun or ended. A warning has ended if it has not been observed for {@link alertEndsAfterMs}.
    *
    * @param warnings the current warnings, most urgent first
    * @param targets the webhooks to notify
@@ -72,21 +75,21 @@ export interface Alerts {
   /** Lists the active alerts, oldest first. */
   list(): Promise<Alert[]>;
   /**
-   * Leases and returns up to `limit` messages to these targets that are due. For `leaseMs` milliseconds, no other
-   * process receives them. Prefers messages with the fewest failed attempts.
+   * Leases up to `limit` due messages to these targets, and returns them. For `leaseMs` milliseconds, no other process
+   * receives these messages. Prefers messages with the fewest failed attempts.
    */
   take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]>;
   /** Removes a delivered message. */
   delivered(message: Pick<AlertMessage, 'id' | 'target'>): Promise<void>;
-  /** Records a failed delivery. It is retried at growing intervals until the message is a day old. */
+  /** Records a failed delivery. The delivery is retried at growing intervals until the message is a day old. */
   failed(message: Pick<AlertMessage, 'id' | 'target'>, error: string): Promise<void>;
   /** Lists undelivered messages with at least one failed attempt, newest first. */
   listFailures(limit: number): Promise<AlertMessage[]>;
 }
 
 /**
- * How long a warning must go unobserved before it counts as ended, in milliseconds. A warning that comes and goes more
- * quickly is announced only once.
+ * How long a warning must go unobserved before it counts as ended, in milliseconds. A warning that returns sooner is
+ * not announced again.
  */
 export const alertEndsAfterMs = 120_000;
 
@@ -104,7 +107,8 @@ const firstRetryMs = 5_000;
 const longestRetryMs = 1_800_000;
 
 /**
- * Returns the delay before the next delivery attempt, in milliseconds; `null` if the message is too old for another.
+ * Returns the delay before the next delivery attempt, in milliseconds; `null` if the message is at least a day old and
+ * is not sent again.
  *
  * @param attempts number of failed attempts, 1 or more
  * @param ageMs age of the message in milliseconds
@@ -144,7 +148,7 @@ export function storableFailure(error: string): string {
 export interface AlertChanges {
   /** Alerts for warnings that have just begun. */
   readonly begun: Alert[];
-  /** Existing alerts whose warnings are still present, updated to their current texts. */
+  /** Existing alerts whose warnings were observed again, with the current texts. */
   readonly seen: Alert[];
   readonly ended: Alert[];
   readonly messages: AlertContent[];

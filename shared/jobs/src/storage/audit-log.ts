@@ -3,13 +3,16 @@ import type { JsonValue } from '../job/job.js';
 import { storable } from '../job/storable.js';
 import type { TransactionClient } from './transaction.js';
 
-/** A record of an operator's action, or of an automatic one, such as the end of a pause. */
+/** A record of an operator's action or of an automatic action, such as the end of a pause. */
 export interface AuditEntry {
   /** A decimal number as a string; higher for later entries. */
   id: string;
   /** When the entry was recorded, by the storage's clock. */
   at: Date;
-  /** The user, as named by the program that authenticated them, at most 200 characters; `Longshore` if automatic. */
+  /**
+   * The user's name, as given by the program that authenticated the user; `Longshore` for an automatic action. At most
+   * 200 characters.
+   */
   who: string;
   /** The kind of target, a slash, and the action, such as `jobs/retry` or `queues/pause`. */
   action: string;
@@ -19,7 +22,7 @@ export interface AuditEntry {
   filter: JsonValue;
   /** Number of jobs or other targets affected. */
   count: number;
-  /** The reason that the user gave; `null` if none. */
+  /** The reason that the user gave; `null` if there is none. */
   reason: string | null;
 }
 
@@ -31,7 +34,7 @@ export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at' | 'reason'> & { reason?
 
 export interface AuditListQuery {
   readonly limit: number;
-  /** Only entries older than the one with this id. */
+  /** Only entries older than the entry with this id. */
   readonly after?: string;
   /** Only entries whose `who` is exactly this name. */
   readonly who?: string;
@@ -47,21 +50,21 @@ export interface AuditListQuery {
  */
 export interface ActionOptions<Result> {
   /**
-   * The caller's transaction, in which to run the action. The memory storage does not support transactions and throws a
+   * Runs the action in this transaction of the caller. The memory storage does not support transactions and throws a
    * `TypeError`.
    */
   readonly transaction?: TransactionClient | undefined;
   /**
    * Returns the audit entry for the action; the entry is stored in the same transaction. The function receives the
-   * action's result, in which the job or other target is as it was before the action. It is also called if the action
-   * changed nothing or was refused, and called again if the transaction is retried. If the function throws, or the
-   * entry cannot be stored, nothing changes and the action rejects with that error.
+   * action's result; an existing job or other target in this result is as it was before the action. The function is
+   * also called if the action changed nothing or was refused, and called again if the transaction is retried. If the
+   * function throws, or the entry cannot be stored, nothing changes and the action rejects with that error.
    */
   readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
 }
 
 /**
- * The log of operators' actions and automatic ones. Entries are kept for 400 days: a year plus time for an
+ * The log of operators' actions and automatic actions. Entries are kept for 400 days: a year plus time for an
  * investigation. The entry for an action is stored in the transaction that makes the changes, so no change is ever
  * stored without its entry.
  */

@@ -9,7 +9,7 @@ export interface BatchListQuery {
   readonly limit: number;
   /** Number of batches to skip; 0 by default. */
   readonly offset?: number;
-  /** Only batches after the one with this id in the chosen order. */
+  /** Only batches that follow the batch with this id in the chosen order. */
   readonly after?: string;
 }
 
@@ -26,16 +26,16 @@ export interface Batches {
   /**
    * Returns a batch; `null` if it does not exist.
    *
-   * @param transaction the caller's transaction; finds a batch created in that transaction even before it commits
+   * @param transaction the caller's transaction; batches that it has created are found even before it commits
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
-  /** Counts all batches. The count may stop at 10 000 and is then marked as inexact. */
+  /** Counts all batches. May stop counting at 10 000; the count is then marked as inexact. */
   count(): Promise<JobCount>;
   /**
-   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in
-   * the background, as always when jobs end. Unless the caller passes a transaction, a large batch is cancelled in
-   * several transactions; the first one that cancels jobs also stores the audit entry.
+   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. As always when jobs end, the batch's
+   * counts are updated in the background. Unless the caller passes a transaction, a large batch is cancelled in several
+   * transactions; the first one that cancels jobs also stores the audit entry.
    */
   cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

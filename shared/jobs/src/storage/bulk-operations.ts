@@ -54,13 +54,13 @@ const maxDelayMs = 86_400_000;
  * first.
  */
 export interface BulkPreview {
-  /** `null` if counting took too long. */
+  /** `null` if the jobs could not be counted, for example because it took too long. */
   readonly count: JobCount | null;
   /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
   readonly asOf: Date;
   /**
    * Maps a finished state to the id of the oldest job that was searched for the filter's words. Contains only states in
-   * which older jobs were not searched; those jobs are excluded from the operation.
+   * which older jobs were not searched; the operation excludes these older jobs.
    */
   readonly oldestSearchedIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
@@ -76,7 +76,7 @@ export interface BulkPreview {
  */
 export type BulkState = 'pending' | 'running' | 'done' | 'cancelled' | 'failed';
 
-/** An action on many jobs, which servers carry out in the background, one chunk of jobs at a time. */
+/** An action on many jobs. Servers carry it out in the background, one chunk of jobs at a time. */
 export interface BulkOperation {
   /** UUIDv7, which sorts by creation time. */
   id: string;
@@ -85,7 +85,7 @@ export interface BulkOperation {
   state: BulkState;
   /**
    * Number of jobs that matched when the preview was made or, without a preview, when the operation was created; `null`
-   * if counting took too long.
+   * if the jobs could not be counted, for example because it took too long.
    */
   matched: JobCount | null;
   /** Number of jobs processed so far: changed plus skipped. */
@@ -113,14 +113,15 @@ export interface ChangedJobsQuery {
 
 export interface BulkListQuery {
   readonly limit: number;
-  /** Only operations created before the one with this id. */
+  /** Only operations created before the operation with this id. */
   readonly after?: string;
 }
 
 /**
- * Applies actions to all jobs that match a filter. Servers run the operations; if a server dies, another one continues
- * its work. An operation does not affect jobs enqueued after its preview or, without a preview, after its creation;
- * `retry` and `delete` also skip jobs that finished after that time. A finished operation is kept for 30 days.
+ * Applies actions to all jobs that match a filter. Servers run the operations; if a server dies, another server
+ * continues its operations. An operation does not affect jobs enqueued after its preview or, without a preview, after
+ * its creation; `retry` and `delete` also skip jobs that finished after that time. A finished operation is kept for 30
+ * days.
  */
 export interface BulkOperations {
   /**
@@ -174,8 +175,8 @@ export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: B
 }
 
 /**
- * Returns the states of the jobs that a request can change: the states to which the action applies, limited to those in
- * the filter if it has any.
+ * Returns the states of the jobs that a request can change: all states to which the action applies or, if the filter
+ * lists states, only the listed ones among them.
  */
 export function statesOfRequest({
   action,

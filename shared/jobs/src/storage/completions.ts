@@ -4,18 +4,18 @@ import type { TransactionWork } from './transaction.js';
 /** Stores the outcomes of attempts. Every write is fenced: it has no effect if the claim is no longer valid. */
 export interface Completions {
   /**
-   * Stores the outcomes of several attempts. Returns the claims that were no longer valid, whose outcomes were ignored.
-   * Delays are clamped to the allowed range. If an outcome cannot be stored, that job fails, and its error gives the
-   * reason; the other outcomes are not affected.
+   * Stores the outcomes of several attempts. Returns the claims that were no longer valid; their outcomes are ignored.
+   * Delays are clamped to the allowed range. If the data of an outcome cannot be stored, that job fails with an error
+   * that gives the reason, or is set aside (see {@link SetAside}). The other outcomes are not affected.
    */
   complete(completions: readonly Completion[]): Promise<Claim[]>;
   /**
    * Runs a job's work and marks the job as done in the same transaction. The claim is checked first and stays locked
-   * until the commit, so the work takes effect exactly once, even if a process crashes in between.
+   * until the commit, so the work takes effect exactly once, even if the process crashes.
    *
    * @param work receives the transaction's client and returns the job's result
-   * @param signal when aborted, ends the transaction immediately, whatever `work` is doing, and rolls it back unless
-   *   it is already committing. Once all locks are released, the call rejects with the signal's reason
+   * @param signal when aborted, rolls back the transaction immediately, whatever `work` is doing, unless the
+   *   transaction is already committing. Once all locks are released, the call rejects with the signal's reason
    * @throws {ClaimLostError} if the claim is not valid; `work` was either not started or rolled back
    * @throws {TypeError} if the storage does not support transactions
    */

@@ -29,13 +29,17 @@ export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0,
 export const deploymentDays = 400;
 
 /**
- * Records deployments. When a server registers, its version is recorded automatically as a deployment unless another
- * registered server, or the latest deployment that is not in the future, has the same version.
+ * Records deployments. When a server with a version registers, the version is recorded automatically as a deployment.
+ * No deployment is recorded if another registered server has this version, or if the most recent past deployment was of
+ * this version.
  */
 export interface Deployments {
   record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;
   find(id: string): Promise<Deployment | null>;
-  /** Lists up to 1000 deployments, newest first: all, or those from `from` (inclusive) to `until` (exclusive). */
+  /**
+   * Lists up to 1000 deployments, newest first. With `span`, lists only deployments from `from` (inclusive) to `until`
+   * (exclusive).
+   */
   list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]>;
   /** Deletes a deployment. Returns `false` if it did not exist. */
   delete(

@@ -5,7 +5,10 @@ import { type Holders, noHolders } from './key-resolution.js';
 /** The result of {@link Enqueuer.enqueue}. */
 export interface EnqueueResult {
   readonly holders: Holders;
-  /** The key holders requested with `showsHolder`, by id, in their state at the time of the call. */
+  /**
+   * The key holders that new jobs requested with `showsHolder`, by id, in their state at the time of the call. Excludes
+   * holders created by the same call.
+   */
   readonly shownHolders: ReadonlyMap<string, Job>;
   /** When the jobs were created, by the storage's clock; `null` if none was created. */
   readonly createdAt: Date | null;

@@ -4,8 +4,8 @@ import type { EnqueueResult } from './enqueue-result.js';
 import type { TransactionClient } from './transaction.js';
 
 /**
- * New jobs, either as one list or as an async sequence of slices, so that a slice can be built while the storage writes
- * the previous ones.
+ * New jobs, either as one list or as an async sequence of slices. With slices, the next slice can be built while the
+ * storage writes the previous ones.
  */
 export type NewJobs = readonly NewJob[] | AsyncIterable<readonly NewJob[]>;
 
@@ -21,10 +21,10 @@ export async function collectJobs(jobs: NewJobs): Promise<readonly NewJob[]> {
 export interface Enqueuer {
   /**
    * Enqueues all jobs or none, and resolves once they are durable. Calls with a single job may be combined into one
-   * write. In a caller's transaction, the jobs become visible when the transaction commits and disappear if it rolls
-   * back. A job is not created if another job holds one of its keys; the result then contains the holder's id. If
-   * another open transaction has taken a key, the call waits until that transaction ends. If building a slice throws,
-   * nothing is enqueued and the call rejects with that error.
+   * write. If the caller passes a transaction, the jobs become visible when it commits and disappear if it rolls back.
+   * A job is not created if another job holds one of its keys; the result then contains the holder's id. If another
+   * open transaction has taken a key, the call waits until that transaction ends. If building a slice throws, nothing
+   * is enqueued and the call rejects with that error.
    *
    * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
@@ -35,7 +35,7 @@ export interface Enqueuer {
    */
   enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
-   * Enqueues a batch, its jobs and its callback, all or nothing. Otherwise like {@link enqueue}. A job that is not
+   * Enqueues a batch with its jobs and callback, all or nothing, in the same way as {@link enqueue}. A job that is not
    * created because another job holds its key is not part of the batch.
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;

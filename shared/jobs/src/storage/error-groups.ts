@@ -11,7 +11,7 @@ export interface ErrorGroup {
   name: string;
   /** The `errorFingerprint` of the failures. A {@link JobFilter} with this value finds the jobs. */
   fingerprint: string;
-  /** Number of jobs, both failed ones and those waiting for another attempt. */
+  /** Number of jobs in the group: failed jobs and jobs that wait for another attempt. */
   count: number;
   /** Number of jobs in state `failed`; these can be retried manually. */
   retryable: number;
@@ -20,8 +20,8 @@ export interface ErrorGroup {
   /** `false` if the group contains more jobs waiting for another attempt than were counted. */
   waitingExact: boolean;
   /**
-   * When a job with this name first failed with this fingerprint, even if that was before the queried time span. Does
-   * not change if that job is deleted or retried. May be recorded up to a minute after the failure.
+   * When a job with this name first failed with this fingerprint, even if that was before the queried time span. The
+   * time is recorded within about a minute, and then no longer changes if that job is deleted or retried.
    */
   firstSeenAt: Date;
   lastSeenAt: Date;
@@ -32,15 +32,18 @@ export interface ErrorGroup {
 }
 
 export interface ErrorGroups {
-  /** The groups with the highest counts, in descending order. Among equal counts, the latest failure comes first. */
+  /**
+   * The groups with the highest counts, in descending order. Groups with equal counts are sorted by latest failure,
+   * newest first.
+   */
   readonly groups: ErrorGroup[];
   /** `false` if there may be further groups. */
   readonly complete: boolean;
 }
 
 /**
- * Retention of first failures. `days`: how long after its latest failure a kind of error is remembered; `max`: maximum
- * number of kinds.
+ * Limits for remembering when each kind of error first occurred. `days`: a kind is forgotten if it has not occurred for
+ * this many days; `max`: maximum number of kinds.
  */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 
@@ -93,7 +96,7 @@ function add(known: ErrorGroup, group: ErrorGroup): void {
   if (lastSeenAt > known.lastSeenAt) Object.assign(known, { lastSeenAt, message, exampleId });
 }
 
-/** Returns the `limit` groups with the highest counts; 100 by default. */
+/** Returns the groups with the highest counts, in descending order; at most `limit` (100 by default). */
 export function largestGroups(
   groups: readonly ErrorGroup[],
   { limit = 100 }: Pick<ErrorGroupQuery, 'limit'>,

@@ -3,12 +3,12 @@ import { checkName, checkPriority } from '../job/definition.js';
 import type { Job, JsonText } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 
-/** The properties of a job that operators can change while it is not running. */
+/** The properties that operators can change while a job is waiting to run. */
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
   /**
-   * The new arguments. Where JavaScript cannot distinguish a number from the stored one, the stored digits are kept.
+   * The new arguments. If JavaScript cannot distinguish a number from the stored number, the stored digits are kept.
    */
   readonly args: JsonText;
   /**
@@ -19,16 +19,16 @@ export interface JobContent {
 }
 
 /**
- * Decides how jobs are edited. Receives the existing jobs by id, and returns the new content of those to be changed,
- * which must be in one of the {@link editableStates}. Asynchronous, so that decisions about thousands of jobs need not
- * block the event loop.
+ * Decides how jobs are edited. Receives the existing jobs by id, and returns the new content of each job to change.
+ * These jobs must be in one of the {@link editableStates}. Asynchronous, so that decisions about thousands of jobs need
+ * not block the event loop.
  */
 export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;
 
 /** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
-/** Maximum total size of the arguments of jobs that are edited together, as JSON, in bytes. */
+/** Maximum total size of the arguments of jobs that are edited together, in bytes of JSON. */
 export const maxEditedBytes = 16 * 1024 * 1024;
 
 /**

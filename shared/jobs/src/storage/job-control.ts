@@ -50,8 +50,8 @@ export interface JobControl {
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
    * Puts a failed or cancelled job back into its queue and, if no attempts are left, allows one more. A job that was
-   * cancelled while waiting for its parents waits for them again: it becomes ready once they have ended as required,
-   * and is cancelled again if they do not.
+   * cancelled while waiting for its parents waits for them again: it becomes ready if they end as required, and is
+   * cancelled again if they do not.
    */
   retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting job no longer waits for its parents. */
@@ -65,9 +65,9 @@ export interface JobControl {
   /** Deletes a finished job. The result's `job` is the deleted job. */
   delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
-   * Edits jobs that are not running, all or none. No other process can change the jobs between the decision and the
-   * edit. A ready job keeps its position among the jobs of its priority unless it moves to another queue. If a job
-   * moves, its unique keys remain in the queue in which it was enqueued.
+   * Edits scheduled, awaiting and ready jobs, all or none. No other process can change the jobs between the decision
+   * and the edit. A ready job keeps its position among the jobs of its priority unless it moves to another queue. The
+   * unique keys of a job that moves remain in the original queue.
    *
    * @param decide returns the new contents; may be called more than once. If it throws, nothing changes and the call
    *   rejects with the same error
@@ -77,8 +77,8 @@ export interface JobControl {
    */
   edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]>;
   /**
-   * Returns those of the given claims whose jobs an operator has requested to cancel. Servers call this about once a
-   * second, and whenever they are notified.
+   * Returns the given claims whose jobs have a pending cancellation request. Servers call this about once a second, and
+   * whenever they are notified.
    */
   cancellations(claims: readonly Claim[]): Promise<Claim[]>;
 }

@@ -6,9 +6,12 @@ export interface FeedRequest {
    * current position.
    */
   readonly since: Date | null;
-  /** Length of the time span to read, in milliseconds, so that a reader can catch up in steps. Up to now by default. */
+  /**
+   * Maximum length of the time span to read, in milliseconds; lets a reader catch up in steps. By default, the read
+   * extends to the present.
+   */
   readonly spanMs?: number;
-  /** The topics to read. A read of fewer topics is cheaper. */
+  /** The topics to read. Reading fewer topics is cheaper. */
   readonly topics: readonly EventTopic[];
 }
 
@@ -16,8 +19,9 @@ export interface FeedPage {
   /** Events at or after `since`, oldest first. */
   readonly events: JobEvent[];
   /**
-   * The `since` of the next read. This page contains all events of the requested topics up to this time, and no earlier
-   * event can appear later. If the page also contains events at or after this time, the next read returns them again.
+   * The value to pass as `since` for the next read. This page contains all events of the requested topics from `since`
+   * up to this time; no further events from before this time can appear. If the page also contains events at or after
+   * this time, the next read returns them again.
    */
   readonly resumeAt: Date;
   /** `false` if the read ended before the present, so that the next page can be read immediately. */
@@ -27,13 +31,16 @@ export interface FeedPage {
 /**
  * The events of all jobs, in chronological order. Events are not stored, but derived from the jobs and their reports.
  * The feed includes the start of every attempt and the end of every job, no matter which process wrote them or how long
- * the commit took, and the other state changes that `stateEventsOf` returns. A lost attempt appears in the feed only
- * when the next attempt starts. Events of deleted jobs are not included.
+ * the commit took. It also includes the other state changes that `stateEventsOf` returns, log lines and progress. A
+ * lost attempt appears in the feed only when the next attempt starts. Events of deleted jobs are not included.
  *
  * A reader that continues from `resumeAt`, in this process or another, misses no events but may receive some twice.
  */
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;
-  /** Returns the log lines and the latest progress of one job's attempts at or after `since`, oldest first. */
+  /**
+   * Returns events for one job's log lines and for the latest progress of its attempts, if written at or after `since`.
+   * The events are in no particular order.
+   */
   reportsOf(jobId: string, since: Date): Promise<JobEvent[]>;
 }

@@ -11,8 +11,8 @@ export interface ArgsFilter {
 }
 
 /**
- * Selects jobs. A job must match every member that is present; it matches a list if it matches any of its values,
- * unless stated otherwise. An empty list counts as absent. A malformed id matches no job.
+ * Selects jobs. A job must match every member that is present. Unless stated otherwise, a job matches a list if it
+ * matches at least one of the values. An empty list counts as absent. A malformed id matches no job.
  */
 export interface JobFilter {
   readonly id?: readonly string[];
@@ -26,7 +26,7 @@ export interface JobFilter {
   readonly concurrencyKey?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
-  /** Jobs that are running on one of these servers or whose final attempt ran there. */
+  /** Jobs that are running on one of these servers, and finished jobs that ran there last. */
   readonly serverId?: readonly string[];
   /** Jobs created at or after this time, according to the time encoded in their ids. */
   readonly createdAfter?: Date;
@@ -43,9 +43,9 @@ export interface JobFilter {
   /** Jobs whose latest error has one of these values as its `errorFingerprint`. */
   readonly errorFingerprint?: readonly string[];
   /**
-   * Words separated by spaces. Each must occur, ignoring case, in the job's name, queue, tags, recurring job id,
-   * idempotency key, latest error or arguments (as JSON). `search` also tolerates typos; all other methods take the
-   * words literally. Lists and counts may examine only the first few thousand jobs of each state.
+   * Up to ten words separated by spaces. Each word must occur, ignoring case, in the job's name, queue, tags, recurring
+   * job id, idempotency key, latest error or arguments (as JSON). `search` also tolerates typos; all other methods take
+   * the words literally. Lists and counts may examine only the first few thousand jobs of each state.
    */
   readonly q?: string;
 }

@@ -21,6 +21,9 @@ export interface JobListQuery {
  * - `near`: the first few thousand of each state; fast, however many jobs there are and however rare the matches
  * - `history`: all jobs; for callers that have already tried `near` and found too few matches
  * - `all`: the same jobs as `near`; if they contain too few matches, all jobs
+ *
+ * Even with `history` or `all`, a search for the words of `filter.q` may examine only some jobs (see
+ * {@link JobReader.searchedRange}).
  */
 export type SearchReach = 'near' | 'history' | 'all';
 
@@ -96,21 +99,19 @@ export interface SearchedRangeQuery extends Pick<JobListQuery, 'order' | 'after'
 }
 
 /**
- * Where a search for a filter's words stops before it has examined all jobs. Both members are empty if all jobs are
- * examined, or if the filter contains no words.
+ * How far a search for a filter's words goes. Both members are empty if the search examines all jobs, or if the filter
+ * contains no words.
  */
 export interface SearchedRange {
-  /**
-   * Maps each finished state in which only some jobs are searched to the id of the last job searched, in list order.
-   */
+  /** For each finished state in which only some jobs are searched: the id of the last job searched, in list order. */
   readonly lastIds: Readonly<Partial<Record<FinishedState, string>>>;
   /** The unfinished states in which only some jobs are searched. */
   readonly unfinished: readonly JobState[];
 }
 
 /**
- * A position in a list sorted by time of failure, given by a failed job. It remains valid even if the job is retried or
- * deleted.
+ * A position in a list sorted by time of failure, identified by a failed job. The position remains valid even if the
+ * job is retried or deleted.
  */
 export interface FailurePosition {
   readonly id: string;
@@ -121,8 +122,8 @@ export interface LatestFailedQuery {
   /** Only jobs of this queue. */
   readonly queue?: string;
   /**
-   * Only jobs after this position. If the job at the position has been retried or deleted, jobs that failed in the same
-   * millisecond may be repeated.
+   * Only jobs that follow this position. If the job at the position has been retried or deleted, jobs that failed in
+   * the same millisecond may be repeated.
    */
   readonly after?: FailurePosition;
   readonly limit: number;
@@ -131,7 +132,7 @@ export interface LatestFailedQuery {
 export interface FailureSearchQuery {
   /** Conditions on the jobs. `state` is ignored, because only failed jobs are searched. */
   readonly filter: JobFilter;
-  /** Only jobs after this position, as in {@link LatestFailedQuery}. */
+  /** Only jobs that follow this position, as in {@link LatestFailedQuery}. */
   readonly after?: FailurePosition;
   readonly limit: number;
   /** Maximum number of failed jobs to examine. */
@@ -141,7 +142,7 @@ export interface FailureSearchQuery {
 export interface FoundFailures {
   readonly jobs: BriefJob[];
   /**
-   * The last job examined, if the search stopped there because of `maxExamined` and later jobs may match; otherwise
+   * The last job examined, if the search stopped there because of `maxExamined` and further jobs may match; otherwise
    * `null`.
    */
   readonly last: FailurePosition | null;
@@ -177,10 +178,11 @@ export interface JobReader {
    */
   listBrief(query: BriefListQuery): Promise<BriefList>;
   /**
-   * Finds the jobs that contain every word of `q`. Tolerates typos: a word also matches a similar word in names,
-   * queues, tags, recurring job ids and errors, with up to one typo or, if it has at least eight letters, two. Words
-   * with digits or fewer than four letters are taken literally. To bound the time that a search takes, an
-   * implementation may search only the newest jobs of each state.
+   * Finds the jobs that contain every word of `q`. Tolerates typos: a search word also matches similar words in names,
+   * queues, tags, recurring job ids and errors. Similar words differ by at most one typo, or by two if the search word
+   * has at least eight characters. Search words that contain digits, or have fewer than four or more than 100
+   * characters, are taken literally. To bound the time that a search takes, an implementation may search only the
+   * newest jobs of each state.
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
@@ -190,7 +192,7 @@ export interface JobReader {
   listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
   /**
    * Finds failed jobs that match a filter, latest failure first. Examines at most `maxExamined` failures, so the cost
-   * does not depend on how many there are in total.
+   * does not depend on the total number of failures.
    */
   searchFailed(query: FailureSearchQuery): Promise<FoundFailures>;
   /** Returns which jobs {@link list} would search for the filter's words, given the same filter, order and `after`. */
@@ -203,7 +205,7 @@ export interface JobReader {
   count(filter?: JobFilter): Promise<JobCount>;
   /** Like {@link count}, but returns one count per state. Cheaper than a call for each state. */
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
-  /** Returns the number of all jobs in each state, across all queues. */
+  /** Returns the number of jobs in each state, across all queues. */
   stateCounts(): Promise<StateCounts>;
   /** Lists a job's attempts, oldest first; empty if the job has not started or does not exist. */
   listAttempts(jobId: string): Promise<Attempt[]>;

@@ -25,8 +25,8 @@ export interface LogQuery {
 /** Stores the progress and log lines of attempts; lists log lines and the state transitions of jobs. */
 export interface JobReports {
   /**
-   * Stores the progress and log lines of attempts. Ignores reports whose claims are no longer valid, and returns these
-   * claims. Repeating a report is safe: each line is stored only once, and older progress does not replace newer
+   * Stores the progress and log lines of attempts. Returns the claims that are no longer valid; their reports are
+   * ignored. Repeating a report is safe: each line is stored only once, and older progress does not replace newer
    * progress.
    *
    * @param transaction the transaction that completes the job (see {@link Completions.completeInTransaction}), if any;
@@ -40,8 +40,8 @@ export interface JobReports {
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
   /**
-   * Lists all states that a job has been in, with time and reason, oldest first; empty if the job does not exist. The
-   * transitions of an ordinary job are derived from the stored job and its attempts, so they need no additional writes.
+   * Lists all states that a job has been in, with time and reason, oldest first; empty if the job does not exist. An
+   * implementation can derive most transitions from the stored job and its attempts, without additional writes.
    */
   listTransitions(jobId: string): Promise<Transition[]>;
 }

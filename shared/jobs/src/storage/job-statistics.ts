@@ -48,15 +48,18 @@ export interface JobStatistics {
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
    * Returns the throughput of several queues by queue name; all buckets are 0 for a queue that does not exist. Counting
-   * starts `sinceMs` ago, rounded down to a full minute. This is usually in the middle of the first bucket,
-   * which then covers only the rest of its interval.
+   * starts `sinceMs` ago, rounded down to a full minute. This is usually in the middle of the first bucket's interval,
+   * so the bucket covers only the rest of the interval.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>>;
 }
 
-/** The resolution (`bucketMs`) of stored throughput and how long it is kept (`forMs`), in milliseconds. */
+/**
+ * The resolution of stored throughput (`bucketMs`) and how long throughput is kept (`forMs`), in milliseconds: `all`
+ * for all queues together, `queue` for each queue.
+ */
 export const throughputKept = {
   all: { bucketMs: 10_000, forMs: 7 * 86_400_000 },
   queue: { bucketMs: 60_000, forMs: 86_400_000 },

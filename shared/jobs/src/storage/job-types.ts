@@ -19,8 +19,8 @@ export interface JobTypes {
   listPaused(): Promise<PausedType[]>;
   /**
    * Stops servers from claiming jobs with this name until the job type is resumed or the pause ends. Jobs that are
-   * already running finish. Other jobs overtake the paused ones in their queues. Returns the previous pause, which is
-   * replaced; `null` if there was none.
+   * already running finish. Other jobs overtake the paused ones in their queues. Returns the previous pause; `null` if
+   * there was none.
    *
    * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
    */

@@ -7,14 +7,14 @@ import type { JobMeta } from '../job/meta.js';
 import { isFinished, type JobState } from '../job/state.js';
 
 /**
- * Maps the id of each job that was not created, because another job holds one of its keys, to the id of that key
- * holder.
+ * Maps the id of each job that was not created to the id of the key holder, the job that already holds a key of the new
+ * job.
  */
 export type Holders = ReadonlyMap<string, string>;
 
 export const noHolders: Holders = new Map();
 
-/** The job that holds a key. */
+/** The job that holds a key, with the details that {@link resolveKeys} needs. */
 export interface KeyHolder {
   readonly jobId: string;
   /** The holder's state; `null` if the holder was deleted or is created by the same call. */
@@ -46,7 +46,8 @@ export class KeyHeldError extends Error {
 
   /**
    * Returns the error to throw to the caller: an {@link IdempotencyConflictError} if the key was used for a different
-   * request, otherwise a {@link DuplicateJobError}. It contains the holder's id only if the caller can see its queue.
+   * request, otherwise a {@link DuplicateJobError}. The error contains the holder's id only if the caller can see the
+   * holder's queue.
    *
    * @param holderQueue the holder's queue; `undefined` if the holder was deleted
    */
@@ -125,24 +126,26 @@ export function hasKeys({ keys = null }: NewJob): boolean {
   return keys !== null;
 }
 
-/** Returns the batch with only those of its jobs that are created. The callback is `null` if it is not created. */
+/** Returns the batch without the jobs that are not created. If the callback is not created, it becomes `null`. */
 export function withoutUncreatedJobs(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
   return { ...batch, jobs, callback: byId.get(batch.callback?.id ?? '') ?? null };
 }
 
-/** Returns a string that uniquely identifies a key. The parts are separated by NUL, which none of them can contain. */
+/** Returns a string that uniquely identifies a key. The parts are separated by NUL, because no part can contain NUL. */
 export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespace' | 'key'>): string {
   return `${queue}\0${namespace}\0${key}`;
 }
 
-/** The metadata that links a job to other records. The job keeps these members when its content is replaced. */
+/**
+ * The members of a job's metadata that link the job to other records. They are kept when the job's content is replaced.
+ */
 const linkMembers = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
 /**
- * Returns the metadata of a job whose content is replaced by that of another job: links to other records come from
- * `own`, everything else from `other`.
+ * Returns the metadata of a job after another job has replaced its content: links to other records come from `own`,
+ * everything else from `other`.
  */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
   const isTie = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
@@ -163,8 +166,8 @@ function isReplaceable(state: JobState | null): boolean {
 }
 
 /**
- * Returns the job with updated parents. A parent that is not created, because another job holds its key, is replaced by
- * that job.
+ * Returns the job with updated parents. If a parent is not created because another job holds its key, the key holder
+ * takes its place.
  */
 function withParents(job: NewJob, holders: Holders): NewJob {
   if (!job.after?.parents.some((parent) => holders.has(parent))) return job;

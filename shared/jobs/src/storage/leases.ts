@@ -16,13 +16,14 @@ export interface StalledLeaseQuery {
   readonly limit: number;
 }
 
-/** Reads the leases of running jobs, which show whether servers are still renewing them. */
+/** Reads the leases of running jobs, for example to find leases that are no longer renewed. */
 export interface Leases {
   /** Returns the lease of a job; `null` if the job is not being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Lists expired leases whose servers are still registered and whose jobs have not been rescued yet. Such a server
-   * sends heartbeats but does not renew its leases. Excludes `locked` leases. The earliest expiry comes first.
+   * Lists expired leases of servers that are still registered, on jobs that have not been rescued yet. Such a server
+   * sends heartbeats but does not renew these leases. Excludes `locked` leases. The lease that expired first comes
+   * first.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

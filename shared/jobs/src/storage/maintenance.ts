@@ -11,7 +11,7 @@ export interface RescueReport {
 export interface PromotionReport {
   /** Number of jobs that became ready. */
   readonly promoted: number;
-  /** Milliseconds until the next scheduled job is due; 0 if more jobs may be due now; `null` if none is scheduled. */
+  /** Milliseconds until the next scheduled job is due; 0 if more jobs may be due now; `null` if no job is scheduled. */
   readonly nextDueMs: number | null;
 }
 
@@ -23,16 +23,17 @@ export interface ResumptionReport {
 }
 
 /**
- * The background work that every server performs. A job that cannot be processed is set aside (see {@link SetAside}),
- * so that it does not block others.
+ * The background work that every server performs. A job or other item that cannot be processed is set aside (see
+ * {@link SetAside}), so that it does not block the other items.
  */
 export interface Maintenance {
   /** Makes up to `limit` scheduled jobs ready, if they are due. */
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
    * Resumes up to `limit` queues, job types and recurring jobs whose pauses have ended, and records each resumption in
-   * the audit log. Queues and job types work again as soon as their pause ends, even before this is called, with one
-   * exception: jobs of a paused type that a queue scan has already skipped are claimed only afterwards.
+   * the audit log. Servers claim jobs again as soon as the pause of a queue or job type ends, even before this call.
+   * There is one exception: if a queue scan has already skipped jobs of a paused type, they are claimed only after this
+   * call.
    */
   resumeDue(limit: number): Promise<ResumptionReport>;
   /**
@@ -42,8 +43,8 @@ export interface Maintenance {
    */
   resolveDependencies(limit: number): Promise<number>;
   /**
-   * Declares servers dead if their heartbeats have stopped. Rescues the jobs of these servers, and all other running
-   * jobs whose leases have expired or whose servers are not registered.
+   * Declares servers dead if their heartbeats have stopped. Rescues the jobs of these servers, as well as other running
+   * jobs if their leases have expired or their servers are not registered.
    */
   rescue(): Promise<RescueReport>;
   /**

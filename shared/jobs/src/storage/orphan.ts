@@ -9,7 +9,10 @@ export interface Orphan {
    * {@link maxExamined}).
    */
   readonly jobs: number;
-  /** `no-server`: no server consumes the queue. `no-handler`: none of its servers has a handler for the name. */
+  /**
+   * `no-server`: no server consumes the queue. `no-handler`: no server that consumes the queue has a handler for the
+   * name.
+   */
   readonly reason: 'no-server' | 'no-handler';
 }
 

@@ -1,9 +1,9 @@
-/** Minimum delay in milliseconds, because timers are not precise enough for shorter delays. */
+/** Minimum delay in milliseconds. Timers are not precise enough for shorter delays. */
 const minPauseMs = 5;
 
 /**
- * Schedules notifications for queues whose rate limit is exhausted, so that servers poll them again as soon as the
- * limit allows. Each queue has at most one timer, which fires at the earliest requested time.
+ * Schedules notifications for queues whose rate limit is exhausted, so that servers poll these queues again as soon as
+ * the limit allows. Each queue has at most one timer. The timer fires at the earliest requested time.
  */
 export class QueuePollTimers {
   readonly #notify: (queue: string) => void;

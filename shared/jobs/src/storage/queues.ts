@@ -36,7 +36,7 @@ export type QueueDeletion =
   /** The queue does not exist. */
   | 'unknown';
 
-/** A running or ready job, which occupies a slot of its concurrency key. */
+/** A running or ready job that occupies a slot of its concurrency key. */
 export interface KeyOccupant {
   readonly id: string;
   readonly name: string;
@@ -54,7 +54,7 @@ export interface BlockingKey {
   readonly details: {
     /** The limit of the blocked job that is next in line; jobs with the same key can have different limits. */
     readonly limit: number;
-    /** When the next blocked job was created or became due, whichever is later. */
+    /** When the blocked job that is next in line was created or became due, whichever is later. */
     readonly since: Date;
     /** Up to ten of the jobs that occupy a slot; running jobs come first. */
     readonly occupants: readonly KeyOccupant[];
@@ -71,8 +71,8 @@ export interface BlockingKeys {
 /** Reads and controls queues. Pausing, resuming or limiting a queue creates it if it does not exist. */
 export interface Queues {
   /**
-   * Returns a queue; `null` if it does not exist. If the caller passes a transaction, the settings include its
-   * uncommitted changes, but the counts do not.
+   * Returns a queue; `null` if it does not exist. If the caller passes a transaction, its uncommitted changes are
+   * visible in the settings, but not in the counts.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /** Lists all queues, sorted by name. */
@@ -92,10 +92,10 @@ export interface Queues {
   /** Ends a pause, so that servers claim jobs from the queue again. */
   resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
   /**
-   * Sets or removes a queue's limits, which all servers share. The new limits apply to the next claims; jobs that are
-   * already running finish.
+   * Sets or removes a queue's limits. They apply to all servers together. The new limits apply to the next claims; jobs
+   * that are already running finish.
    *
-   * @param limits the limits to change; absent ones stay as they are, and `null` removes a limit
+   * @param limits the limits to change; absent limits stay as they are, and `null` removes a limit
    * @throws {RangeError} if a limit is out of bounds
    */
   limit(

@@ -34,8 +34,8 @@ export interface FiredRecurringJob {
 export interface FiringReport {
   readonly fired: FiredRecurringJob[];
   /**
-   * Milliseconds until the next recurring job is due, by the storage's clock; 0 if more recurring jobs may be due now;
-   * `null` if none will ever be due.
+   * Milliseconds until the next recurring job is due or can be tried again, by the storage's clock; an implementation
+   * may limit this to a day. 0 if more recurring jobs may be due now; `null` if no recurring job has a next due time.
    */
   readonly nextDueMs: number | null;
 }
@@ -54,7 +54,8 @@ export type RemovalOptions = Pick<ControlOptions<RecurringJob, boolean>, 'check'
 export interface RecurringJobs {
   /**
    * Adds a recurring job on behalf of an operator, or updates the existing one with this id. When updated, a paused
-   * recurring job stays paused, and any other keeps its next due time unless its cron expression or time zone changes.
+   * recurring job stays paused. Any other recurring job keeps its next due time unless its cron expression or time zone
+   * changes.
    *
    * @throws {RecurringJobOwnedError} if the existing recurring job is defined in an application's code
    */
@@ -62,9 +63,9 @@ export interface RecurringJobs {
   /** Adds a recurring job on behalf of an operator. If the id is taken, changes nothing and returns `null`. */
   add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
   /**
-   * Updates a recurring job as {@link addOrUpdate} does. Returns `null` if it does not exist. No other process can
-   * change the recurring job between the call to `change` and the update. Where JavaScript cannot distinguish a number
-   * in the new arguments from the stored one, the stored digits are kept.
+   * Updates a recurring job as {@link addOrUpdate} does. Returns `null` if the recurring job does not exist. No other
+   * process can change the recurring job between the call to `change` and the update. If JavaScript cannot distinguish
+   * a number in the new arguments from the stored number, the stored digits are kept.
    *
    * @param change returns the new version of the recurring job; may be called more than once. If it throws, nothing
    *   changes and the call rejects with the same error
@@ -74,8 +75,8 @@ export interface RecurringJobs {
   /**
    * Like {@link update}, but updates several recurring jobs, all or none. Returns the updated recurring jobs.
    *
-   * @param change receives the existing recurring jobs by id, and returns the new versions of those to be updated; may
-   *   be called more than once
+   * @param change receives the existing recurring jobs by id, and returns new versions of the ones to update; may be
+   *   called more than once
    */
   updateAll(
     ids: readonly string[],
@@ -114,7 +115,7 @@ export interface RecurringJobs {
   /**
    * Stops a recurring job from enqueueing jobs until it is resumed or the pause ends. Due times during the pause do not
    * count as missed. A due time exactly at the end of the pause is not skipped. Returns the paused recurring job;
-   * `null` if it does not exist.
+   * `null` if there is no recurring job with this id.
    *
    * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
    */
@@ -123,9 +124,9 @@ export interface RecurringJobs {
     options?: ControlOptions<RecurringJob, RecurringJob | null> & PauseOptions,
   ): Promise<RecurringJob | null>;
   /**
-   * Ends a pause. The next due time is the first one after now or, if the pause has already reached its end, the first
-   * one at or after that end. Due times during the pause do not count as missed. Returns the resumed recurring job;
-   * `null` if it does not exist.
+   * Ends a pause. The next due time is the first one after now. If the pause has already reached its end, the next due
+   * time is the first one at or after that end. Due times during the pause do not count as missed. Returns the resumed
+   * recurring job; `null` if there is no recurring job with this id.
    */
   resume(
     id: string,

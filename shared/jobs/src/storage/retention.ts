@@ -4,7 +4,8 @@ import type { FinishedState } from '../job/state.js';
 export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
 /**
- * Number of days after which a queue is deleted if it has no unfinished jobs, consumers, settings or recurring jobs.
+ * Number of days after which an idle queue is deleted. A queue is idle while it has no unfinished jobs, consumers,
+ * settings or recurring jobs.
  */
 export const idleQueueDays = 30;
 

@@ -7,7 +7,7 @@ export interface SavedSearch {
   readonly name: string;
   /** The search, in a format chosen by the program that saved it. The dashboard stores URL parameters. */
   readonly query: string;
-  /** The user who last saved the search, as named by the program that authenticated them. */
+  /** Name of the user who last saved the search, as given by the program that authenticated the user. */
   readonly savedBy: string;
   readonly savedAt: Date;
 }
@@ -25,12 +25,12 @@ export const savedSearchBounds = {
 export const maxSavedSearches = 100;
 
 export type SaveSearchResult =
-  /** The search was saved. `before` is the search with the same name that it replaced; `null` if there was none. */
+  /** The search was saved. `before` is the previous search with the same name; `null` if there was none. */
   | { readonly outcome: 'saved'; readonly before: SavedSearch | null }
   /** Nothing was saved, because there are already {@link maxSavedSearches} other searches. */
   | { readonly outcome: 'full' };
 
-/** Stores named job searches, which all users share. */
+/** Stores named job searches. All users share them. */
 export interface SavedSearches {
   /** Lists all saved searches, sorted by name. */
   list(): Promise<SavedSearch[]>;

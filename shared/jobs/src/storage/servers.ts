@@ -23,10 +23,13 @@ export interface ServerDescription {
   readonly timeoutMs: number;
 }
 
-/** The handle with which a registered server reports to the storage, and learns that it was declared dead. */
+/**
+ * A registered server's handle to the storage. It reports the server's status, and shows whether the server was
+ * declared dead.
+ */
 export interface ServerRegistration {
   readonly id: string;
-  /** Aborted when the storage has declared this server dead. */
+  /** Aborted when the storage has declared this server dead or can no longer send its heartbeats. */
   readonly lost: AbortSignal;
   /** Sets the number of running jobs to send with the next heartbeats; 0 until called. */
   report(processing: number): void;
@@ -49,7 +52,8 @@ export type ServerControlResult =
 /** Registers, lists and controls servers. */
 export interface Servers {
   /**
-   * Adds a server and sends its heartbeats until it unregisters, even while the caller's event loop is blocked.
+   * Adds a server, and sends its heartbeats until the server unregisters. The Postgres storage normally sends them from
+   * a separate thread, so that they continue while the caller's event loop is blocked.
    *
    * @param onRequest called once for each request that an operator makes to this server
    */

@@ -28,7 +28,7 @@ export const setAsideRoles = [
 
 export type SetAsideRole = (typeof setAsideRoles)[number];
 
-/** An item that background work skips, because processing it failed, probably due to the item's own data. */
+/** An item that background work skips because processing it has failed, probably due to the item's data. */
 export interface SetAsideItem {
   /** A decimal number as a string; higher for items that were set aside later. */
   readonly id: string;
@@ -38,7 +38,7 @@ export interface SetAsideItem {
    * the name of a task. For `bulk`, see {@link bulkKey}.
    */
   readonly key: string;
-  /** The queue to which the item belongs; `null` if it belongs to none or the queue is not recorded. */
+  /** The queue to which the item belongs; `null` if the item belongs to no queue or its queue is not recorded. */
   readonly queue: string | null;
   readonly jobId: string | null;
   /** The latest error. */
@@ -102,8 +102,8 @@ export function setAsideRetryMs(failures: number): number {
 
 /**
  * The items that background work has set aside. An item is retried after a minute, then at growing intervals of up to
- * an hour, and removed once it succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only by
- * {@link retry}.
+ * an hour, and removed once a retry succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only
+ * by {@link retry}.
  */
 export interface SetAside {
   /** Lists the items, most recently set aside first. */

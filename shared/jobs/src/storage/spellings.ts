@@ -13,10 +13,10 @@ const maxOthers = 10;
 
 /** Words of up to this many characters are taken literally. */
 const literalLength = 3;
-/** Words of at least this many characters may contain two typos; shorter ones may contain one. */
+/** Words of at least this many characters may contain two typos; shorter words may contain one. */
 const longLength = 8;
 
-/** Number of characters at the start of an error that are searched for similar words. */
+/** How many characters at the start of an error are searched for similar words. */
 export const maxErrorText = 200;
 
 /** Words of more than this many characters are taken literally. */
@@ -33,7 +33,7 @@ export function allowedTypos(word: string): number {
 
 /**
  * Returns the spellings of each search word: the word itself, followed by up to ten similar words from `texts`, fewest
- * typos first. {@link allowedTypos} limits how much they may differ.
+ * typos first. {@link allowedTypos} limits how much a similar word may differ.
  *
  * @param texts the texts to take similar words from: names of jobs and queues, tags, recurring job ids, errors
  */
@@ -73,8 +73,8 @@ function wordsIn(texts: Iterable<string>): string[] {
 }
 
 /**
- * Returns how many typos are needed in total to find all search words in a text; `undefined` if a word does not occur
- * in any of its spellings.
+ * Returns how many typos are needed in total to find all search words in a text; `undefined` if the text contains no
+ * spelling of one of the words.
  *
  * @param text the text, in lower case
  * @param words the spellings of each search word, fewest typos first, as returned by {@link spellingsOf}

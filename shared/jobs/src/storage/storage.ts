@@ -54,12 +54,12 @@ export interface JobStorage {
   readonly setAside: SetAside;
   readonly alerts: Alerts;
   /**
-   * The storage's clock, which determines all times of jobs and heartbeats. Reading it takes no query, because this
-   * process estimates the time. Once the storage is open, the estimate is accurate to a few milliseconds, however wrong
-   * this machine's clock is.
+   * The storage's clock. All times of jobs and heartbeats are measured by this clock. Reading it takes no query,
+   * because this process estimates the time. Once the storage is open, the estimate is accurate to a few milliseconds,
+   * however wrong this machine's clock is.
    */
   readonly clock: Clock;
-  /** Returns the exact time of the storage's clock instead of an estimate, which may take a query. */
+  /** Returns the exact time of the storage's clock instead of an estimate. May take a query. */
   readClock(): Promise<Date>;
   /** Checks that the storage responds; rejects if it does not. */
   ping(): Promise<void>;

@@ -4,7 +4,9 @@ import { Timing } from './timings.js';
 
 const minuteMs = 60_000;
 
-/** Maximum number of cells to keep while the storage is unreachable. Beyond that, the oldest are discarded. */
+/**
+ * Maximum number of cells to keep while the storage is unreachable. If there are more, the oldest cells are discarded.
+ */
 const maxCells = 20_000;
 
 /** The timings of the attempts of one job name, in one queue and one minute. */

@@ -15,7 +15,7 @@ export class Timing {
   retried = 0;
   /** How long jobs were ready before their attempts started. */
   readonly waiting = new DurationHistogram();
-  /** How long attempts ran, whatever their outcome. Excludes snoozed attempts. */
+  /** How long attempts ran, excluding snoozed attempts. */
   readonly running = new DurationHistogram();
 
   copy(): Timing {
@@ -33,7 +33,7 @@ export class Timing {
   }
 }
 
-/** Stands for all further job names once timings are stored for `timingsKept.names` different names. */
+/** The name that replaces all further job names once timings are stored for `timingsKept.names` different names. */
 export const otherNames = '(other)';
 
 /**
@@ -46,7 +46,7 @@ export const timingsKept = {
   names: 1_000,
 } as const;
 
-/** Maximum number of buckets that one query may return. */
+/** Maximum number of buckets that one query can return. */
 const maxBuckets = 800;
 
 export interface TimingQuery {
@@ -70,9 +70,9 @@ export interface TimingBucket {
   readonly at: Date;
   readonly timing: Timing;
   /**
-   * The largest number of ready jobs measured within the bucket, in one measurement per minute; `null` if there was no
-   * measurement because no server was running. If many jobs are ready, the number for a single job name is extrapolated
-   * from a sample.
+   * The largest number of ready jobs that was measured within the bucket. The number is measured once a minute while a
+   * server is running; `null` if there was no measurement. If many jobs are ready, the number for a single job name is
+   * extrapolated from a sample.
    */
   backlog: number | null;
 }
@@ -91,8 +91,8 @@ export interface NameTiming {
 }
 
 /**
- * Measures how long jobs wait and run. Recording an attempt only updates counters in this process, which the storage
- * writes every few seconds. If the process is killed, counts that have not been written yet are lost.
+ * Measures how long jobs wait and run. Recording an attempt only updates counters in this process. The storage writes
+ * these counters every few seconds. If the process is killed, counts that have not been written yet are lost.
  */
 export interface Timings {
   /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
@@ -100,8 +100,9 @@ export interface Timings {
   /** Records that an attempt has ended after `ranMs` milliseconds. Snoozed attempts are not counted. */
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
   /**
-   * Returns the timings in consecutive buckets, oldest first. Waiting times are counted in the bucket in which the
-   * attempt starts, everything else in the bucket in which it ends. The cost does not depend on the number of jobs.
+   * Returns the timings in consecutive buckets, oldest first. A waiting time counts towards the bucket in which the
+   * attempt starts; everything else counts towards the bucket in which the attempt ends. The cost does not depend on
+   * the number of jobs.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -159,8 +160,8 @@ const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes 
 
 /**
  * Returns a suitable bucket length for a time span, in milliseconds: the shortest of several round lengths that yields
- * at most 120 buckets, or a day if none does. At least an hour if timings by the minute are no longer kept for the
- * start of the span.
+ * at most 120 buckets, or a day if no length does. The result is at least an hour if timings by the minute are no
+ * longer kept for the start of the span.
  *
  * @param nowMs the current time by the storage's clock
  */

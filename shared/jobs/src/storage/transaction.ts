@@ -8,7 +8,7 @@ export interface TransactionRows<Row extends object> {
 /**
  * A caller's open transaction, with the part of a `pg` client's interface that the storage needs. The caller begins and
  * ends the transaction; the storage only runs statements in it. Statements use numbered placeholders such as `$1`. Any
- * driver that can run such statements in a transaction can be adapted to this interface.
+ * driver that can run them in a transaction can be adapted to this interface.
  */
 export interface TransactionClient {
   query<Row extends object = Readonly<Record<string, unknown>>>(

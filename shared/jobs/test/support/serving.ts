@@ -9,7 +9,7 @@ import {
   silentLogger,
 } from '../../src/index.js';
 
-/** Runs `work` while a server with these handlers runs the queue's jobs. */
+/** Runs `work` while a server with these handlers runs the queue's jobs. Then stops the server. */
 export async function whileServing<Result>(
   storage: JobStorage,
   queue: string,
@@ -33,7 +33,7 @@ export async function whileServing<Result>(
   }
 }
 
-/** Waits until a job is in this state, and resolves to it. */
+/** Waits until a job is in this state, and resolves to the job. */
 export async function jobInState(storage: JobStorage, id: string, state: JobState): Promise<Job> {
   return eventually(async () => {
     const job = await storage.jobs.find(id);

@@ -1,7 +1,7 @@
 import { isSqlError } from '../errors/incident.js';
 import type { Database, PooledConnection, QueryResult, Transaction } from './database.js';
 
-/** Serialization failure and deadlock, after which the transaction can simply run again. */
+/** SQLSTATEs of a serialization failure and of a deadlock. After either, the transaction can simply run again. */
 const retryable = new Set(['40001', '40P01']);
 const attempts = 4;
 
@@ -9,7 +9,8 @@ const attempts = 4;
  * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or
  * a deadlock the work runs again, up to four times in total, so it must have no side effects outside the transaction.
  *
- * @param on the database in which to begin a transaction, or an open transaction for the work to join
+ * @param on the database in which to begin a transaction, or an open transaction for the work to join. An open
+ *   transaction is neither committed nor rolled back here, and the work runs only once
  */
 export async function inTransaction<Result>(
   on: Database | Transaction,
@@ -36,7 +37,7 @@ async function once<Result>(
   try {
     await connection.query('begin isolation level read committed');
     result = await work(transaction);
-    // If the work ignored the error of a statement, Postgres rolls back but reports no error.
+    // If the work ignored the error of a statement, Postgres answers the commit with a rollback and reports no error.
     const { command } = await connection.query('commit');
     if (command === 'ROLLBACK')
       throw new Error('A statement of the transaction had failed, so it was rolled back');

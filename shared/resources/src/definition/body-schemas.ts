@@ -6,7 +6,7 @@ import { mapValues } from '../validation/map-values.js';
 export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
-  /** The body of a merge patch, which may contain incomplete objects. */
+  /** The body of a merge patch. Objects in it may be incomplete. */
   readonly patch: JsonSchema;
   /**
    * The part of `patch` that is checked before the patch is applied: everything except the values inside objects.

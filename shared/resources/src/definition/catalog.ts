@@ -12,8 +12,8 @@ export interface Catalog {
 
 /**
  * Creates the storage of each resource, including children.
- * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource
- * stored in a table has no database
+ * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource is
+ *   stored in a table and there is no platform
  */
 export function createCatalog(resources: readonly Resource[], platform: Platform | undefined): Catalog {
   const roots = new Map<string, Resource>();
@@ -39,7 +39,8 @@ export function createCatalog(resources: readonly Resource[], platform: Platform
 
 /**
  * Checks that two resources have different singulars, because schemas and operations in the OpenAPI document are named
- * after them.
+ * after the singulars.
+ * @throws {DefinitionError} if the singulars are equal
  */
 function requireOwnSingular(one: Resource, other: Resource): void {
   if (one.singular !== other.singular) return;

@@ -5,7 +5,7 @@ const otherFormats = new Set(['uuid', 'date-time', 'date', 'time', 'duration']);
 
 const scalars = new Set(['string', 'number', 'integer', 'boolean', 'date-time']);
 
-/** Returns the fields that `q` searches by default: those that hold text or arrays of text. */
+/** Returns the fields that `q` searches by default: all fields with text or an array of text. */
 export function textFields({ properties = {} }: JsonSchema): readonly string[] {
   return fieldsOf(
     properties,
@@ -13,7 +13,7 @@ export function textFields({ properties = {} }: JsonSchema): readonly string[] {
   );
 }
 
-/** Returns the fields that `sort` accepts by default: those that hold a single value. */
+/** Returns the fields that `sort` accepts by default: all fields with a single value. */
 export function scalarFields({ properties = {} }: JsonSchema): readonly string[] {
   return fieldsOf(properties, (schema) => {
     const types = typesOf(schema).filter((type) => type !== 'null');

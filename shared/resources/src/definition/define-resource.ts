@@ -26,7 +26,7 @@ import type { AnyStorage, StorageFunction } from './storage.js';
 
 /**
  * Defines a resource whose storage is a set of functions, given as `storage`.
- * @throws {DefinitionError} if the definition breaks a rule, which the message states
+ * @throws {DefinitionError} if the definition breaks a rule; the message states the rule
  */
 export function defineResource<
   Item extends TObject,
@@ -36,7 +36,7 @@ export function defineResource<
 >(definition: ResourceDefinition<Item, ServerSet, Create, Operations>): Resource;
 /**
  * Defines a resource whose storage is built from the definition: `defineResource({ … }, tableStorage({ … }))`.
- * @throws {DefinitionError} if the definition breaks a rule, which the message states
+ * @throws {DefinitionError} if the definition breaks a rule; the message states the rule
  */
 export function defineResource<
   Item extends TObject,
@@ -63,8 +63,8 @@ type AnyDescription = ResourceDescription<TObject, string, TSchema | undefined, 
 type AnyFactory = StorageFactory<never, never>;
 
 /**
- * Returns the factory of a storage that is a set of functions. The parameter types of the functions can be erased here,
- * because the functions are called only with values that match the schemas.
+ * Returns a factory for a storage that is given as a set of functions. The parameter types of the functions can be
+ * erased here, because the functions are called only with values that match the schemas.
  */
 function functionStorage(storage: AnyStorage): AnyFactory {
   return { operations: Object.keys(storage.operations ?? {}), changesStates: false, create: () => storage };

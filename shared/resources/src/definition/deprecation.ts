@@ -18,7 +18,7 @@ export interface Deprecation {
 }
 
 /**
- * Validates a declaration and parses its times.
+ * Validates a declaration and parses its times. Returns undefined if nothing is declared.
  *
  * @throws {DefinitionError} if a time is not ISO 8601, or the sunset is not after the deprecation
  */
@@ -33,7 +33,9 @@ export function compileDeprecation(declared: DeprecationDeclaration | undefined)
   return { since, sunset, instead: declared.instead };
 }
 
-/** Returns the deprecation of the first source that has one. Pass the most specific source first. */
+/**
+ * Returns the deprecation of the first source that has one; undefined if none has. Pass the most specific source first.
+ */
 export function firstDeprecation(
   sources: readonly ({ readonly deprecated: Deprecation | undefined } | undefined)[],
 ): Deprecation | undefined {

@@ -2,10 +2,7 @@
 export interface ServerSentEvent {
   /** The type of the event; if omitted, clients see `message`. */
   readonly event?: string;
-  /**
-   * The position from which a client that has received this event resumes after reconnecting. Must not contain line
-   * breaks.
-   */
+  /** Where a client that has received this event resumes after reconnecting. Must not contain line breaks. */
   readonly id?: string;
   /** Sent as JSON. */
   readonly data: unknown;
@@ -18,7 +15,7 @@ export interface ServerSentEvent {
 export interface EventSource {
   readonly events: AsyncIterable<ServerSentEvent>;
   /**
-   * Returns the position from which a client that has received everything so far resumes; undefined while events are
+   * Returns the position at which a client resumes once it has received all events so far; undefined while events are
    * pending. Sent with heartbeats.
    */
   readonly position?: () => string | undefined;

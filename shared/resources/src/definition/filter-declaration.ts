@@ -15,7 +15,10 @@ export type FilterDeclaration<Field extends string> =
   | {
       readonly field: Field;
       readonly match: Match;
-      /** Whether an exact filter may be given only once; `false` by default. */
+      /**
+       * Whether an `exact` or `path` filter may be given only once; `false` by default. Other filters may always be
+       * given only once.
+       */
       readonly single?: boolean;
       readonly description?: string;
     };

@@ -13,7 +13,9 @@ export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
 /** The fields that clients may write: all except the server-set fields. */
 export type WritableOf<Item extends TObject, ServerSet extends string> = Omit<Static<Item>, ServerSet>;
 
-/** The type of a POST body: that of the create schema if there is one, otherwise an item with all writable fields. */
+/**
+ * The type of a POST body: the type of the create schema or, without such a schema, an item with all writable fields.
+ */
 export type CreateOf<Item extends TObject, ServerSet extends string, Create> = Create extends TSchema
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
@@ -21,8 +23,8 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
 /** Options for a standard call: wording for the reference, and a deprecation. */
 export interface CallDeclaration {
   /**
-   * Replaces the standard heading and description, for a call that does something other than its name suggests, such as
-   * `Add a customer to a group`.
+   * Replaces the standard heading and description of a call. Needed if the call does something other than its name
+   * suggests, such as `Add a customer to a group`.
    */
   readonly wording?: { readonly summary: string; readonly description: string };
   /** Sentences that the reference appends to the call's description. */
@@ -30,7 +32,7 @@ export interface CallDeclaration {
   readonly deprecated?: DeprecationDeclaration;
 }
 
-/** A special operation, which clients call with `PUT {item}/{verb}`. */
+/** A special operation. Clients call it with `PUT {item}/{verb}`. */
 export interface OperationDeclaration {
   /** A short sentence for the reference, in the imperative and without a full stop: `Refund an order`. */
   readonly summary: string;
@@ -54,15 +56,15 @@ export interface OperationDeclaration {
 }
 
 /**
- * The states from which an operation is allowed, and the states that it leads to. In any other state, the operation is
- * rejected (40902).
+ * The states from which an operation is allowed, and the states that it leads to. In the states in `unchanged`, the
+ * operation has no effect. In any other state, it is rejected (40902).
  */
 export interface StateChange {
   readonly field: string;
   readonly from: readonly [string, ...string[]];
   /** An operation on a table leads to the first of these states, unless its code returns another. */
   readonly to: readonly [string, ...string[]];
-  /** The states in which the operation returns the item unchanged; default: those in `to`. */
+  /** The states in which the operation returns the item unchanged; default: the states in `to`. */
   readonly unchanged?: readonly string[];
 }
 
@@ -76,7 +78,7 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 };
 
 /**
- * The reasons why a resource does not support calls that other resources support: one sentence for each storage
+ * Explains why a resource does not support calls that other resources support. There is one sentence for each storage
  * function, shown in the reference and in the 405 response, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
  */
 export type NotAllowed = {
@@ -105,7 +107,10 @@ export interface ChildDeclaration {
   readonly by?: string;
   /** The storage functions that are served below this parent; default: all functions of the child's storage. */
   readonly serves?: readonly StorageFunction[];
-  /** The reasons why calls are not served below this parent. They take precedence over the child's own reasons. */
+  /**
+   * The reasons why calls are not served below this parent. They take precedence over the reasons of the child
+   * resource.
+   */
   readonly notAllowed?: NotAllowed;
 }
 
@@ -118,15 +123,15 @@ export interface ResourceDescription<
 > {
   /** A plural noun in lower case, with dashes between words: the first path segment. */
   readonly name: string;
-  /** The singular of `name`; needed only if it is irregular. */
+  /** The singular of `name`; by default, derived from `name` by the rules of English. */
   readonly singular?: string;
-  /** The singular as it is written in sentences; by default, `singular` with spaces instead of dashes. */
+  /** The singular as it is written in sentences; by default, derived from `singular`: `line-item` → `line item`. */
   readonly noun?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;
-  /** Notes and deprecations of calls, by the storage function that serves the call. */
+  /** Wording, notes and deprecations of calls, by the storage function that serves the call. */
   readonly calls?: Readonly<Partial<Record<StorageFunction, CallDeclaration>>>;
-  /** The deprecation of all calls of the resource, and of the resources below it. */
+  /** The deprecation of all calls of this resource and of the resources below it. */
   readonly deprecated?: DeprecationDeclaration;
   readonly item: Item;
   /** The field that identifies an item in paths; default `id`. */
@@ -145,7 +150,10 @@ export interface ResourceDescription<
   readonly filters?: Readonly<Record<string, FilterDeclaration<NoInfer<FieldOf<Item>>>>>;
   /** Fields that `sort` accepts; default: every field with a single value. */
   readonly sort?: readonly NoInfer<FieldOf<Item>>[];
-  /** Sort terms for requests without `sort`, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
+  /**
+   * Sort terms for requests without `sort`, e.g. `['-createdAt']`. The key is appended if it is not among them.
+   * Default: by key.
+   */
   readonly defaultSort?: readonly NoInfer<FieldOf<Item> | `-${FieldOf<Item>}`>[];
   /**
    * Fields that `q` and `/search/{keyword}` search; default: every field that holds text or an array of text. `[]`
@@ -164,11 +172,14 @@ export interface ResourceDescription<
    */
   readonly limits?: { readonly default?: number; readonly max?: number };
   /**
-   * Whether a DELETE takes the query parameter `reason`, which the storage receives as `context.reason`. `required`: a
+   * Whether a DELETE takes the query parameter `reason`. The storage receives it as `context.reason`. `required`: a
    * DELETE without a reason is rejected with 400. Default: no reason is accepted.
    */
   readonly deletionReason?: DeletionReason;
-  /** `required`: changes without If-Match are rejected with 428. Default `optional`. */
+  /**
+   * `required`: a PUT, PATCH or DELETE of an item, or a bulk PUT, is rejected with 428 if it has no `If-Match`. Special
+   * operations do not need `If-Match`. Default `optional`.
+   */
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
   readonly children?: readonly ChildDeclaration[];
@@ -193,7 +204,7 @@ export interface ResourceDefinition<
 /**
  * Builds the storage of a resource from its definition when the API starts. `tableStorage` returns such a factory.
  * @typeParam Item the resource's item
- * @typeParam Bodies the bodies of its operations, by verb
+ * @typeParam Bodies the bodies of the resource's operations, by verb
  */
 export interface StorageFactory<Item, Bodies> {
   /** The verbs of the operations that the storage has code for. */

@@ -16,7 +16,8 @@ export type Check<Item> = (current: Item) => void;
 /**
  * Performs a special operation, whose body has already been validated. `check`, if given, throws an ApiError unless
  * `If-Match` and `If-None-Match` hold: call it with the current item while the item is locked, before changing
- * anything. The toolkit also calls it beforehand, but without the lock, so another change could come in between.
+ * anything. If the storage has `get`, the toolkit also calls `check` beforehand. The item is not locked then, so
+ * another change can follow that call.
  */
 export type OperationFunction<Item, Body> = (
   id: string,
@@ -26,8 +27,9 @@ export type OperationFunction<Item, Body> = (
 ) => Promise<Item | WithJob<Item> | undefined>;
 
 /**
- * The result of an operation that leaves the rest of its work to a job: the item, and the id of the job. With `Prefer:
- * respond-async`, the response contains the location of the job.
+ * The result of an operation that leaves the rest of its work to a job: the item, and the id of the job. If the
+ * operation declares `enqueues`, the response to a request with `Prefer: respond-async` is 202 with the location of the
+ * job.
  */
 export class WithJob<Item> {
   static {
@@ -63,8 +65,8 @@ export class Existing<Item> {
 
 /**
  * The functions behind a resource. Each function enables one call: `list` enables GET on the collection, `create` POST,
- * and so on; calls without a function get a 405. Any function may throw an ApiError; other errors become a 500 unless
- * the API's `classifyError` converts them.
+ * and so on; calls without a function get a 405. Any function may throw an ApiError. The API's `classifyError` can
+ * convert other errors, and known Postgres errors are converted as well; all remaining errors become a 500.
  */
 export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** Declares that `list` honours `query.seek`, so the links of large collections can use cursors. */
@@ -76,12 +78,12 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   get?(id: string, context: CallContext): Promise<Item | undefined>;
   /**
    * Serves GET on the collection as server-sent events, in place of `list`. The signal aborts when the caller
-   * disconnects.
+   * disconnects or loses access.
    */
   stream?(query: StreamQuery, context: CallContext, signal: AbortSignal): Promise<EventSource>;
   /**
-   * GET on an item with `?wait=`: resolves to the item once it has reached the state that clients wait for, or in its
-   * current state on timeout or abort. Resolves to undefined if there is no such item.
+   * Serves GET on an item with `?wait=`. Resolves to the item once it has reached the state that clients wait for, or
+   * to the current item on timeout or abort. Resolves to undefined if there is no such item.
    */
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
@@ -101,9 +103,9 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** DELETE on the collection; resolves to the number of deleted items. */
   deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number>;
   /**
-   * Special operations by verb. Each resolves to the changed item, or to undefined if there is no such item. It throws
-   * 40902 if the state of the item forbids the operation, and has no effect on an item that is already in the target
-   * state.
+   * Special operations by verb. Each resolves to the changed item, to a {@link WithJob} that contains it, or to
+   * undefined if there is no such item. Each throws 40902 if the state of the item forbids the operation, and has no
+   * effect on an item that is already in the target state.
    */
   readonly operations?: {
     readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;

@@ -24,7 +24,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The first 100 problems. */
   readonly problems: readonly [Problem, ...Problem[]];
-  /** The total number of problems. */
+  /** The total number of problems, including problems that are not listed. */
   readonly count: number;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -86,7 +86,7 @@ export class ProblemList {
     for (const problem of problems) this.add(problem);
   }
 
-  /** Adds problems with the same status. `count` includes problems that are not listed. */
+  /** Adds problems that all have the same status. `count` also counts problems that are not listed. */
   #addAll(problems: readonly [Problem, ...Problem[]], count: number): void {
     const status = statusOf(problems[0].code);
     const known = this.#byStatus.get(status) ?? { listed: [], count: 0 };

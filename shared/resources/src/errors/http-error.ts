@@ -20,14 +20,17 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map(
 );
 
 /**
- * Returns the API error for an HTTP status. If the catalogue has none for it, uses 40003 for a status below 500,
+ * Returns the API error for an HTTP status. A status without an entry in `codeOf` becomes 40003 if it is below 500,
  * otherwise 50001.
  */
 export function fromStatus(status: number, message: string): ApiError {
   return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);
 }
 
-/** Converts Koa's HTTP errors, such as those of `ctx.throw(404)`, to API errors; returns other errors unchanged. */
+/**
+ * Converts an HTTP error of Koa, such as from `ctx.throw(404)`, to an API error. Returns other errors, and errors with
+ * a status that has no entry in `codeOf`, unchanged.
+ */
 export function fromHttpError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;
   const code = typeof error.status === 'number' ? codes.get(error.status) : undefined;

@@ -19,8 +19,8 @@ export function newIncident(error: unknown): Incident {
 }
 
 /**
- * Returns whether the error is from Postgres: its `code` is then a SQLSTATE of five characters, and its message may
- * quote values.
+ * Returns whether the error comes from Postgres. If so, its `code` is a SQLSTATE of five characters, and its message
+ * may quote values.
  */
 export function isSqlError(error: unknown): error is Error & { code: string } {
   return (

@@ -13,7 +13,10 @@ export type Middleware = Koa.Middleware;
 /** Rejects a request before it is processed, by throwing an {@link ApiError}. */
 export type RequestGuard = (ctx: Koa.Context) => void;
 
-/** Returns the responder as Koa middleware. */
+/**
+ * Returns Koa middleware that sends the responses of the responder. Requests for other paths go to later middleware. By
+ * default, `guard` accepts all requests.
+ */
 export function koaAdapter(
   responder: Responder,
   bodyLimitBytes: number,
@@ -39,8 +42,8 @@ export function koaAdapter(
     }
 
     /**
-     * Runs the middleware after this one. Returns an error payload if it throws or sends no response, otherwise
-     * undefined.
+     * Runs the middleware after this one. Returns an error payload if that middleware throws, or leaves an error status
+     * without a body; otherwise undefined.
      */
     async function answerOfOtherMiddleware(apiRequest: ApiRequest): Promise<ApiResponse | undefined> {
       try {

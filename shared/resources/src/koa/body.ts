@@ -8,7 +8,8 @@ import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 
 /**
- * Returns a function that reads and parses the JSON body of a request. It resolves to undefined if the body is empty.
+ * Returns a function that reads and parses the JSON body of a request. The function resolves to undefined if the body
+ * is empty.
  */
 export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
   // Uses the parser only to limit the size of the body and to decompress it, because its JSON mode would silently

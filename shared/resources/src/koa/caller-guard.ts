@@ -7,8 +7,9 @@ import { requireNoParameters } from '../query/query-parser.js';
 import { toApiRequest } from './request.js';
 
 /**
- * Requires a scope for routes that are not resources and take no query parameters. Use it after the resource API, which
- * turns the errors thrown here into responses. Sets `ctx.state.principal`.
+ * Requires a scope on routes that are not resources. Also applies the rate limit, and rejects query parameters and
+ * bodies that are not JSON. Use it after the resource API, which turns the errors thrown here into responses. Sets
+ * `ctx.state.principal`.
  * @param value a value, such as a queue, that the row scope of the caller must include; if omitted, callers with a row
  *   scope are rejected
  */
@@ -26,8 +27,8 @@ export function requireCaller(accessControl: AccessControl, scope: string, value
 }
 
 /**
- * Applies the rate limit to routes that need no credentials, counting requests by address. Use it after the resource
- * API.
+ * Applies the rate limit to routes that need no credentials. Counts requests by network address. Use it after the
+ * resource API, which turns the errors thrown here into responses.
  */
 export function countRequests(accessControl: AccessControl): Koa.Middleware {
   return async (ctx, next) => {

@@ -9,7 +9,9 @@ const zip = promisify(gzip);
 const minBytes = 1024;
 
 export interface Encoded {
-  /** A string if the body was not compressed: Node sends a string together with the headers, in one write. */
+  /**
+   * The original string if the body was not compressed. Node sends a string together with the headers, in one write.
+   */
   readonly body: string | Buffer;
   /** undefined if the body was not compressed. */
   readonly encoding: 'br' | 'gzip' | undefined;
@@ -32,7 +34,7 @@ export async function compress(text: string, acceptEncoding: string): Promise<En
   }
 }
 
-/** Returns the strong ETag of a compressed body, which must differ from that of the uncompressed body. */
+/** Returns the strong ETag of a compressed body. It must differ from the ETag of the uncompressed body. */
 export function tagOfEncoded(etag: string, encoding: string): string {
   return etag.replace(/"$/, `-${encoding}"`);
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { apiError } from '../errors/api-error.js';
 
 /**
- * Maximum length of a URL, in characters. It is limited because the links of a page, which are sent in a header, repeat
- * the query, and clients limit the size of headers.
+ * Maximum length of a URL, in characters. It is limited because each link of a page repeats the query. The links are
+ * sent in a header, and clients limit the size of headers.
  */
 const maxUrlLength = 12_000;
 

@@ -31,8 +31,8 @@ export function completedSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Converts a union of one type and null to a list of types, which is easier to understand for tools and readers. Leaves
- * other unions unchanged.
+ * Converts a union of one type and null to a list of types, because tools and readers understand a list more easily.
+ * Leaves other unions unchanged.
  */
 function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
   const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
@@ -54,8 +54,8 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
 const maxPublishedItems = 1_000;
 
 /**
- * Completes the schema of a request body, whose limits have already been added. Array bounds that are too large for
- * tools are moved to the description.
+ * Completes the schema of a request body for the OpenAPI document. The schema must already have limits. Array bounds
+ * that are too large for tools are moved to the description.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
   return withoutLargeBounds(completedSchema(schema));
@@ -75,7 +75,7 @@ function withoutLargeBounds(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns the type of an enumeration's values, because code generators and forms need it besides `enum`. */
+/** Returns the type of an enumeration's values. Code generators and forms need the type in addition to `enum`. */
 function typeOf(values: readonly unknown[]): Pick<JsonSchema, 'type'> {
   const types = [...new Set(values.map(nameOfType))];
   const [first] = types;

@@ -32,7 +32,7 @@ export function pageSchema(resource: Resource): JsonSchema {
 }
 
 /**
- * Returns the description of a request body.
+ * Returns an OpenAPI request body with one example.
  * @param types the media types that the request may have
  */
 export function body(

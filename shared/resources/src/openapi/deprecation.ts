@@ -5,8 +5,8 @@ import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
 
 /**
- * Returns the deprecation that applies to a call: its own or, in its absence, that of its resource or of the nearest
- * deprecated parent resource. Returns undefined if none of them is deprecated.
+ * Returns the deprecation that applies to a call: the call's own, else its resource's, else that of the nearest
+ * deprecated parent resource; undefined if there is none.
  */
 export function deprecationAt(
   { resource, parents }: Subject,

@@ -71,7 +71,7 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** A link from a response to an operation; the values of its parameters are runtime expressions. */
+/** A link from a response to an operation. Each parameter has a runtime expression for its value. */
 export interface LinkObject {
   readonly operationId: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -9,7 +9,8 @@ const formats: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns an example of a request body, with the required fields and those whose schema has an example.
+ * Returns an example of a request body. It contains the fields that have an example, and the required fields that have
+ * no default.
  * @param omitted fields to leave out because the server sets them
  */
 export function exampleBody(schema: JsonSchema, omitted: readonly string[] = []): unknown {
@@ -27,7 +28,7 @@ function isSent({ properties, required = [] }: JsonSchema, field: string): boole
 }
 
 /**
- * Returns a value that matches a schema: its example or default, or else the simplest one.
+ * Returns a value for a schema: its example or default, or else a simple value of its type.
  *
  * @param name the field's name, which also serves as the example of a text
  * @param isIncluded chooses the fields of objects; default: all

@@ -99,7 +99,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** Returns references to the given headers and to those that every response has, by HTTP name. */
+/** Returns references to the given headers and to the headers that every response has, by HTTP name. */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

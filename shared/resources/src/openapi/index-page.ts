@@ -5,7 +5,7 @@ import { supportedVersion } from '../pipeline/request/route.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { urlPattern } from './error-responses.js';
 
-/** The index of an API version, with links to its reference and its top-level resources. */
+/** The index of an API version. It links to the reference and the top-level resources. */
 export interface VersionIndex {
   readonly version: string;
   readonly url: string;
@@ -18,7 +18,7 @@ export interface VersionIndex {
   }[];
 }
 
-/** The index of the API, which lists its versions. */
+/** The index of the API: the list of its versions. */
 export interface RootIndex {
   readonly name: string;
   readonly versions: readonly Omit<VersionIndex, 'resources'>[];

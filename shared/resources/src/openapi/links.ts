@@ -11,8 +11,8 @@ export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key
 }
 
 /**
- * Returns the name of a resource in operation ids: the names of its parents, followed by its own name without the words
- * that both share. For example, `Store` and `store-customer` result in `StoreCustomer`.
+ * Returns the name of a resource in operation ids: `owner` followed by the name of the resource. Words that end `owner`
+ * and begin the name appear only once. For example, `Store` and `store-customer` result in `StoreCustomer`.
  *
  * @param owner the singular names of the parents, e.g. `CustomerOrder`
  */

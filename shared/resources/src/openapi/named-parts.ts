@@ -7,9 +7,9 @@ import { describedMembers, ended, wordsOf } from './field-wording.js';
 const anyJson = 'JsonValue';
 
 /**
- * Names the objects that are nested in schemas, so that code generators create types for them. For example, the object
- * in the field `error` of `Job` becomes the schema `JobError`. Equal objects share one schema, named after the first of
- * them, or after the object's `title` if it has one.
+ * Names the objects and unions that are nested in schemas, so that code generators create types for them. For example,
+ * the object in the field `error` of `Job` becomes the schema `JobError`. Equal objects share one schema. It is named
+ * after the object's `title` if there is one, otherwise after the field in which the object was found first.
  */
 export class NamedParts {
   readonly #taken: Set<string>;
@@ -31,7 +31,7 @@ export class NamedParts {
     this.#nameOf.set(keyOf(schema), name);
   }
 
-  /** Returns the schema with references in place of the objects in its fields, and adds those objects to `schemas`. */
+  /** Returns the schema with references in place of the objects and unions in its fields. Adds these to `schemas`. */
   separate(owner: string, schema: JsonSchema): JsonSchema {
     return {
       ...schema,
@@ -96,7 +96,7 @@ function isObject(schema: JsonSchema): boolean {
 }
 
 /**
- * Returns a key for comparing schemas. The keys of two schemas are equal if the schemas differ only in their own
+ * Returns a key for comparing schemas. The keys of two schemas are equal if the schemas differ only in their top-level
  * descriptions or in the order of members.
  */
 function keyOf({ description: _description, ...structure }: JsonSchema): string {

@@ -169,7 +169,7 @@ function reasonsAgainst(place: OperationPlace): readonly string[] {
 
 const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** The calls for which a definition can explain why they are not served. */
+/** The calls that may have a reason in `notAllowed`, each as the reference names it. */
 const refusable = [
   { name: 'create', call: 'POST' },
   { name: 'replaceMany', call: 'PUT' },
@@ -302,7 +302,7 @@ function itemAt(place: OperationPlace, description: string): ResponseObject {
 
 /**
  * Describes the response to a POST: one item if the body is an object, an array if the body is an array. The examples
- * have the same names as those of the body.
+ * of the response have the same names as the examples of the body.
  */
 function created(place: OperationPlace): ResponseObject {
   const { resource, serves } = place;

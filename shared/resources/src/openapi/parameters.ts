@@ -245,8 +245,8 @@ function header(name: string, description: string, schema: JsonSchema, example: 
 }
 
 /**
- * Returns an example for a filter. The example of a time's upper bound is later than that of its lower bound, so that
- * both can be used together.
+ * Returns an example for a filter. The example for an upper bound on a time is later than the example for a lower
+ * bound, so that both can be used together.
  */
 function boundOf(match: string, schema: JsonSchema): unknown {
   const example = exampleOf(schema);

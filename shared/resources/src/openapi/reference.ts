@@ -64,7 +64,8 @@ function tagged(response: ApiResponse): ApiResponse {
 
 /**
  * Returns a 304 if the caller already has the response. The 304 repeats the headers of the response, because browsers
- * replace the stored headers with those of the 304: without them, the page would lose its content security policy.
+ * replace the stored headers with the headers of the 304. Without them, the page would lose its content security
+ * policy.
  */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
   const { 'content-type': _, ...headers } = response.headers;

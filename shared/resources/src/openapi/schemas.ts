@@ -15,7 +15,7 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
  */
 type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
 
-/** Returns the schemas of resources, and those of the objects nested in them. */
+/** Returns the schemas of resources, and of the objects and unions nested in these schemas. */
 export function schemasOf(resources: readonly Resource[]): Schemas {
   const plans = Object.assign({}, ...resources.map(resourceSchemas)) as Plans;
   const parts = new NamedParts(Object.keys(plans));
@@ -108,7 +108,7 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns a reference to the schema of an item in a response for which the caller can select fields. */
+/** Returns a reference to the schema of an item in responses to requests that accept `fields`. */
 export function selectionReference(singular: string): JsonSchema {
   return schemaReference(`${singular} selection`);
 }
@@ -127,8 +127,8 @@ export function createSchemaName({ resource, by }: Child, parent: string | undef
 }
 
 /**
- * Plans the schema of a new child in which the field that the path sets is optional. Returns no plan if that field is
- * not required in the first place.
+ * Plans the schema of the body that creates a child below a parent: the field that the path sets is optional. Returns
+ * no plan if that field is not required in the first place.
  */
 function createBelow(parent: string, child: Child): Plans {
   const { resource, by } = child;
@@ -153,7 +153,7 @@ function createSchemas(resource: Resource, words: string, one: Plans[string]): P
   };
 }
 
-/** Returns the schema of a body, in which fields with a default are optional. */
+/** Returns the schema of a body for the OpenAPI document. Fields with a default are optional. */
 export function bodySchema(schema: JsonSchema): JsonSchema {
   const { required, properties = {}, ...rest } = publishedBody(schema);
   const needed = required?.filter((name) => properties[name]?.default === undefined) ?? [];

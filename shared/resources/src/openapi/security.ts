@@ -19,7 +19,10 @@ export const bearer: SecuritySchemes = {
 
 const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
-/** Adds the required scope to each operation, in its description and as `x-scope`, and the security schemes. */
+/**
+ * Adds to each operation the security schemes and the required scope. The scope appears in the description and in
+ * `x-scope`.
+ */
 export function securedPaths(
   catalog: Catalog,
   { schemes, scopeOf }: Security,

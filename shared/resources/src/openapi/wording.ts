@@ -52,7 +52,7 @@ function stateRules({ field, from, to, unchanged }: Required<StateChange>): stri
   ].join(' ');
 }
 
-/** Phrases that refer to a resource in sentences. The examples are for orders, partly below customers. */
+/** Phrases that refer to a resource in sentences. The examples are for orders, at the top level or below a customer. */
 interface Words {
   /** `order` */
   readonly one: string;

@@ -4,8 +4,8 @@ import type { ApiResponse } from './request/request.js';
 import type { Route } from './request/route.js';
 
 /**
- * Returns the deprecation that applies to a call: its own or, in its absence, that of its resource or of the nearest
- * deprecated parent resource. Returns undefined if none of them is deprecated.
+ * Returns the deprecation that applies to a call: the call's own, else its resource's, else that of the nearest
+ * deprecated parent resource; undefined if there is none.
  */
 export function deprecationOf(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;

@@ -13,13 +13,14 @@ export function entityTag(item: ItemRecord): string {
   return `"${createHash('sha1').update(JSON.stringify(fields)).digest('base64url')}"`;
 }
 
-/** Returns the weak `ETag` of a page: a digest of its items and of the headers that describe it. */
+/** Returns the weak `ETag` of a page: a digest of the items and of the headers that describe the page. */
 export function pageTag(json: string, headers: Readonly<Record<string, string>>): string {
   return `W/"${createHash('sha1').update(json).update(JSON.stringify(headers)).digest('base64url')}"`;
 }
 
 /**
- * Sorts the members of objects. This is ten times as fast for a large item as a replacer function for JSON.stringify.
+ * Sorts the members of objects at every level. For a large item, this is ten times as fast as a replacer function for
+ * JSON.stringify.
  */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -56,12 +57,14 @@ export function parseTags(header: string): TagList | undefined {
   return tags.length === 0 ? undefined : tags;
 }
 
-/** Returns whether one of the tags is strong and equal to this one (RFC 9110, section 8.8.3.2). */
+/** Returns whether one of the tags is strong and equal to `tag`, or `*` was given (RFC 9110, section 8.8.3.2). */
 export function matchesStrongly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque, isWeak }) => !isWeak && opaque === tag);
 }
 
-/** Returns whether one of the tags is equal to this one, weak or strong. */
+/**
+ * Returns whether one of the tags is equal to `tag`, regardless of whether they are weak or strong, or `*` was given.
+ */
 export function matchesWeakly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque }) => opaque === tag.replace(/^W\//, ''));
 }

@@ -9,7 +9,7 @@ import {
 import type { ApiResponse } from './request/request.js';
 
 /**
- * Returns the page that `more info` links to, as HTML, or as JSON for callers that prefer JSON; undefined if there is
+ * Returns the page that `more info` links to: HTML, or JSON for callers that prefer JSON. Returns undefined if there is
  * no such code.
  * @param text the path segment after `/errors/`
  */

@@ -10,8 +10,8 @@ const heartbeatMs = 15_000;
 const heartbeatCheckMs = 1_000;
 
 /**
- * Time that clients wait before they reconnect, in milliseconds. The time is long enough that they do not all reconnect
- * during a restart.
+ * Time that clients wait before they reconnect, in milliseconds. The time is long enough that not all clients reconnect
+ * while the server restarts.
  */
 const retryMs = 2_000;
 
@@ -19,7 +19,10 @@ const retryMs = 2_000;
 const open = new Set<EventStream>();
 let timer: NodeJS.Timeout | undefined;
 
-/** A stream of events as the body of a response. Reads the next event once the client has read the previous one. */
+/**
+ * A stream of events as the body of a response. Reads further events only while its buffer has room, so that events for
+ * a slow client do not pile up in memory.
+ */
 export class EventStream extends Readable {
   readonly #source: EventSource;
   readonly #events: AsyncIterator<ServerSentEvent>;
@@ -53,7 +56,7 @@ export class EventStream extends Readable {
     callback(error);
   }
 
-  /** Sends a heartbeat if the stream has been silent and the client has read everything. */
+  /** Sends a heartbeat if the stream has been silent and its buffer is empty. */
   sendHeartbeat(nowMs: number): void {
     if (nowMs - this.#sentAt < heartbeatMs || this.readableLength > 0) return;
     this.#send(heartbeatText(this.#source.position?.()));
@@ -102,8 +105,8 @@ export function eventText({ event, id, data }: ServerSentEvent): string {
 }
 
 /**
- * Formats a heartbeat: a comment, which clients ignore, and optionally the id from which they resume after
- * reconnecting.
+ * Formats a heartbeat: a comment, which clients ignore. If there is a position, adds it as the id from which clients
+ * resume after reconnecting.
  */
 function heartbeatText(position: string | undefined): string {
   return position === undefined ? ': heartbeat\n\n' : `: heartbeat\nid: ${position}\n\n`;

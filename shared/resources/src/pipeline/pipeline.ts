@@ -18,7 +18,9 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { isPreflight } from './request/response-headers.js';
 import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
-/** Finds the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path. */
+/**
+ * Returns the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path.
+ */
 export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
@@ -42,9 +44,9 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
  * Handles one request. The stages run in the order in which the API documents its checks; only the last stage uses the
  * storage.
  * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; the path of
- * an index has fewer segments
- * @param onCaller receives the caller as soon as it is known, because headers and details of an error response depend
- * on the caller
+ *   an index has fewer segments
+ * @param onCaller called when more becomes known about the caller, because headers and details of an error response
+ *   depend on the caller
  */
 export async function answer(
   pipeline: Pipeline,

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { Filter, FilterParameter } from './filter.js';
 
-/** Query parameters with a fixed meaning, whose names filters cannot use. */
+/** Query parameters with a fixed meaning. Filters cannot have these names. */
 export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;
 
 /** A sort term such as `-createdAt`. */
@@ -38,10 +38,10 @@ export interface QueryRules {
   readonly deletionReason: DeletionReason | undefined;
 }
 
-/** Selects the items for which all filters hold and the search matches. */
+/** Selects items: all filters must hold and, if there is a search, the item must match it. */
 export interface Selection {
   readonly filters: readonly Filter[];
-  /** The value of `q`; undefined for no search. */
+  /** The text to search for, from `q` or from `/search/{keyword}`; undefined if there is no search. */
   readonly search: string | undefined;
   /** The fields to search, from the definition. */
   readonly searchFields: readonly string[];
@@ -49,36 +49,38 @@ export interface Selection {
 
 /** A parsed query on a collection. */
 export interface CollectionQuery extends Selection {
-  /** Ends with the key, so that the order is total. */
+  /** Contains the key, so that the order is total. */
   readonly sort: readonly SortTerm[];
   /** Whether to sort by best match first, then by `sort`; true if there is a search and no explicit sort. */
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
   /**
-   * The position of the cursor, if the page is requested by cursor instead of offset; only items after or before it
-   * match.
+   * The position that a cursor in the request stands for; undefined if the request has no cursor. Only items after or
+   * before this position are on the page.
    */
   readonly seek: Seek | undefined;
   /**
-   * The fields that the caller selected; undefined for all. The toolkit removes other fields from the items, so a
-   * storage need not read them.
+   * The fields that the caller selected; undefined if all fields are wanted. The toolkit removes other fields from the
+   * items, so a storage need not read them.
    */
   readonly fields: readonly string[] | undefined;
-  /** From `Prefer: count=`; `default` means exact where that is cheap, otherwise an estimate. */
+  /** From `Prefer: count=`. `default` means an exact count if it is cheap, otherwise an estimate. */
   readonly count: 'default' | 'exact' | 'none';
 }
 
 /** A parsed query on a stream of events. */
 export interface StreamQuery {
   readonly filters: readonly Filter[];
-  /** The id of the last event that the client received; undefined to start with new events. */
+  /** The id of the last event that the client received; undefined if the client sent none. */
   readonly lastEventId: string | undefined;
 }
 
 /** A position in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term. Empty for the end of the collection, which can only have the direction `before`. */
+  /**
+   * One value for each sort term. Empty if the position is the end of the collection; the direction is then `before`.
+   */
   readonly values: readonly unknown[];
 }

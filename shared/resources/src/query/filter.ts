@@ -25,7 +25,7 @@ export interface FilterParameter {
 /** Maximum depth of a `path` filter, in levels. */
 const maxPathDepth = 10;
 
-/** One condition of a query; an item matches if it has any of the values. */
+/** One condition of a query. If there are several values, an item matches if it has any of them. */
 export interface Filter {
   readonly parameter: string;
   readonly field: string;
@@ -36,7 +36,10 @@ export interface Filter {
   readonly values: readonly (string | number | boolean)[];
 }
 
-/** Finds the filter for the name of a parameter, including names with a path such as `args.order.id`. */
+/**
+ * Finds the filter for the name of a parameter, including names with a path such as `args.order.id`. Returns undefined
+ * if there is none.
+ */
 export function findFilter(
   filters: ReadonlyMap<string, FilterParameter>,
   name: string,
@@ -71,7 +74,7 @@ export function parseFilter(filter: FilterParameter, name: string, values: reado
 
 /**
  * Parses a value by its schema.
- * @throws {ApiError} 40003 if it does not match
+ * @throws {ApiError} 40003 if the value does not match the schema
  */
 export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
   const value = parseScalar(typesOf(schema), text);

@@ -68,9 +68,9 @@ function offsetTargets(
 }
 
 /**
- * Returns links that use cursors. There is always a page on the side from which this page was reached, and one on the
- * other side if the storage found more items. The link `last` leads to a full page that ends with the last item of the
- * collection.
+ * Returns links that use cursors. In the direction of paging, there is a link if the storage found more items. In the
+ * opposite direction, there is one if the request has a cursor, unless the cursor is the end of the collection. The
+ * link `last` leads to a full page that ends with the last item of the collection.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

@@ -11,15 +11,15 @@ export interface Page<Item> {
   /** Whether the total is an estimate. */
   readonly estimated?: boolean;
   /**
-   * Whether a search reached a time or row limit before it had examined every item, so that more items may match. The
-   * total is then a lower bound, so `estimated` must also be set.
+   * Whether a search reached a time or row limit before it had examined every item, so that more items may match. If
+   * the total covers only the items found so far, it is a lower bound, and `estimated` must also be set.
    */
   readonly partial?: boolean;
   /** Whether there are more items beyond this page, in the direction of paging; required only with `seeks`. */
   readonly more?: boolean;
   /**
-   * Whether the page has fewer items than requested because it would have been too large. The next page starts after
-   * the last item.
+   * Whether the page has fewer items than requested because it would have been too large. The items left out are on the
+   * next page in the direction of paging.
    */
   readonly cut?: boolean;
 }
@@ -51,7 +51,10 @@ export function pageOf<Item extends object>(items: readonly Item[], query: Colle
   return { items: page.map(({ item }) => item), total, more: beyond.length > limit };
 }
 
-/** Returns the items that a selection matches, each with its rank, which says how well it matches the search. */
+/**
+ * Returns the items that a selection matches. The rank of an item states how well it matches the search; 0 if there is
+ * no search.
+ */
 function rankedItems<Item extends object>(
   items: readonly Item[],
   { filters, search, searchFields }: Selection,
@@ -86,8 +89,8 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Returns whether a value matches a filter. Supports only `exact` and `partial`, because in-memory collections declare
- * no other filters.
+ * Returns whether a value matches a filter. Supports only `exact` and `partial`. In-memory collections that declare
+ * other filters must apply those themselves.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());

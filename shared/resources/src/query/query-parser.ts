@@ -52,7 +52,10 @@ export function parseCollectionQuery(
   };
 }
 
-/** Parses the query of a stream, which may contain only filters. */
+/**
+ * Parses the query of a stream. Only filters are allowed.
+ * @throws {ApiError} 40002, 40003
+ */
 export function parseFilterQuery(resource: QueryRules, query: string): readonly Filter[] {
   return parseFilters(resource, group(query));
 }
@@ -63,7 +66,10 @@ export interface DeletionQuery {
   readonly reason: string | undefined;
 }
 
-/** Parses the query of a DELETE on a collection: filters, and a reason if the resource takes one. */
+/**
+ * Parses the query of a DELETE on a collection: filters, and a reason if the resource takes one.
+ * @throws {ApiError} 40002, 40003
+ */
 export function parseDeletionQuery(resource: QueryRules, query: string): DeletionQuery {
   const parameters = group(query);
   const reason = takeReason(resource, parameters);
@@ -71,7 +77,7 @@ export function parseDeletionQuery(resource: QueryRules, query: string): Deletio
 }
 
 /**
- * Parses the query of a DELETE on an item, which may contain only a reason, if the resource takes one.
+ * Parses the query of a DELETE on an item and returns the reason, if there is one. Rejects all other parameters.
  * @throws {ApiError} 40002, 40003
  */
 export function parseItemDeletionQuery(resource: QueryRules, query: string): string | undefined {
@@ -88,7 +94,8 @@ export function parseItemDeletionQuery(resource: QueryRules, query: string): str
 export const maxReasonLength = 500;
 
 /**
- * Removes `reason` from the parameters and returns it.
+ * Removes `reason` from the parameters and returns it. Returns undefined if there is no reason, or the resource takes
+ * none.
  * @throws {ApiError} 40003 if a required reason is missing, or the reason is empty or too long
  */
 function takeReason(
@@ -252,8 +259,8 @@ function single(parameters: Parameters, name: string): string | undefined {
 }
 
 /**
- * Appends the key, unless it is already a term, with the direction of the last term, so that one index can serve the
- * whole order.
+ * Appends the key to the terms, unless it is one of them. The key gets the direction of the last term, so that one
+ * index can serve the whole order.
  */
 function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
   if (sort.some(({ field }) => field === key)) return sort;

@@ -26,8 +26,8 @@ export class TextSearch {
   }
 
   /**
-   * Returns the word similarity: the largest share of common trigrams between the search and any contiguous part of the
-   * text.
+   * Returns the word similarity. That is the largest share of common trigrams between the search and any contiguous
+   * part of the text.
    */
   #wordSimilarity(trigrams: readonly string[]): number {
     const size = this.#trigrams.size;

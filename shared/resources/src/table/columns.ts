@@ -1,12 +1,12 @@
 import { DefinitionError } from '../definition/naming.js';
 import { type ItemRecord, type JsonSchema, typesOf } from '../validation/json-schema.js';
 
-/** A field and its column. */
+/** A field of the item, and the column that stores it. */
 export interface Column {
   readonly field: string;
-  /** Quoted, with the alias of the table: `t."created_at"`. */
+  /** The quoted column name with the alias of the table: `t."created_at"`. */
   readonly sql: string;
-  /** Quoted, without an alias. */
+  /** The quoted column name without an alias. */
   readonly name: string;
   /**
    * The expression to select. It converts the value so that the result does not depend on how the driver parses types.

@@ -14,8 +14,8 @@ export class Parameters {
 }
 
 /**
- * Returns the SQL expression that `q` searches. It must be indexable, so it leaves out arrays, which Postgres cannot
- * convert to text with an immutable function.
+ * Returns the SQL expression that `q` searches. The expression must be indexable. It leaves out arrays, because
+ * Postgres cannot convert them to text with an immutable function.
  */
 export function searchExpression(columns: Columns, fields: readonly string[], alias = 't.'): string {
   const texts = fields
@@ -25,7 +25,7 @@ export function searchExpression(columns: Columns, fields: readonly string[], al
   return texts.length === 0 ? "('')" : `(${texts.join(" || ' ' || ")})`;
 }
 
-/** Returns the conditions for a WHERE clause that a selection's filters and search require. */
+/** Returns the WHERE conditions for the filters and the search of a selection. */
 export function selectionConditions(
   columns: Columns,
   searchText: string,
@@ -39,7 +39,7 @@ export function selectionConditions(
   return [...conditions, `(${searchText} ilike ${like} or ${searchText} %> ${text})`];
 }
 
-/** Joins conditions: `a = $1 and b > $2`, or `true` if there are none. */
+/** Joins conditions with `and`: `a = $1 and b > $2`. Returns `true` if there are none. */
 export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
@@ -79,7 +79,10 @@ function roundedBound(
   return column.type === 'integer' && typeof value === 'number' ? round(value) : value;
 }
 
-/** Returns the ORDER BY expressions. Null sorts as the largest value, which is the default of Postgres. */
+/**
+ * Returns the ORDER BY expressions; `reversed` inverts the direction of each. Null sorts as the largest value, which is
+ * the default of Postgres.
+ */
 export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = false): string {
   return sort
     .map(
@@ -90,8 +93,9 @@ export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = 
 }
 
 /**
- * Returns the condition for rows beyond a cursor in the order of `sort`. If all columns have the same direction and
- * cannot be null, it is a row comparison, which can use an index; otherwise it compares column by column.
+ * Returns the condition for rows beyond a cursor in the order of `sort`. If the columns have the same direction and
+ * cannot be null, the condition is a row comparison, which can use an index. Otherwise the condition compares column by
+ * column.
  */
 export function seekCondition(
   columns: Columns,

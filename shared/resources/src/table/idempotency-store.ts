@@ -44,8 +44,8 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
   const statements = statementsOf(quotedTable(table));
 
   /**
-   * Performs the request, or returns its recorded result. Resolves to undefined if another request with this key is in
-   * progress.
+   * Performs the request, or returns its recorded result. Resolves to undefined if another request with the same key is
+   * in progress.
    */
   const tryOnce = async (
     { key, fingerprint }: KeyedRequest,

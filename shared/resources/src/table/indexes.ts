@@ -4,8 +4,8 @@ import { searchExpression } from './conditions.js';
 import { tableOf } from './table-storage.js';
 
 /**
- * Returns the CREATE INDEX statements for a migration: for filters other than `path`, for children, and for the sorts
- * and searches that the table declares. They need the extension `pg_trgm`.
+ * Returns the CREATE INDEX statements for a migration: for filters other than `path`, for references to parents, and
+ * for the table's sorts and search. The indexes for searches and `partial` filters need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
   // If a child's reference to its parent is also a filter, both indexes have the same name, and the child's index
@@ -78,8 +78,8 @@ function childIndexes(resource: Resource): readonly Index[] {
 }
 
 /**
- * Returns an index as a list; an empty list if the resource is not stored in a table, or is a view, which cannot have
- * indexes.
+ * Returns an index in an array. The array is empty if the resource is not stored in a table, or is a view, because
+ * views cannot have indexes.
  */
 function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
   const table = tableOf(resource);

@@ -29,7 +29,7 @@ export interface Matches {
 }
 
 /**
- * Returns SQL that finds rows that contain the text. Only if there are too few of these, it also finds rows that are
+ * Returns SQL that finds the rows that contain the text. If there are fewer than the limit, it also finds rows that are
  * similar to the text.
  */
 export function findMatches(

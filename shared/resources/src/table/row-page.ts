@@ -3,7 +3,7 @@ import { maxPageBytes } from '../query/page-bytes.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { Parameters } from './conditions.js';
 
-/** The first rows that a statement found. */
+/** The first of the rows that a statement found. */
 export interface RowPage {
   readonly rows: readonly ItemRecord[];
   /** Whether the statement found more rows. */
@@ -18,8 +18,8 @@ interface BoundedRow extends ItemRecord {
 }
 
 /**
- * Runs a statement that selects one row more than the limit, which shows whether there are more rows. Returns the first
- * rows whose JSON together fits into the maximum size of a page, but at least one row.
+ * Runs `select` and returns the first rows. `select` must ask for one row more than `limit`, to show whether there are
+ * more rows. The JSON of the rows together fits into the maximum size of a page, but at least one row is returned.
  */
 export async function readRows(
   connection: Queryable,

@@ -10,18 +10,18 @@ export interface TableDeclaration<Item, Bodies> {
   readonly name: string;
   /** Whether this is a view. A view gets no indexes, and is read-only unless `serves` lists other calls. */
   readonly view?: boolean;
-  /** Names of columns, for fields whose column is not the field name in snake case. */
+  /** Column names, by field. Needed if a column is not named after the field in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };
-  /** The sorts and searches that get an index; default: all. Filters and children always get one. */
+  /** Which sorts and searches get an index. Filters other than `path`, and references to a parent, always get one. */
   readonly indexes?: {
     /**
      * Fields that have an index for sorting. Sorting by any other field reads all rows that match the filters. Default:
-     * all fields except texts that can have more than 500 characters, which Postgres may be unable to index.
+     * all fields except texts that can have more than 500 characters, because Postgres may be unable to index these.
      */
     readonly sort?: readonly (keyof Item & string)[];
     /**
-     * Whether the text that `q` searches has an index. Without an index, a search reads the rows themselves, for at
-     * most a second.
+     * Whether the text that `q` searches has an index; `true` by default. Without an index, a search reads the rows
+     * themselves, and may reach its time limit.
      */
     readonly search?: boolean;
   };
@@ -48,8 +48,8 @@ export interface OperationCall<Item, Body> {
   readonly body: Body;
   readonly transaction: Transaction;
   /**
-   * Enqueues a job in the same transaction and returns its id. Takes the name of the job, or its definition, against
-   * whose type the compiler checks the arguments.
+   * Enqueues a job in the same transaction and returns its id. Takes the name of the job or its definition. With a
+   * definition, the compiler checks the types of the arguments.
    */
   readonly enqueue: EnqueueHere;
   readonly context: CallContext;

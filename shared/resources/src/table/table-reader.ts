@@ -50,12 +50,15 @@ export class TableReader {
     this.from = `${quotedTable(table)} t`;
   }
 
-  /** Reads one page, counted as `Prefer: count=` requests. */
+  /** Reads one page from the database for reads. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
     return this.page(this.#reads, query);
   }
 
-  /** Runs work on the pool or, for a search, in a transaction in which the similarity threshold is set. */
+  /**
+   * Runs work on `database`, by default the primary database. If the selection has a search, the work runs in a
+   * transaction with the similarity threshold.
+   */
   searching<Result>(
     selection: Selection,
     work: (connection: Queryable) => Promise<Result>,
@@ -87,7 +90,8 @@ export class TableReader {
   }
 
   /**
-   * Returns the conditions that identify an item: its parent and its key, which may be unique only below the parent.
+   * Returns the conditions that identify an item: its key and, because a key may be unique only below a parent, its
+   * parent.
    */
   identity(
     id: string,
@@ -162,7 +166,7 @@ export class TableReader {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 
-  /** Reads a page in the order of `sort`, and counts the matching rows. */
+  /** Reads a page in the order of `sort`, and counts the matching rows as `query.count` requests. */
   async page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
     const parameters = new Parameters();
     const where = [...this.conditions(query, parameters), ...this.seek(query, parameters)];
@@ -172,7 +176,10 @@ export class TableReader {
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
-  /** Returns the condition for rows beyond the cursor, if there is one. */
+  /**
+   * Returns the condition for rows beyond the cursor. Returns no condition without a cursor, or if the cursor is the
+   * end of the collection.
+   */
   seek({ sort, seek }: CollectionQuery, parameters: Parameters): readonly string[] {
     return seek === undefined || seek.values.length === 0
       ? []
@@ -193,7 +200,7 @@ export class TableReader {
     return { items: seek?.direction === 'before' ? items.toReversed() : items, more, cut };
   }
 
-  /** Returns the columns that a page needs: the selected fields, and the sort fields, which cursors contain. */
+  /** Returns the columns that a page needs: the selected fields and, because cursors contain them, the sort fields. */
   listOf({ fields, sort }: CollectionQuery): string {
     if (fields === undefined) return this.#selectList;
     const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
@@ -224,7 +231,8 @@ export class TableReader {
 }
 
 /**
- * Returns LIMIT and OFFSET for a page. LIMIT is one row more than the page has, to show whether there are more rows.
+ * Returns LIMIT and OFFSET for a page. LIMIT is one more than the size of the page, to show whether there are more
+ * rows.
  */
 export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
   return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;

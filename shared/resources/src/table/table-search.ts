@@ -35,8 +35,8 @@ type Source = (parameters: Parameters) => { readonly from: string; readonly cond
 
 /**
  * Reads pages of search results in a bounded time, however many rows there are. A search stops after 5 000 matches, or
- * more if the page needs more. If it takes longer than a second, only the first 10 000 rows are searched. The page is
- * marked `partial` if it may lack matches.
+ * more if the page needs more. If a statement takes longer than a second, only the first 10 000 rows are searched. The
+ * page is marked `partial` if it may lack matches.
  */
 export class TableSearch {
   readonly #reads: Database;

@@ -19,8 +19,8 @@ import { type SearchQuery, TableSearch } from './table-search.js';
 import { TableWriter } from './table-writer.js';
 
 /**
- * Stores the items of a resource as rows of a table: `defineResource({ … }, tableStorage({ name: 'shop.order' }))`. All
- * SQL is generated from the definition.
+ * Returns a factory for a storage that keeps the items of a resource as rows of a table: `defineResource({ … },
+ * tableStorage({ name: 'shop.order' }))`. All SQL is generated from the definition.
  */
 export function tableStorage<Item, Bodies>(
   table: TableDeclaration<Item, Bodies>,
@@ -28,7 +28,7 @@ export function tableStorage<Item, Bodies>(
   return new TableStorageFactory(table as AnyTable);
 }
 
-/** Returns the table that stores the items of a resource; undefined if it has another storage. */
+/** Returns the table that stores the items of a resource; undefined if the resource has another storage. */
 export function tableOf({ storage }: Resource): AnyTable | undefined {
   return storage instanceof TableStorageFactory ? storage.table : undefined;
 }

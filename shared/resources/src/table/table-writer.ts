@@ -5,8 +5,8 @@ import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
- * Inserts and updates rows. Values are sent as one JSON document, which Postgres converts to rows of the table, so the
- * statements are the same for any number of rows and support every type.
+ * Inserts and updates rows. Each statement gets all values as one JSON document. Postgres converts the document to rows
+ * of the table, so the statements are the same for any number of rows and support every type.
  */
 export class TableWriter {
   readonly #resource: Resource;
@@ -64,7 +64,7 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Updates the given fields of all items. A field that an item lacks becomes null. */
+  /** Updates the given fields of all items. If an item lacks one of these fields, the field becomes null. */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],

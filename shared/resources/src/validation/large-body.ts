@@ -41,7 +41,7 @@ export async function checkBody(schema: JsonSchema, body: unknown, problems: Pro
 interface Split {
   /** The schema without the elements of its arrays of objects. */
   readonly shape: JsonSchema;
-  /** The schemas of the elements of those arrays, by the name of the array. */
+  /** The schemas of the elements of those arrays, each with the name of the array's field. */
   readonly lists: readonly (readonly [name: string, items: JsonSchema])[];
 }
 

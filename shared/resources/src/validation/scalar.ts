@@ -1,9 +1,8 @@
 import { isDay } from './time.js';
 
 /**
- * Parses a value from a URL.
+ * Parses a value from a URL. Returns undefined if the text cannot be a value of these types.
  * @param types as returned by `typesOf`; if empty, any text is accepted
- * @returns undefined if the text cannot be a value of these types
  */
 export function parseScalar(types: readonly string[], text: string): string | number | boolean | undefined {
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /**
- * Reduces the errors of a failed `anyOf` or `oneOf`, which include the errors of every alternative and a summary. If
- * the type of the value fits exactly one alternative, keeps only the errors of that alternative; otherwise keeps only
- * the summary.
+ * Reduces the errors that a failed `anyOf` or `oneOf` produces: the errors of every alternative, and a summary. If the
+ * type of the value fits exactly one alternative, keeps only the errors of that alternative; otherwise keeps only the
+ * summary.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hidden = new Set<ErrorObject>();
@@ -33,8 +33,8 @@ function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorOb
 }
 
 /**
- * Returns whether the error belongs to an alternative of the summary, and to the same value. Values have to be compared
- * because a schema can apply to several values, such as the elements of an array.
+ * Returns whether the error belongs to an alternative of the summary, and to the same value or a part of it. The values
+ * have to be compared because a schema can apply to several values, such as the elements of an array.
  */
 function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
   return (

@@ -1,15 +1,17 @@
 import { maxListedProblems, type Problem } from '../errors/api-error.js';
 import { join } from './field-path.js';
 
-/** Maximum nesting depth of a body, which limits the depth of recursion. */
+/** Maximum nesting depth of a body. It limits the depth of recursion. */
 const maxDepth = 100;
 
 /** Maximum number of characters of a field name in messages; longer names are truncated. */
 const shownCharacters = 100;
 
 /**
- * Finds values that Postgres cannot store, namely text with NUL or lone surrogates, and excessive nesting. Returns at
- * most 100 problems.
+ * Finds values that Postgres cannot store (text with NUL or lone surrogates) and excessive nesting. Returns at most 100
+ * problems.
+ *
+ * @param place the position of the value in the request, for messages; may be empty
  */
 export function unstorable(value: unknown, place: string): readonly Problem[] {
   const search = new Search(place);
@@ -18,8 +20,8 @@ export function unstorable(value: unknown, place: string): readonly Problem[] {
 }
 
 /**
- * Visits every part of a body. Because every body is searched, the path of a value is formatted only if the value has a
- * problem.
+ * Visits every part of a body. Formats the path of a value only if the value has a problem, because every body is
+ * searched.
  */
 class Search {
   readonly problems: Problem[] = [];

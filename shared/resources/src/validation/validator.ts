@@ -15,7 +15,7 @@ export interface Validator {
    * e.g. `[3]`; empty by default.
    */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
-  /** Returns what a single value must be, such as a certain type or range; empty if the value is valid. */
+  /** Returns what a single value must be, such as `must be integer`; empty if the value is valid. */
   readonly explain: (value: unknown) => readonly string[];
 }
 
@@ -27,7 +27,7 @@ const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
 /**
  * Maximum number of parts of a value for which all problems are collected. For larger values, only the first problem is
- * reported, which is faster.
+ * reported, because that is faster.
  */
 const maxParts = 500;
 

@@ -13,8 +13,8 @@ import { applicableSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
 /**
- * A difference between a response and the OpenAPI document. `fault` describes the kind of difference, so it is equal
- * for equal faults in different responses.
+ * A difference between a response and the OpenAPI document. `fault` describes the kind of difference, so the same fault
+ * has the same text in different responses.
  */
 export interface Breach {
   readonly fault: string;
@@ -22,7 +22,9 @@ export interface Breach {
   readonly detail: string;
 }
 
-/** The compiled code is not optimized, because compiling takes longer than checking a few responses. */
+/**
+ * Options of Ajv. The compiled code is not optimized: it checks only a few responses, so optimizing would not pay off.
+ */
 const options = {
   strict: false,
   validateFormats: true,
@@ -155,7 +157,10 @@ export class AnswerContract {
     });
   }
 
-  /** Returns a breach for each way in which the document forbids the body or parameters of a request that succeeded. */
+  /**
+   * Checks a request that succeeded. Returns a breach for each query parameter that is not declared, and one if the
+   * document forbids the body.
+   */
   #checkAcceptance(
     operation: Operation,
     request: SentRequest,
@@ -199,9 +204,7 @@ export class AnswerContract {
 /** Prefix of the names under which component schemas are registered with Ajv. */
 const placeOfSchemas = 'api:/';
 
-/**
- * Returns a schema as JSON, with its references changed so that they name the components that are registered with Ajv.
- */
+/** Returns a schema as JSON. Changes references to the names under which component schemas are registered with Ajv. */
 function absolute(schema: Schema): string {
   return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);
 }

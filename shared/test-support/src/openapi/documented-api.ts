@@ -5,7 +5,9 @@ import type { OpenApiDocument } from './operations.js';
 /** Contracts by the text of their document, because most tests of a run share a few documents. */
 const contracts = new Map<string, AnswerContract>();
 
-/** Checks the responses of a running API against its own OpenAPI document, which is read on the first response. */
+/**
+ * Checks the responses of a running API against the API's OpenAPI document. The document is read on the first response.
+ */
 export class DocumentedApi {
   readonly #baseUrl: () => Promise<string>;
   #contract: Promise<AnswerContract> | undefined;

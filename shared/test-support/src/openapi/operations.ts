@@ -56,8 +56,8 @@ export interface Operation {
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /**
- * Returns the operations of a document. References are resolved, except those to the schemas of request and response
- * bodies.
+ * Returns the operations of a document. References are resolved, except references to the schemas of request and
+ * response bodies.
  */
 export function operationsOf(document: OpenApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([template, item]) =>
@@ -116,12 +116,12 @@ export function resolve<Value extends object>(document: OpenApiDocument, value: 
 /** The result of looking up the operation that a request addresses. */
 export type Found =
   | { readonly kind: 'operation'; readonly operation: Operation }
-  /** The path belongs to the API, but the document does not have it or its method. */
+  /** The path belongs to the API, but the document lacks the path or the method. */
   | { readonly kind: 'nothing' }
   /** The path is outside of the API, or serves its documentation. */
   | { readonly kind: 'elsewhere' };
 
-/** Returns a function that finds the operation for a request. The request's path may have a gateway's prefix. */
+/** Returns a function that finds the operation for a request. The request's path may start with a gateway's prefix. */
 export function operationFinder(
   document: OpenApiDocument,
   operations: readonly Operation[],

@@ -4,8 +4,8 @@ import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
 
 /**
- * An error in the form in which it is sent between threads, because structured cloning of the error itself would lose
- * its class.
+ * An error in a form that can be sent between threads. If the error itself were sent, structured cloning would lose its
+ * class.
  */
 export interface ErrorData {
   /** The class names of the error, from its own class to `Error`. */

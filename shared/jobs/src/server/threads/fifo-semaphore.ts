@@ -8,8 +8,8 @@ export class FifoSemaphore {
   }
 
   /**
-   * Waits for a free slot, which the caller must give back with `release`. Rejects with the signal's reason if the
-   * signal aborts first.
+   * Waits for a free slot and takes it. The caller must give the slot back with `release`. Rejects with the signal's
+   * reason if the signal aborts first.
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();

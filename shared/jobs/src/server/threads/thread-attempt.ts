@@ -4,8 +4,8 @@ import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
 /**
- * The main thread's side of a handler's run in a worker thread: forwards the abort signal to the thread, and the
- * thread's progress and log lines to the job.
+ * Represents, on the main thread, one run of a handler in a worker thread. Forwards the abort signal to the thread, and
+ * the handler's progress and log lines to the job.
  */
 export class ThreadAttempt {
   readonly #context: JobContext<unknown>;
@@ -25,8 +25,8 @@ export class ThreadAttempt {
   }
 
   /**
-   * Aborts when the run must end without waiting for the handler. The thread of a task that has started is then
-   * terminated; a task that has not started never starts.
+   * Aborts when the run must end without waiting for the handler. If the handler has started, its thread is then
+   * terminated; if not, the handler never starts.
    */
   get ended(): AbortSignal {
     return this.#end.signal;
@@ -42,12 +42,12 @@ export class ThreadAttempt {
   readonly #abort = (): void => {
     this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // A task that is still waiting for a thread gets no grace period. It leaves the queue immediately.
+    // A task that is still waiting for a thread gets no grace period and stops waiting immediately.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };
 
-  /** Processes all queued messages now. Otherwise the result, which arrives on another channel, could overtake them. */
+  /** Processes all queued messages now. The result arrives on another channel and could otherwise overtake them. */
   #drainMessages(): void {
     for (;;) {
       const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);

@@ -54,7 +54,7 @@ export class ThreadContext implements JobContext<JsonValue> {
     );
   };
 
-  /** Sends the last reported progress if it is still unsent. Must be called when the handler has ended. */
+  /** Sends the latest progress if it has not been sent yet. Must be called when the handler has ended. */
   end(): void {
     this.#sendProgress();
   }

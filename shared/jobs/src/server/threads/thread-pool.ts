@@ -36,8 +36,8 @@ export interface ThreadPoolOptions {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   /**
-   * Makes jobs wait here instead of in Piscina's queue, because Piscina 5 can leave queued tasks waiting: if its last
-   * thread ends, it does not start them until another task arrives.
+   * Makes jobs wait here instead of in the queue of Piscina, because Piscina 5 can leave queued tasks waiting: if the
+   * last thread ends, queued tasks do not start until another task arrives.
    */
   readonly #slots: FifoSemaphore;
   #pool: Promise<Piscina> | undefined;

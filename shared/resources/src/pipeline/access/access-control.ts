@@ -27,7 +27,8 @@ const caches = new WeakMap<RateLimit, CredentialCache>();
  * Authenticates the caller and counts the request against the caller's limit. Requests with credentials that have not
  * been seen before also count against the limit of the network address. The limit is checked before credentials are
  * looked up, so that rejecting excess requests is cheap.
- * @param onCaller receives the caller as soon as it is known, even if this function throws afterwards
+ * @param onCaller called first with only the rate limit headers, and again once the caller is known. Both can happen
+ *   before this function throws
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
 export async function identifyCaller(
@@ -66,7 +67,7 @@ export function countByAddress(
 }
 
 /**
- * Counts a request against the limit of a caller.
+ * Counts a request against the limit of a caller and returns the rate limit headers.
  * @throws {ApiError} 42901 beyond the limit, after calling `onHeaders`
  */
 function count(

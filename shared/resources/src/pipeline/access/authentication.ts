@@ -7,7 +7,7 @@ import type { ApiRequest } from '../request/request.js';
 export type Authenticate = (request: ApiRequest) => Promise<Principal | undefined> | Principal | undefined;
 
 /**
- * Returns the caller; undefined if the API has no `authenticate` hook and so is open to all.
+ * Returns the caller; undefined if the API has no `authenticate` hook and is therefore open to all.
  * @throws {ApiError} 40101 without valid credentials
  */
 export async function authenticateWith(
@@ -38,8 +38,8 @@ export function challenge(parameters: Readonly<Record<string, string>> = {}): st
 const cacheSize = 10_000;
 
 /**
- * Remembers which caller used which credentials, as digests, so that a caller beyond the rate limit is rejected without
- * a lookup of its credentials. An entry does not prove that the credentials are still valid.
+ * Remembers which caller used which credentials. A caller beyond the rate limit can then be rejected without looking up
+ * the credentials. Only digests are kept. An entry does not prove that the credentials are still valid.
  */
 export class CredentialCache {
   /** Callers by the digest of their credentials, oldest first. */

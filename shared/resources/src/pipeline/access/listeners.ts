@@ -10,7 +10,7 @@ export interface ListenerLimits {
   readonly perCaller?: number;
 }
 
-/** Counts open event streams and waits, and rejects those beyond the limits. */
+/** Counts open event streams and `?wait` calls, and rejects calls beyond the limits. */
 export class Listeners {
   readonly #total: number;
   readonly #perCaller: number;
@@ -23,7 +23,7 @@ export class Listeners {
   }
 
   /**
-   * Counts a call until its signal aborts.
+   * Counts a call as open until the signal of its request aborts.
    * @throws {ApiError} 42902 beyond the limit of the caller, 50303 beyond the total
    */
   enter({ address, signal }: ApiRequest, principal: Principal | undefined): void {

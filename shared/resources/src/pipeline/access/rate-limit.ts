@@ -16,7 +16,7 @@ export interface Allowance {
 
 export interface RateLimit {
   readonly policy: RateLimitPolicy;
-  /** Counts one request of a caller against its limit. */
+  /** Counts one request against the limit of the caller. */
   take(caller: string): Allowance;
 }
 
@@ -26,8 +26,8 @@ interface Bucket {
 }
 
 /**
- * Maximum number of buckets. Beyond it, the bucket that has been idle longest is removed, so its caller starts again
- * with a full bucket.
+ * Maximum number of buckets. Beyond this number, the bucket that has been idle longest is removed, so the caller of
+ * that bucket starts again with a full one.
  */
 const maxBuckets = 10_000;
 

@@ -17,8 +17,8 @@ export interface StreamGrant {
 }
 
 /**
- * Returns the signal that ends an event stream. It aborts when the request does, when the caller loses access, or when
- * the caller's row scope changes. If authentication is unavailable, the stream stays open.
+ * Returns the signal that ends an event stream. It aborts when the request is aborted, when the caller loses access, or
+ * when the caller's row scope changes. If authentication is unavailable, the stream stays open.
  */
 export function abortOnRevocation(request: ApiRequest, grant: StreamGrant): AbortSignal {
   const { authenticate, principal, scope, recheckMs = defaultRecheckMs } = grant;

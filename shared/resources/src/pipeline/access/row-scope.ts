@@ -11,19 +11,22 @@ import type { Route } from '../request/route.js';
 /** The field of a resource that determines which callers may see an item. */
 export interface RowScope {
   readonly field: string;
-  /** Returns the value of the field in a new item whose body does not set it. */
+  /**
+   * Returns the value that the field gets in a new item if the body does not set the field; undefined if there is none.
+   */
   readonly defaultOf?: (body: ItemRecord) => string | undefined;
 }
 
 /**
- * Row scopes by resource name. A caller with a `rowScope` sees only items whose field has one of its values, as if
- * other items did not exist. Top-level resources that are not listed, and the resources below them, are forbidden to
- * such a caller. Resources below a listed one need not be listed.
+ * Row scopes by resource name. A caller with a `rowScope` sees only items whose field has one of the values in that
+ * scope; other items seem not to exist. Top-level resources that are not listed here, and the resources below them, are
+ * forbidden to such a caller. Resources below a listed one need not be listed.
  */
 export type RowScopes = Readonly<Record<string, RowScope>>;
 
 /**
- * Returns the route with its storage wrapped, so that it hides items that the caller may not see.
+ * Returns the route with storages that hide the items that the caller may not see. Without a row scope, returns the
+ * route unchanged.
  * @throws {ApiError} 40301 if the caller may not use the resource
  */
 export function applyRowScope(route: Route, scopes: RowScopes, principal: Principal | undefined): Route {
@@ -52,9 +55,10 @@ export function requireRowScope(principal: Principal | undefined, value: string 
 }
 
 /**
- * Wraps a storage so that items whose field has none of these values seem not to exist. This is the only place that
- * decides what a scoped caller may see or change. An item can leave the scope while a call is in progress, so it is
- * checked again while the storage has it locked, and before it is returned.
+ * Wraps a storage so that items whose field has none of these values seem not to exist. Only this function decides
+ * which items of a resource a scoped caller may see or change; the storage decides about other items that a body refers
+ * to. An item can leave the scope while a call is in progress, so the item is checked again while the storage has it
+ * locked, and before it is returned.
  */
 function scopedStorage(
   storage: AnyStorage,
@@ -111,7 +115,7 @@ function scopedStorage(
     },
   });
 
-  /** Returns the filters restricted to the scope; undefined if no item can match. */
+  /** Returns the filters restricted to the scope; undefined if no item can match all of them. */
   const scopedFilters = (filters: readonly Filter[]): readonly Filter[] | undefined => {
     const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
     const left = values.filter((value) =>

@@ -4,7 +4,8 @@ import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 
 /**
- * A request that has passed all checks except those of its query and the content of its body, which the handler makes.
+ * A request that has passed all checks except those of the query and of the content of the body. The handler makes
+ * these two.
  */
 export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
   readonly request: ApiRequest;
@@ -18,7 +19,7 @@ export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
 }
 
 /**
- * Does the work of a request. No other step reads or writes the storage.
+ * Does the work of a request. The steps before it do not use the storage.
  * @param context the request's context, with the transaction to use, if there is one
  */
 export type Execute = (context: CallContext) => Promise<ApiResponse>;

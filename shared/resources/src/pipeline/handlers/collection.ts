@@ -45,8 +45,8 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 }
 
 /**
- * Returns the `Preference-Applied` header, which states how the total was counted, unless in the default way, and
- * whether a search stopped early.
+ * Returns the `Preference-Applied` header, if there is anything to state: how the total was counted, unless that was
+ * the default, and whether a search stopped early.
  */
 function appliedPreferences(
   requested: CollectionQuery['count'],
@@ -60,10 +60,7 @@ function appliedPreferences(
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
-/**
- * Serves POST on a collection: creates one item or, if the storage can create many in one transaction, an array of
- * items.
- */
+/** Serves POST on a collection: creates one item or, if the storage has `createMany`, an array of items. */
 export async function createItem(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage, serves } = checked.route;
   requireNoParameters(checked.request.query);
@@ -144,7 +141,7 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   };
 }
 
-/** Returns the fields that the path prescribes for a new item and that its body can contain. */
+/** Returns the fields that the path prescribes, if the body of a new item can contain them. */
 function prescribed({
   context,
   route,

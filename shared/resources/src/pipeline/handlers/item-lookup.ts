@@ -7,7 +7,7 @@ import { parseValue } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import type { Parent } from '../request/route.js';
 
-/** Returns the typed key for an id in a path; undefined if no item can have it. */
+/** Returns the typed key for an id in a path; undefined if no item can have this id. */
 export function keyValue(resource: Resource, id: string): string | number | boolean | undefined {
   try {
     return parseValue(resource.item.properties?.[resource.key] ?? {}, 'id', id);

@@ -32,14 +32,14 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Returns the resource with a storage whose `get` waits for a change, with the `wait` function of the real storage. */
+/** Returns the resource with a storage whose `get` calls `wait` on the real storage. */
 function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
   const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     resultOf(storage.wait?.(id, waitMs, context, request.signal));
   return { resource, storage: { get } };
 }
 
-/** Serves PUT on an item, which replaces all of its writable fields. */
+/** Serves PUT on an item: replaces all writable fields of the item. */
 export function replaceItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
   const body = checkedBody(checked, resource.bodies.replace);
@@ -55,7 +55,7 @@ export function replaceItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Serves PATCH on an item, which applies a JSON merge patch. */
+/** Serves PATCH on an item: applies a JSON merge patch. */
 export function patchItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
   const body = checkedBody(checked, resource.bodies.patchShape);

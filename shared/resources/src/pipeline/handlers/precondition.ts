@@ -27,7 +27,7 @@ export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean 
 }
 
 /**
- * Checks the conditions of a change against the current item, which the storage has locked.
+ * Checks the conditions of a change against the current item. The result is reliable only while the item is locked.
  * @throws {ApiError} 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold
  */
 export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {

@@ -4,7 +4,8 @@ import { entityTag } from '../entity-tag.js';
 import type { ApiResponse } from '../request/request.js';
 
 /**
- * Returns an item as clients see it: with only the given fields, in the given order. Default: all fields of the schema.
+ * Returns an item as clients see it: with only the given fields, in the given order. By default, all fields in the
+ * order of the schema.
  */
 export function represent(
   resource: Resource,

@@ -14,7 +14,7 @@ export interface ChangeOptions {
   readonly at?: string;
 }
 
-/** Converts a body that has already been validated to the change that it requests. */
+/** Returns the change that a body requests. The body must already be validated. */
 export function requestedChange(
   resource: Resource,
   body: ItemRecord,

@@ -5,7 +5,7 @@ import { eventStream } from '../request/media-type.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
 
-/** `X-Accel-Buffering` stops nginx from buffering events. */
+/** The headers of an event stream. `X-Accel-Buffering` stops nginx from buffering events. */
 const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
 /** Serves GET on a collection whose storage has `stream`, as server-sent events. */

@@ -12,11 +12,12 @@ import type { IdempotencyStore } from './store.js';
 const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**
- * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the
- * first response, with `Idempotent-Replayed: true`. Only responses below 400 are recorded; after an error, the request
- * can be sent again.
+ * Makes a step run only once for all requests in which the same caller sends the same `Idempotency-Key` to the same
+ * path. A repeated POST or special operation gets the first response, with `Idempotent-Replayed: true`. Only responses
+ * below 400 are recorded; after an error, the request can be sent again. Requests that have no key or take none are
+ * performed as usual.
  * @throws {ApiError} 40003 for a malformed key. The returned step throws 42202 if the key was used with another body,
- * and 40902 while the first request is still running
+ *   and 40902 while the first request is still running
  */
 export function performOnce(store: IdempotencyStore, checked: CheckedRequest, execute: Execute): Execute {
   const given = checked.request.headers['idempotency-key'];

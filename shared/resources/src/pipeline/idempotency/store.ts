@@ -15,7 +15,7 @@ export interface KeyedRequest {
 /** The response to a keyed request, and the version of it to record. */
 export interface KeyedResponse {
   readonly response: ApiResponse;
-  /** The response to record, which repeated requests get: the same, but without the fields that are shown only once. */
+  /** The response to record and to send to repeated requests. It lacks the fields that are shown only once. */
   readonly record: ApiResponse;
 }
 
@@ -31,12 +31,12 @@ export type KeyedResult =
 /** Keeps idempotency records, the responses to requests with an `Idempotency-Key`, for 24 hours. */
 export interface IdempotencyStore {
   /**
-   * Performs a request unless there is a record of it, and records the response. Of several concurrent calls with the
-   * same key, only one runs `act`. If `act` throws, nothing is recorded, and the returned promise rejects with the same
-   * error.
+   * Returns the recorded response to a request. If there is none, performs the request and records the response. Of
+   * several concurrent calls with the same key, only one runs `act`. If `act` throws, nothing is recorded, and the
+   * returned promise rejects with the same error.
    *
    * @param act receives the transaction that writes the record, if the store has transactions. What `act` writes in
-   * that transaction is committed together with the record
+   *   that transaction is committed together with the record
    */
   perform(
     request: KeyedRequest,
@@ -50,7 +50,11 @@ interface Entry {
   readonly expiresAt: number;
 }
 
-/** Creates an idempotency store for a single process; its records are lost at restart. */
+/**
+ * Creates an idempotency store for a single process. Its records are lost at restart.
+ *
+ * @param now returns the current time in milliseconds since 1970; by default, the time of this machine
+ */
 export function memoryIdempotencyStore(now: () => number = Date.now): IdempotencyStore {
   /** Records by key, oldest first. */
   const entries = new Map<string, Entry>();

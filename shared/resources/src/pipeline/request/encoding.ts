@@ -1,11 +1,11 @@
 import Negotiator from 'negotiator';
 
-/** The content codings that the API can send. The one that compresses best comes first. */
+/** The content codings that the API can send, starting with the one that compresses best. */
 const encodings = ['br', 'gzip', 'identity'] as const;
 
 /**
- * Returns the content coding that compresses best, of those that the caller accepts. Ignores the order of
- * `Accept-Encoding`: browsers list gzip before Brotli, but do not prefer it.
+ * Returns the content coding that compresses best among those that the caller accepts. Ignores the order of
+ * `Accept-Encoding`: browsers list gzip before Brotli, but do not prefer gzip.
  */
 export function smallestEncoding(acceptEncoding: string): 'br' | 'gzip' | 'identity' {
   if (acceptEncoding === '') return 'identity';

@@ -26,7 +26,8 @@ export function requireAcceptable(request: ApiRequest, isStream: boolean): void 
 }
 
 /**
- * Rejects bodies that are not JSON in UTF-8.
+ * Requires a body to be JSON in UTF-8 or, for PATCH, a JSON merge patch, according to its `Content-Type`. A request
+ * without a body needs no `Content-Type`.
  * @throws {ApiError} 41501
  */
 export function requireMediaType(request: ApiRequest): void {

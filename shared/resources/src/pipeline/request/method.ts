@@ -50,7 +50,10 @@ export function requireMethod(route: Route, method: string): void {
   }
 }
 
-/** Returns the storage function that serves a method of a route; undefined for OPTIONS and special operations. */
+/**
+ * Returns the storage function that serves a method of a route; undefined if there is none, as for OPTIONS and special
+ * operations.
+ */
 export function functionOf(route: Route, method: string): StorageFunction | undefined {
   const methods = route.kind === 'item' ? itemMethods : route.kind === 'operation' ? [] : collectionMethods;
   return methods.find(([name, serving]) => name === method && route.serves(serving))?.[1];

@@ -4,7 +4,7 @@ export interface ApiRequest {
   readonly method: string;
   /** The raw path, still percent-encoded. */
   readonly path: string;
-  /** The raw query string without `?`; '' if none. */
+  /** The raw query string without `?`; empty if there is none. */
   readonly query: string;
   /** Headers by their names in lower case; repeated headers are joined as Node joins them. */
   readonly headers: Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,10 @@ import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
 import { decodePercent } from '../../query/query-string.js';
 
-/** An item in a path above the last collection, such as the customer in `/customers/7/orders`. */
+/**
+ * An item in a path above the last collection, such as the customer in `/customers/7/orders`. `child` leads to the next
+ * collection in the path.
+ */
 export interface Parent {
   readonly resource: Resource;
   readonly storage: AnyStorage;
