@@ -8,11 +8,10 @@ const MAX_ENTRIES = 1_000;
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** A page shows the age of a value that is older than intended by more than this, in milliseconds. */
+/** If a value is older than intended by more than this, in milliseconds, pages show its age. */
 const OVERDUE_MS = 30_000;
 /**
- * How long {@link Cache.readSoon} keeps a value, in milliseconds. This is longer than viewers wait before they reload a
- * page.
+ * How long {@link Cache.readSoon} keeps a value, in milliseconds. Viewers rarely wait longer before they reload a page.
  */
 const MAX_AGE_MS = 5 * 60_000;
 
@@ -48,7 +47,7 @@ interface Refresh<T> {
   readonly lifetime: Lifetime<T>;
 }
 
-/** For how long, in milliseconds, a value can be used after it has been read. */
+/** How long a value can be used after it has been read. All durations are in milliseconds. */
 interface Lifetime<T> {
   /** How long the value is fresh; 0 if it must not be cached. */
   readonly freshMs: (value: T, tookMs: number) => number;
@@ -64,10 +63,10 @@ interface Lifetime<T> {
 /**
  * The cache of everything that pages read, shared by all viewers of this process.
  *
- * Reads of the same key are coalesced: only one is in progress at a time. A value is kept for at least as long as it
- * took to read, so a slow read occupies the storage at most half of the time. Stale values of {@link Cache.readStale}
- * are refreshed through one {@link RefreshQueue}, and those of {@link Cache.readSoon} through another. The cache
- * contains at most 1,000 entries and evicts the least recently used.
+ * Reads of the same key are coalesced: only one is in progress at a time. A cached value is kept for at least as long
+ * as it took to read, so a slow read occupies the storage at most half of the time. Stale values of
+ * {@link Cache.readStale} are refreshed through one {@link RefreshQueue}, and stale values of {@link Cache.readSoon}
+ * through another. The cache contains at most 1,000 entries and evicts the least recently used.
  */
 export class Cache {
   readonly lifetimeMs: number;
@@ -110,8 +109,9 @@ export class Cache {
   }
 
   /**
-   * Like {@link read}, but a value that is slow to read is still returned when it is stale, for as long again as it was
-   * fresh. It is then refreshed in the background, after the response has been sent (stale-while-revalidate, RFC 5861).
+   * Like {@link read}, but a value that takes longer than 5 ms to read can also be returned when it is stale, for as
+   * long again as it was fresh. It is then refreshed in the background, after the response has been sent
+   * (stale-while-revalidate, RFC 5861).
    */
   readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
     const entry = this.#entry(key);
@@ -127,7 +127,7 @@ export class Cache {
   /**
    * Returns the value if it is fresh or can be read within 5 ms. Otherwise, returns the last known value if it is at
    * most five minutes old, or else `undefined`. A value that takes longer than 5 ms to read is refreshed in the
-   * background, after a pause of ten times as long as the last read took (a minute at most).
+   * background, after a pause ten times as long as the last read (a minute at most).
    *
    * @throws the error of `load`, if it fails within 5 ms
    */
@@ -222,8 +222,8 @@ export class Cache {
   }
 
   /**
-   * Queues a read of the value, unless such a read is queued or in progress. When its turn comes, it is skipped if the
-   * value has been refreshed or the cache has been cleared.
+   * Queues a read of the value, unless such a read is queued or in progress. When the queued read's turn comes, it is
+   * skipped if the value has been refreshed or the cache has been cleared.
    */
   #refresh<T>(queue: RefreshQueue, { key, entry, load, lifetime }: Refresh<T>): void {
     if (entry.isQueued || entry.pending !== null) return;
@@ -234,7 +234,8 @@ export class Cache {
       if (this.#entries.get(key) === entry && entry.settled === settled && entry.pending === null)
         await this.#load(entry, load, { ...lifetime, keepsFailures: false });
     });
-    // Ignores the error and keeps the stale value. Once that has expired, the next read reports the error.
+    // Ignores the error and keeps the stale value. Once that value has expired, the next caller reads it again and
+    // receives any error.
     refresh.catch(() => undefined);
   }
 

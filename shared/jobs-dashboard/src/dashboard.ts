@@ -31,8 +31,8 @@ import { WarningWatch } from './diagnosis/warning-watch.js';
 import { cachedReader } from './reading/cached-reader.js';
 
 /**
- * Creates the dashboard as a Koa middleware, which answers all requests under its path and passes on the rest.
- * Unexpected errors are emitted as `error` events of the application, with the incident id that the error page shows.
+ * Creates the dashboard as a Koa middleware. It answers all requests under its path and passes on the rest. Unexpected
+ * errors are emitted as `error` events of the application, with the incident id that the error page shows.
  *
  * ```ts
  * app.use(createDashboard({ storage, path: '/ops/jobs', authorize: (ctx) => ctx.state.user ?? null }));

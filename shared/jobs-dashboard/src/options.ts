@@ -37,19 +37,19 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   /** A custom function that authorizes each request. */
   readonly authorize?: Authorize | undefined;
   /**
-   * The secret from which the key for signing sessions and forms is derived. By default, the key is derived from the
+   * The secret that the key for signing sessions and forms is derived from. By default, the key is derived from the
    * client secret or the plain-text passwords; it is random if there are none, or if a password is configured as a
    * hash. Set `secret` if several processes serve the same dashboard and the default key would be random.
    */
   readonly secret?: string | undefined;
   /**
-   * Whether this is production, where even direct loopback clients have no access unless an authentication method is
-   * configured. Defaults to whether the `env` of the Koa application, which is taken from `NODE_ENV`, is `production`.
+   * Whether this is production. In production, even direct loopback clients have no access unless an authentication
+   * method is configured. By default, the `env` of the Koa application decides; Koa takes it from `NODE_ENV`.
    */
   readonly production?: boolean | undefined;
   /** Whether actions that pause, delete or discard something require a reason. Defaults to `false`. */
   readonly requireReasons?: boolean | undefined;
-  /** Values under keys that match are shown as “redacted”. By default, keys that look like secrets match. */
+  /** Values under matching keys are shown as “redacted”. By default, keys that look like secrets match. */
   readonly redact?: RegExp | undefined;
   /**
    * Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. Defaults to
@@ -63,8 +63,9 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   /** How long all viewers of this process share the result of a read, in milliseconds. Defaults to 1000. */
   readonly cacheMs?: number | undefined;
   /**
-   * Returns the current time in milliseconds since 1970, for sessions and caches. Defaults to the storage’s clock,
-   * which also determines all times shown.
+   * Returns the current time in milliseconds since 1970, for sessions, caches and the check of this machine's clock. By
+   * default, sessions and caches use the storage’s clock, and the check uses `Date.now`. The times shown always come
+   * from the storage’s clock.
    */
   readonly now?: (() => number) | undefined;
 }

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * How long a refresh waits before it starts, in milliseconds. The page that has triggered it is answered in this time.
+ * How long a refresh waits before it starts, in milliseconds, so that the page that has triggered it is answered first.
  */
 const LEAD_MS = 100;
 
 /** The pause after a refresh, as a multiple of the time that the refresh took. */
 const REST_FACTOR = 3;
-/** Maximum pause, in milliseconds, for example if the clock is set forward during a refresh. */
+/** Maximum pause, in milliseconds. It applies, for example, if the clock is set forward during a refresh. */
 const MAX_REST_MS = 60_000;
 
 /**

@@ -4,7 +4,7 @@ import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
 
-/** A count that takes until the test calls `resolve` or `reject`. */
+/** A count that does not finish until the test calls `resolve` or `reject`. */
 class Counting {
   #resolve!: (preview: BulkPreview) => void;
   reject!: (error: Error) => void;

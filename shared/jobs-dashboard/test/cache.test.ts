@@ -179,7 +179,7 @@ describe('the cache, for parts that a page does not wait for', () => {
   /** Resolves after all pending promise callbacks have run. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Starts a read that takes until `end` is called. */
+  /** Starts a read that does not finish until `end` is called. */
   function slowly<T>(key: string): {
     value: ReturnType<typeof known.readSoon<T>>;
     end: (value: T) => Promise<void>;

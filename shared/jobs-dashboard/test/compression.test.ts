@@ -28,7 +28,7 @@ describe('compression', () => {
     });
 
   it('serves the same page to clients that accept it, in a quarter of the bytes', async () => {
-    // Waits until the page shows the overall state, which is not yet known at the first request.
+    // Waits until the page shows the overall state, because it is not yet known at the first request.
     await eventually(async () =>
       (await site.http.get('/job-dashboard/jobs')).text.includes(' warnings</span>'),
     );

@@ -14,7 +14,7 @@ const confirmed = JSON.stringify({
 describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
-  /** The step at which the action fails, and with which error; `null` if it does not fail. */
+  /** The step at which the action fails, and the error; `null` if the action does not fail. */
   let failing: { readonly step: 'begin' | 'commit'; readonly error: Error } | null = null;
 
   beforeEach(async () => {

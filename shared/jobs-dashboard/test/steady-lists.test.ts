@@ -6,7 +6,7 @@ import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
 
 type Counts = Awaited<ReturnType<Site['story']['storage']['jobs']['countByState']>>;
 
-/** Reads that take until the test calls `end`. */
+/** Reads that do not finish until the test calls `end`. */
 class Reads<T> {
   readonly #ends: ((value: T) => void)[] = [];
 

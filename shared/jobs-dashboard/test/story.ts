@@ -43,8 +43,8 @@ export interface Story {
 }
 
 /**
- * Seeds a storage with an hour and a half in the life of a small shop, which ends at `endMs`. With `busy`, the shop has
- * more work, and the story begins a day earlier.
+ * Seeds a storage with an hour and a half in the life of a small shop, up to `endMs`. With `busy`, the shop has more
+ * work, and the story begins a day earlier.
  */
 export async function seedStory(
   endMs: number = Date.parse('2026-03-01T14:05:00Z'),

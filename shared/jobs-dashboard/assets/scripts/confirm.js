@@ -12,7 +12,8 @@ export function confirmInPlace() {
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.method !== 'get') return;
-    // Does not read `form.action`, which would return the form's buttons, because these are named `action`.
+    // Reads the attribute, not `form.action`: the form's buttons are named `action`, so that property returns them
+    // instead.
     const action = new URL(form.getAttribute('action') ?? '', location.href).href;
     if (!isConfirmation(action)) return;
     event.preventDefault();

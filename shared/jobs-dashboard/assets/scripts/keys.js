@@ -28,7 +28,7 @@ function focusSearch() {
 }
 
 /**
- * Moves the focus to the link in the next or previous row of a list.
+ * Moves the focus to the link in the next or previous row of a list. Returns whether there is such a row.
  *
  * @param {number} step 1 for the next row, -1 for the previous one
  */

@@ -100,7 +100,7 @@ export class LivePage {
   }
 
   /**
-   * Returns a fragment with those of the regions that have changed since they were last loaded.
+   * Loads the regions. Returns a fragment with only the regions that have changed since they were last loaded.
    *
    * @param {readonly HTMLElement[]} regions
    */
@@ -183,7 +183,10 @@ export class LivePage {
     );
   }
 
-  /** Shows the age of the region that was updated least recently, and the reason if updates have stopped. */
+  /**
+   * Shows the age of the region that was updated least recently, not counting streamed regions. If updates have
+   * stopped, also shows why.
+   */
   #showAge() {
     const polled = this.#regions.filter((region) => !this.#isStreamed(region));
     const ages = polled.map((region) => this.#age(region));

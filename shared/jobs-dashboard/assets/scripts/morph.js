@@ -1,7 +1,8 @@
 /**
  * Makes the elements in `current` match those in `next`, changing only what differs. This keeps the focus, open details
- * and the scroll position. Elements with an `id` or a `data-key` are matched by it, so that an open row, or a button
- * that is about to be pressed, never turns into another one. All other elements are matched by position.
+ * and the scroll position. An element with an `id` or a `data-key` matches only the element with the same `id` or
+ * `data-key`, so that an open row, or a button that is about to be pressed, never turns into another one. All other
+ * elements are matched by position.
  *
  * @param {Element} current
  * @param {ParentNode} next
@@ -25,7 +26,7 @@ function morphList(parent, before, after) {
     const same = known.get(keyOf(node));
     if (same) {
       known.delete(keyOf(same));
-      // Removes unkeyed nodes in front of the matching node instead of moving that node, which would lose the focus.
+      // Removes unkeyed nodes in front of the matching node. Moving the matching node instead would lose the focus.
       while (left[0] && left[0] !== same && keyOf(left[0]) === '') left.shift()?.remove();
       if (left[0] !== same) parent.insertBefore(same, left[0] ?? null);
       left.splice(left.indexOf(same), 1);

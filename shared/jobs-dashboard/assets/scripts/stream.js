@@ -3,7 +3,7 @@ import { showTimes } from './times.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Streams the log and progress of a running job while the page is visible. */
+/** Streams the log and progress of a running job while the page is visible and updates are not paused. */
 export class Stream {
   #region;
   #ended;
@@ -23,12 +23,12 @@ export class Stream {
     this.#ended = ended;
   }
 
-  /** Whether the stream is connected. While it is, the region need not be polled. */
+  /** Whether the stream is connected. A connected region need not be polled. */
   get isOpen() {
     return this.#source?.readyState === EventSource.OPEN;
   }
 
-  /** @param {boolean} visible */
+  /** @param {boolean} visible `false` while the page is hidden or updates are paused */
   follow(visible) {
     if (visible === this.#visible) return;
     this.#visible = visible;
@@ -57,8 +57,8 @@ export class Stream {
   }
 
   /**
-   * Reconnects after a pause. Browsers themselves do not reconnect after a status other than 200, such as one from a
-   * proxy during a restart, or from the server if the job is not running at the moment.
+   * Reconnects after a pause. Browsers do not reconnect by themselves after a status other than 200. A proxy can send
+   * such a status during a restart. The server sends one while the job is waiting, or if too many streams are open.
    */
   #retry() {
     this.#close();

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Format of exact times, like on the server: `2 Mar 2026, 14:05:09 CET`. */
+/** Format of exact times in the viewer's time zone: `2 Mar 2026, 14:05:09 CET`. */
 const zoned = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'long',
@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
 /**
- * Returns the format for a day and time, like on the server: `Mon 2 Mar, 14:05`.
+ * Returns the format for a day and time, as on the server: `Mon 2 Mar, 14:05`.
  *
  * @param {string} detail `seconds`, `year`, both or neither
  */
@@ -42,9 +42,9 @@ const date = new Intl.DateTimeFormat('en-GB', {
 let aheadMs = 0;
 
 /**
- * Sets the page's clock to the server's, which can differ from that of the viewer's machine.
+ * Sets the page's clock to the server's time, because the clock of the viewer's machine can be wrong.
  *
- * @param {string} now the time at which the server rendered the page
+ * @param {string} now the server's time when it rendered the page
  */
 export function setClock(now) {
   aheadMs = Date.parse(now) - Date.now();
@@ -78,7 +78,7 @@ export function showTimes(root) {
 }
 
 /**
- * Moves the day headings of a list to where days begin in the viewer's time zone.
+ * Replaces the day headings of a list with headings for the days in the viewer's time zone.
  *
  * @param {ParentNode} root
  */

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { JobCount } from '@longshore/jobs/storage';
 
-/** What a request for an action asks for, besides the viewer, the action and the target in the path. */
+/** The content of an action request, apart from the viewer, the action and the target in the path. */
 export interface Intent {
   /** The thing to change, if the path does not contain it because its name can be any string. */
   readonly target?: string;
@@ -20,14 +20,14 @@ export interface Intent {
  */
 export type Outcome = 'refused' | 'without effect' | 'done';
 
-/** The details of an audit entry. They are stored in its `filter`, together with the filter of the intent. */
+/** The details of an audit entry. They are stored in the entry's `filter`, together with the filter of the intent. */
 export interface AuditDetails {
   readonly outcome: Outcome;
   readonly why: string | null;
   readonly values: JsonValue;
   /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
-  /** The client’s address; `null` if unknown. */
+  /** The client’s IP address; `null` if unknown. */
   readonly address: string | null;
   /** Whether the action was taken over the HTTP API. */
   readonly viaApi: boolean;
@@ -39,7 +39,7 @@ export interface AuditDetails {
   readonly counted: 'exactly' | 'at least' | 'not';
 }
 
-/** Returns what an audit entry stores as its `filter`, without members that have their default value. */
+/** Returns what an audit entry stores as its `filter`. Members that have their default value are left out. */
 export function storedDetails({ filter = {}, values }: Intent, details: Partial<AuditDetails>): JsonValue {
   const { outcome = 'done', why = null, address = null, unverified = false, counted = 'exactly' } = details;
   const { before = null } = details;
@@ -55,7 +55,7 @@ export function storedDetails({ filter = {}, values }: Intent, details: Partial<
   };
 }
 
-/** Parses the `filter` of an audit entry, such as {@link storedDetails} returns. Missing members get their defaults. */
+/** Parses the `filter` of an audit entry, as returned by {@link storedDetails}. Missing members get their defaults. */
 export function auditDetails(stored: JsonValue): AuditDetails {
   const { outcome, why, values, before, address, unverified, counted, via, automatic } = membersOf(stored);
   return {

@@ -43,7 +43,7 @@ export interface PendingAction {
  * Carries out an action. The storage writes the audit entry in the same transaction, even if the action is refused.
  *
  * @throws {Problem} if the form is invalid or the action is refused
- * @throws {InterruptedAction} for any other error
+ * @throws {InterruptedAction} if `perform` fails for any other reason
  */
 export async function runAudited(
   pending: PendingAction,

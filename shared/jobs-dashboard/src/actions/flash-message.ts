@@ -7,7 +7,10 @@ import { actions } from './actions.js';
 const PARAMETER = 'done';
 const NOTHING_CHANGED = 'No change was needed.';
 
-/** Returns the path of the page to show after an action. A signed flash message, if any, is added as a parameter. */
+/**
+ * Returns the path of the page to show after an action. If the action has a flash message, adds the signed message as a
+ * parameter.
+ */
 export function redirectWithFlash(
   { next, changed = true }: ActionResult,
   path: string,

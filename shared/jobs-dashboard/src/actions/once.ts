@@ -1,4 +1,4 @@
-/** Time, in milliseconds, within which a repeated submission counts as a double click. */
+/** A submission that is repeated within this time, in milliseconds, counts as a double click. */
 const MEMORY_MS = 10_000;
 
 /**

@@ -12,7 +12,7 @@ export function pauseIn({ form, viewer, reason, nowMs }: ActionRequest): NewPaus
   return { by: viewer.name, reason, until: pauseEndField(form, nowMs) };
 }
 
-/** Returns what to record about a requested pause besides the reason: when it ends, if it has an end. */
+/** Returns what to record about a requested pause besides the reason: the end of the pause, if it has one. */
 export function pauseIntent(request: ActionRequest): Intent {
   const { until } = pauseIn(request);
   return until === null ? {} : { values: { until: until.toISOString() } };

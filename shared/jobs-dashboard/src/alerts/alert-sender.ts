@@ -25,8 +25,8 @@ export interface AlertOptions extends Partial<Origin> {
   readonly storage: DashboardReader & { readonly alerts: Alerts };
   readonly webhooks: readonly WebhookOptions[];
   /**
-   * Called with each error. The target is the webhook (its host and a short hash of its URL) if a delivery failed, or
-   * `null` if checking the warnings or reading the messages failed.
+   * Called with each error. The target is the webhook (its host and a short hash of its URL) if a delivery failed. It
+   * is `null` if checking the warnings failed, or reading or updating the messages.
    */
   readonly onError?: ((error: Error, target: string | null) => void) | undefined;
   /** Milliseconds between checks of the warnings. Defaults to 10 000. */
@@ -36,8 +36,8 @@ export interface AlertOptions extends Partial<Origin> {
 }
 
 /**
- * Sends a message to each webhook when a warning begins or ends. Any number of processes can run it for the same
- * storage: they take turns checking the warnings, and one of them sends each message, at least once.
+ * Sends a message to each webhook when a warning begins or ends. Any number of processes can run an `AlertSender` for
+ * the same storage. They take turns checking the warnings, and one of them sends each message, at least once.
  */
 export class AlertSender {
   readonly #options: AlertOptions;
@@ -67,7 +67,10 @@ export class AlertSender {
     this.#plan(0);
   }
 
-  /** Stops checking and sending. If this interrupts a delivery, another process sends the message again. */
+  /**
+   * Stops checking and sending. The message of an interrupted delivery is sent again, by any process, once its lease
+   * has expired.
+   */
   async stop(): Promise<void> {
     this.#closing.abort(new Error('The dashboard is stopping'));
     clearTimeout(this.#timer);

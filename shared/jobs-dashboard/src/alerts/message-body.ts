@@ -14,7 +14,7 @@ export type WebhookFormat = 'standard' | 'slack';
 export interface Origin {
   /** The name of the installation; empty if it has none. */
   readonly instance: string;
-  /** The dashboard's public URL, which links in messages begin with; `null` if it is not known. */
+  /** The dashboard's public URL, used as the base of links in messages; `null` if it is not known. */
   readonly baseUrl: string | null;
 }
 

@@ -3,9 +3,9 @@ import type { Warning } from '../diagnosis/warning.js';
 import { plainText } from '../format/plain-text.js';
 
 /**
- * Converts warnings to the form in which alerts track them. Measured warnings about the same subject share a key, and
- * only the most urgent of them is returned. Otherwise a measured cause, which can change from one moment to the next,
- * would begin a new alert each time.
+ * Converts warnings to the form that alerts track. Measured warnings about the same subject share a key, and only the
+ * most urgent of them is returned. A measured cause can change at any moment; without the shared key, each change would
+ * begin a new alert.
  *
  * @param warnings most urgent first
  */

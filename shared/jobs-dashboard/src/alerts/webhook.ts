@@ -79,12 +79,15 @@ async function beginningOf({ body }: Response): Promise<string> {
       if (text.length >= MAX_ANSWER) break;
     }
   } catch {
-    // Ignored, because the status, which has already arrived, decides whether the delivery succeeded.
+    // Ignored: the status has already arrived, and the status decides whether the delivery succeeded.
   }
   return text.slice(0, MAX_ANSWER);
 }
 
-/** Returns why a request failed. The error of `fetch` always says “fetch failed”; the reason is in its cause. */
+/**
+ * Returns why a request failed. The message of an error from `fetch` is always “fetch failed”; the reason is in the
+ * error's cause.
+ */
 function explained(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `It did not respond within ${TIMEOUT_MS / 1_000} s`;

@@ -4,7 +4,8 @@ import type { Viewer } from './viewer.js';
  * What happened:
  *
  * - `signed in`, `signed out`: a session began or ended
- * - `sign-in failed`: the OpenID Connect provider rejected a sign-in, or the user has no role here
+ * - `sign-in failed`: the OpenID Connect provider rejected the sign-in, could not be reached or sent an invalid
+ *   response, or the user has no role here
  * - `wrong password`: in the form or with HTTP Basic authentication
  * - `too many wrong passwords`: further attempts are rejected for a while
  * - `refused`: answered with 403, because the client has no access, the viewer's role is too low, or a form is invalid

@@ -10,8 +10,8 @@ const RENEWAL_MS = 3_600_000;
 const FLASH_MS = 20_000;
 
 /**
- * Issues form tokens, which prove that this dashboard recently served the form to this viewer, and signs flash
- * messages.
+ * Issues form tokens and signs flash messages. A form token proves that this dashboard recently served the form to this
+ * viewer.
  */
 export class FormTokens {
   readonly #tokens: SignedTokens;

@@ -7,7 +7,7 @@ import type { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_sign_in';
-/** Time limit for completing a sign-in at the provider, in milliseconds. */
+/** Time limit for completing a sign-in at the provider, in milliseconds; the cookie expires after it. */
 const SIGN_IN_MS = 10 * 60_000;
 
 /** Options for letting people sign in at an OpenID Connect provider. */
@@ -65,7 +65,7 @@ export class OpenIdProvider {
   }
 
   /**
-   * Begins a sign-in. Returns the URL of the provider's sign-in page, to which the client must be redirected.
+   * Begins a sign-in. Returns the URL of the provider's sign-in page; the caller must redirect the client to it.
    *
    * @throws {Error} if the provider cannot be reached
    */
@@ -143,7 +143,7 @@ export class OpenIdProvider {
     return claim === undefined || Array.isArray(claim) ? claim : [claim];
   }
 
-  /** Returns the provider's metadata, which is read only once. If reading fails, the next call tries again. */
+  /** Returns the provider's metadata. It is read only once; if reading fails, the next call tries again. */
   #discover(): Promise<Configuration> {
     this.#configuration ??= this.#readMetadata().catch((error: unknown) => {
       this.#configuration = undefined;
@@ -164,7 +164,10 @@ export class OpenIdProvider {
   }
 }
 
-/** Returns a readable name for a user, or else the subject (`sub`), which is always present but rarely readable. */
+/**
+ * Returns a readable name for a user, cut to 200 characters: the email address unless the provider marks it as
+ * unverified, else the preferred user name. Without either, returns the subject (`sub`), which is always present.
+ */
 function nameIn({ email, email_verified: isVerified, preferred_username: user, sub }: IDToken): string {
   const names: unknown[] = [isVerified === false ? undefined : email, user];
   return (names.filter((name) => typeof name === 'string').find((name) => name !== '') ?? sub).slice(0, 200);

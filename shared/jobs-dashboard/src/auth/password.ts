@@ -36,14 +36,16 @@ export class Password {
   }
 
   /**
-   * Returns whether the candidate matches, without computing the slow hash; `false` if that has not been computed yet.
+   * Returns whether the candidate matches, without computing the slow hash. Returns `false` if only the hash of the
+   * password is known so far, because no candidate has matched it yet.
    */
   isKnown(candidate: string): boolean {
     return this.#digest !== null && timingSafeEqual(this.#digestOf(candidate), this.#digest);
   }
 
   async matches(candidate: string): Promise<boolean> {
-    // Avoids computing the slow hash for each request of a script, which always sends its password.
+    // Scripts send the password with each request. Checks a known password first, so that not every request computes
+    // the slow hash.
     if (this.isKnown(candidate)) return true;
     if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
       return false;
@@ -57,7 +59,7 @@ export class Password {
   }
 }
 
-/** Returns a salted scrypt hash, `scrypt:{salt}:{hash}`, which can be configured instead of the password. */
+/** Returns a salted scrypt hash, `scrypt:{salt}:{hash}`. The hash can be configured instead of the password. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const derived = await derive(password, salt, 32, cost);

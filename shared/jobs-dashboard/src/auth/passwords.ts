@@ -7,7 +7,7 @@ import type { Role, Viewer } from './viewer.js';
 
 /**
  * Limits per minute and client address: after 10 wrong passwords, further wrong passwords are answered with 429; after
- * 100, even the right password is.
+ * 100, even the right password is answered with 429.
  */
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
@@ -39,7 +39,7 @@ interface Account {
 export class Passwords {
   readonly #shared: Password | null;
   readonly #users: ReadonlyMap<string, Account>;
-  /** Checked if the name is unknown, so that unknown names are not rejected faster than known ones. */
+  /** Checked instead if no user has the name, so that unknown names are not rejected faster than known ones. */
   readonly #decoyPassword: Password;
   readonly #failures: Throttle;
   readonly #tries: Throttle;
@@ -75,14 +75,14 @@ export class Passwords {
     this.#onAccess = onAccess;
   }
 
-  /** Whether each user has a password, so that people must enter a name, too. */
+  /** Whether each user has a password of their own, so that the sign-in form also asks for a name. */
   get named(): boolean {
     return this.#shared === null;
   }
 
   /**
-   * Checks a password. After too many wrong passwords from the same address, only the right password is accepted, and
-   * beyond a higher limit not even that. The two limits exist because several people may share an address, for example
+   * Checks a password. After 10 wrong passwords from the same address within a minute, only the right password is still
+   * accepted; after 100, not even that. There are two limits because several people may share an address, for example
    * behind an untrusted gateway.
    */
   async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {

@@ -8,11 +8,11 @@ export interface ProxyHeaderOptions extends RoleMapping {
   readonly userHeader: string;
   /** The header with the user's groups. Without it, every user gets the `defaultRole`. */
   readonly groupsHeader?: string | undefined;
-  /** What separates the groups in `groupsHeader`. Defaults to a comma; Authentik sends `|`. */
+  /** The separator of the groups in `groupsHeader`. Defaults to a comma; Authentik sends `|`. */
   readonly groupsSeparator?: string | undefined;
   /**
-   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from other addresses are ignored, because
-   * anyone could send them.
+   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Requests from other addresses are refused, because
+   * anyone could send these headers.
    */
   readonly addresses: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface RoleMapping {
   readonly defaultRole?: Role | undefined;
 }
 
-/** Returns the highest role among those that the groups map to and the default role; `null` if there is none. */
+/** Returns the highest of the roles that the groups map to and the default role; `null` if there is none. */
 export function roleOf(
   groups: readonly unknown[],
   { roles: mapping, defaultRole }: RoleMapping,

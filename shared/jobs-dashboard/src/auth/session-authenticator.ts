@@ -14,8 +14,8 @@ export type SignInMethod =
   | { readonly kind: 'provider'; readonly provider: OpenIdProvider };
 
 /**
- * Authenticates people by their sessions, which begin with a sign-in. If passwords are configured, scripts can instead
- * send a password with each request, using HTTP Basic authentication.
+ * Authenticates people by their sessions. A session begins with a sign-in. If passwords are configured, scripts can
+ * instead send a password with each request, using HTTP Basic authentication.
  */
 export class SessionAuthenticator implements Authenticator {
   readonly denial = 'sign-in';
@@ -83,7 +83,7 @@ export class SessionAuthenticator implements Authenticator {
   }
 
   /**
-   * Returns the subject for which tokens are valid: the session or, without a session, the user. The subject is empty
+   * Returns the subject that tokens are issued for: the session or, without a session, the user. The subject is empty
    * for a client that is about to sign in.
    */
   #subject(ctx: Context, viewer: Viewer | null): string {

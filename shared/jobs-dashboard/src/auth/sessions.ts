@@ -60,8 +60,8 @@ export function readCookie(ctx: Context, name: string): string {
 
 /**
  * Sets a cookie that scripts cannot read. The cookie has no path, so browsers limit it to the folder of the requested
- * URL. That must be the dashboard's folder. This works even behind a gateway that strips a prefix from the path,
- * because browsers use the path that they requested.
+ * URL. Therefore, set cookies only in answers to URLs directly inside the dashboard's folder. This works even behind a
+ * gateway that strips a prefix from the path, because browsers use the path that they requested.
  *
  * @param value empty to delete the cookie
  * @param maxAge in milliseconds

@@ -8,7 +8,10 @@ import type { OpenIdProvider, SignInResult } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import type { SessionAuthenticator } from './session-authenticator.js';
 
-/** Maximum length of the path to return to after signing in. A longer path would not fit into the cookie. */
+/**
+ * Maximum length of the path to return to after signing in. A longer path would not fit into the cookie, so signing in
+ * then leads to the overview.
+ */
 const MAX_NEXT = 1_500;
 
 /** Returns the router for signing in and out. */

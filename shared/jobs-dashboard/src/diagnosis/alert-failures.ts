@@ -6,7 +6,7 @@ import type { Warning } from './warning.js';
 /** Maximum number of failed messages to read. */
 export const MAX_FAILURES = 100;
 
-/** Returns a warning for each webhook to which alerts could not be delivered. */
+/** Returns one warning for each webhook with undelivered alerts. */
 export function alertWarnings(failures: readonly AlertMessage[]): Warning[] {
   return [...new Set(failures.map(({ target }) => target))].map((target) => {
     const [host = target] = target.split(' ');

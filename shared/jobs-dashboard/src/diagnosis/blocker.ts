@@ -19,11 +19,11 @@ export interface Blocker {
   readonly occupant?: string;
 }
 
-/** What finding a blocker takes into account besides the queue and its consumers. */
+/** The facts that finding a blocker takes into account, besides the queue and its consumers. */
 export interface BlockerContext {
-  /** All queues, among which to find the one whose jobs occupy the consumers. */
+  /** All queues, to find another queue whose jobs occupy the consumers. Defaults to none. */
   readonly queues?: readonly Queue[];
-  /** The paused job types that have jobs waiting in the queue. */
+  /** The paused job types that have jobs waiting in the queue. Defaults to none. */
   readonly pausedJobs?: readonly PausedType[];
 }
 
@@ -33,11 +33,11 @@ export interface BlockerContext {
 const STUCK_MS = 30_000;
 
 /**
- * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. A blocker that stops the
- * whole queue takes precedence over others.
+ * Returns the blocker of a queue's ready jobs; `null` if nothing is known to stop the next job. A blocker that stops
+ * the whole queue takes precedence over others.
  *
- * Whether the rate limit allows another job at the moment is not known. It is therefore returned only if no other limit
- * explains the wait.
+ * It is not known whether the rate limit allows another job at the moment. The rate limit is therefore returned only if
+ * neither the concurrency limit nor a lack of free slots explains the wait.
  *
  * @param consumers the running servers that consume the queue
  */
@@ -83,8 +83,8 @@ function allOf({ length }: readonly Server[]): string {
 }
 
 /**
- * Returns a blocker of the next job, such as a limit or busy servers, or `stuck` if a long wait has no known reason;
- * `null` if the job should start at once.
+ * Returns a blocker of the next job, such as a limit or busy servers, or `stuck` if a long wait has no known reason.
+ * Returns `null` if nothing is known to stop the job.
  */
 function blockerOfNextJob(
   queue: Queue,
@@ -123,12 +123,12 @@ function blockerOfNextJob(
     );
   }
   const [type] = pausedJobs;
-  // Waiting counts only from the start of the first of these servers.
+  // The time before the first of these servers started does not count as waiting.
   const servedMs = Math.max(...activeAmong(consumers).map(({ startedAt }) => nowMs - startedAt.getTime()));
   if (Math.min(waitedMs, servedMs) < STUCK_MS) return null;
   if (type !== undefined) return pausedTypeBlocker(type);
-  // A queue with running jobs does not count as stuck: its free slots are known only as of the last heartbeats and can
-  // be busy by now.
+  // A queue with running jobs does not count as stuck: the number of free slots is as of the last heartbeats, and the
+  // slots can be busy by now.
   if (counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} ${free === 1 ? 'is' : 'are'} free and no limit of queue “${name}” holds them back`;
   return attention('stuck', reason, 'Check the server logs.');
@@ -148,8 +148,8 @@ export function pausedTypeBlocker({ name, ...pause }: PausedType): Blocker {
 }
 
 /**
- * Among the other queues that these consumers serve, returns the one with the most running jobs; `null` if none has
- * more running jobs than this queue.
+ * Returns the queue with the most running jobs among the other queues that these consumers serve; `null` if none of
+ * them has more running jobs than this queue.
  */
 function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
@@ -168,8 +168,7 @@ function isServedFirst(queue: string, other: string, { queues, queueWeights }: S
 /**
  * Returns the number of the servers' slots, and how many of them are free as far as is known.
  *
- * @param running number of the queue's running jobs, which is more up to date than the heartbeats that report free
- *   slots
+ * @param running number of the queue's running jobs; more up to date than the heartbeats, which report the free slots
  */
 export function slotsOf(consumers: readonly Server[], running = 0): { slots: number; free: number } {
   const open = activeAmong(consumers);

@@ -3,16 +3,16 @@ import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Minimum number of blocked jobs for which a key gets a warning. */
+/** A key gets a warning only if it blocks at least this many jobs. */
 const MANY_JOBS = 100;
-/** Minimum time, in milliseconds, that a key must have blocked its next job before it gets a warning. */
+/** A key gets a warning only if it has blocked its next job for at least this long, in milliseconds. */
 const LONG_WAIT_MS = 5 * 60_000;
 const MAX_WARNINGS = 3;
 const MAX_OCCUPANTS = 3;
 
 export const noBlockingKeys: BlockingKeys = { keys: [], isComplete: true };
 
-/** Returns those of the keys that block jobs of this queue. */
+/** Returns the keys that block jobs of this queue. */
 export function keysOf(queue: string, { keys, isComplete }: BlockingKeys): BlockingKeys {
   return { keys: keys.filter((key) => key.queue === queue), isComplete };
 }
@@ -26,7 +26,8 @@ export function blockedBy({ keys, isComplete }: BlockingKeys): JobCount {
 }
 
 /**
- * A number of ready jobs. If not all blocked jobs were counted, it is only an upper bound, and `isExact` is `false`.
+ * A number of ready jobs. If not all blocked jobs were counted, the number is only an upper bound, and `isExact` is
+ * `false`.
  */
 export interface ReadyJobs {
   readonly count: number;

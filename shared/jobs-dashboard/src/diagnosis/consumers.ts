@@ -18,12 +18,12 @@ export function groupByQueue(servers: readonly Server[]): ConsumersOf {
   return (queue) => byQueue.get(queue) ?? [];
 }
 
-/** Returns the running servers, without those that have been asked to take no more jobs. */
+/** Returns the servers that are running and have not been asked to take no more jobs. */
 export function activeAmong(servers: readonly Server[]): readonly Server[] {
   return servers.filter(({ state }) => state === 'running');
 }
 
-/** Returns whether the last heartbeat is longer ago than half of the server’s timeout. */
+/** Returns whether the last heartbeat is older than half of the server’s timeout. */
 export function isSilent(
   { heartbeatAt, timeoutMs }: Pick<Server, 'heartbeatAt' | 'timeoutMs'>,
   nowMs: number,

@@ -20,14 +20,14 @@ import { skipReason } from './skip-reason.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
-/** What the explanation of a job depends on. */
+/** The facts that the explanation of a job depends on, besides the job itself. */
 export interface ExplanationContext {
   readonly attempts: readonly Attempt[];
   /** All running servers. */
   readonly servers: readonly Server[];
   /** The job's queue; `null` if the queue has been deleted. */
   readonly queue: Queue | null;
-  /** All queues, among which to find the one whose jobs occupy the servers. Defaults to none. */
+  /** All queues, to find another queue whose jobs occupy the servers. Defaults to none. */
   readonly queues?: readonly Queue[];
   /** The concurrency key that blocks the job; missing or `null` if no key does, or if it is unknown. */
   readonly blocking?: BlockingKey | null;
@@ -45,7 +45,9 @@ export interface ExplanationContext {
   } | null;
   /** The lease of a running job; missing or `null` for other jobs. */
   readonly lease?: Lease | null;
-  /** When the job last wrote to its log; missing or `null` if it has not written to it. */
+  /**
+   * When a running job last wrote to its log; missing or `null` if it has not written any lines, and for other jobs.
+   */
   readonly lastLineAt?: Date | null;
   /** The pause of the job's type; missing or `null` if the type is not paused. */
   readonly typePause?: PauseState | null;
@@ -168,7 +170,9 @@ function explainProcessing(job: Job, around: ExplanationContext): Explanation {
   );
 }
 
-/** Explains why the job will not be retried. Does not repeat the error, which the page shows above the explanation. */
+/**
+ * Explains why the job will not be retried. Does not repeat the error, because the page shows it above the explanation.
+ */
 function explainFailure(job: Job, { attempts }: ExplanationContext): Sentence {
   const { attempt, maxAttempts } = job;
   const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;

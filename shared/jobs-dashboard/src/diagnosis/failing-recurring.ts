@@ -6,13 +6,16 @@ import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
-/** Maximum number of latest runs by which to judge a recurring job. */
+/** How many of its latest runs a recurring job is judged by. */
 const RUNS = 20;
-/** Maximum number of recurring jobs to examine. The ones that fired most recently take precedence. */
+/** Maximum number of recurring jobs to examine. Those that fired most recently take precedence. */
 const MAX_JOBS = 200;
-/** Maximum number of examined jobs whose earlier runs are read as well, because the latest run has not succeeded. */
+/**
+ * Maximum number of recurring jobs whose earlier runs are read. Only jobs whose latest run has failed or not finished
+ * need this.
+ */
 const MAX_SUSPECTS = 20;
-/** A single failure needs no warning if the next run is due within this time of the last, in milliseconds. */
+/** A single failure needs no warning if the next run is due within this time of the last one, in milliseconds. */
 const SOON_MS = 10 * 60_000;
 /**
  * A streak of failures needs no warning if it is more probable than this, given the share of earlier runs that failed.
@@ -36,7 +39,7 @@ export interface FailingRecurring {
 
 type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
-/** Finds the recurring jobs whose latest runs failed although they usually succeed. */
+/** Finds the recurring jobs whose latest runs failed, unless failures are usual for them. */
 export function findFailingRecurring({ reader, cache }: Sources): Promise<FailingRecurring[]> {
   return cache.readStale(
     'failing recurring jobs',
@@ -72,7 +75,7 @@ async function read(reader: PageContext['reader']): Promise<FailingRecurring[]> 
 /**
  * Returns a recurring job's streak of failures; `null` if it needs no warning.
  *
- * @param runs the latest finished runs, latest first
+ * @param runs the latest runs that succeeded or failed, latest first
  */
 export function judge(
   { id, name, lastDueAt, nextDueAt }: Pick<RecurringJob, 'id' | 'name' | 'lastDueAt' | 'nextDueAt'>,
@@ -127,8 +130,8 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
 }
 
 /**
- * Returns, for each recurring job, the latest run that it missed because no server was running, unless a later run has
- * been due since. Examines at most 200 recurring jobs.
+ * Returns the latest missed run of each recurring job, if no server was running at that time and no later run has been
+ * due since. Examines at most 200 recurring jobs.
  */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],

@@ -17,11 +17,11 @@ const USUAL_MS = 24 * 3_600_000;
 
 /** Minimum number of failed attempts for a warning. Fewer failures can be chance. */
 const MIN_FAILED = 5;
-/** Minimum share of failed attempts for a warning. */
+/** Minimum share of attempts that must have failed for a warning. */
 const MIN_SHARE = 0.2;
 /** A job type gets a warning if it fails at least this many times as often as usual. */
 const FACTOR = 3;
-/** Minimum number of earlier attempts. With fewer, how often the job type usually fails is unknown. */
+/** Minimum number of earlier attempts. With fewer, it is unknown how often the job type usually fails. */
 const MIN_USUAL = 20;
 /** A job type with at least this share of failures gets a warning even if that share is usual for it. */
 const ALWAYS = 0.9;
@@ -35,15 +35,15 @@ export interface FailingType {
   readonly share: number;
   /** Whether `share` is for the last minute rather than the last five minutes. */
   readonly isOfLastMinute: boolean;
-  /** The share of attempts that usually fail; `null` if the job type has hardly run before. */
+  /** The usual share of failed attempts, from 0 to 1; `null` if the job type has hardly run before. */
   readonly usual: number | null;
   /** The failures of the last five minutes that are still stored, by error, most frequent first; not empty. */
   readonly errors: readonly ErrorGroup[];
 }
 
 /**
- * Finds the job types that fail unusually often, most failures first. Omits types with hardly any failed jobs left in
- * the storage, because operators have retried or deleted the others.
+ * Finds the job types that fail unusually often, most failures first. Omits a type if hardly any of its failed jobs are
+ * still stored: operators have then retried or deleted the others.
  *
  * @param queue considers only attempts in this queue; by default, in all queues
  */
@@ -85,8 +85,8 @@ export async function findFailingTypes(
 }
 
 /**
- * Returns a warning for each failing job type. Both numbers of jobs in its text count only jobs that failed in the last
- * five minutes and are still stored.
+ * Returns a warning for each failing job type. The numbers of jobs in the text include only jobs that failed in the
+ * last five minutes and are still stored.
  */
 export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
   return types.flatMap((type) => {
@@ -127,7 +127,10 @@ function shareOf(outcomes: Outcomes): number {
   return failures === 0 ? 0 : failures / (failures + outcomes.done);
 }
 
-/** Returns the share of failures before the recent span; `null` if there were too few attempts to tell. */
+/**
+ * Returns the share of failed attempts in the day before the recent span; `null` if there were too few attempts to
+ * tell.
+ */
 function shareBefore(recent: Outcomes, all: Outcomes | undefined): number | null {
   if (all === undefined) return null;
   const of = (member: keyof Outcomes): number => Math.max(0, all[member] - recent[member]);

@@ -32,8 +32,8 @@ export class HealthWatch {
   }
 
   /**
-   * The latest result; `null` if it is more than a minute old, or if the check failed for a reason other than an
-   * unresponsive storage. Starts a new check if the last one started at least ten seconds ago.
+   * The latest result; `null` if there is none from the last minute, or if the latest check failed for a reason other
+   * than an unresponsive storage. Starts a new check if the last one started at least ten seconds ago.
    */
   get latest(): Health | null {
     const nowMs = this.#context.now();

@@ -12,8 +12,8 @@ import type { Warning } from './warning.js';
  */
 const LONG_WAIT_MS = 5 * 60_000;
 /**
- * How long the list of queues and the list of servers can contradict each other, in milliseconds, because they are read
- * separately.
+ * The list of queues and the list of servers are read separately, so they can contradict each other for this long, in
+ * milliseconds.
  */
 const SETTLING_MS = 5_000;
 const MAX_NAMES = 2;
@@ -64,7 +64,7 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
     queues,
     pausedJobs: pausedIn(queue.name, pausedJobs),
   });
-  // Omits paused types and silent servers, which have their own warnings.
+  // Omits paused types and silent servers, because they have their own warnings.
   if (blocker?.kind === 'paused-type' || blocker?.kind === 'silent') return null;
   if (blocker?.tone !== 'attention' && waitedMs < LONG_WAIT_MS) return null;
   const ready = readyJobs(queue, keysOf(queue.name, blocking));
@@ -82,7 +82,7 @@ function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): st
   return `jobs wait: ${blocker?.kind ?? 'backlog'}, servers of ${[...servers].toSorted().join(' | ')}`;
 }
 
-/** Returns the subject of a wait, which does not change when servers are replaced by others for the same queues. */
+/** Returns the subject of a wait. It does not change when servers are replaced by others for the same queues. */
 function subjectOf({ name }: Queue, blocker: Blocker | null, consumers: readonly Server[]): string {
   if (blocker?.kind === 'limit' || blocker?.kind === 'rate')
     return `jobs of queue ${name} wait for its limit`;

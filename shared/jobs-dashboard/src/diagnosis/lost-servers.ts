@@ -6,7 +6,7 @@ import type { Warning } from './warning.js';
 /** Servers that were lost longer ago than this, in milliseconds, get no warning. */
 const RECENTLY_LOST_MS = 15 * 60_000;
 
-/** Returns warnings about servers that died recently, unless another server has been started on the same host. */
+/** Returns warnings about servers that died recently, unless another server has been started on the same host since. */
 export function lostServers(
   lost: readonly LostServer[],
   servers: readonly Server[],

@@ -40,7 +40,7 @@ function headlineOf(warnings: readonly CurrentWarning[]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** Returns a count such as `2 warnings`, which excludes eased ones, or `2 eased warnings` if all have eased. */
+/** Returns a count such as `2 warnings`, not including eased ones, or `2 eased warnings` if all have eased. */
 export function warningCount(warnings: readonly CurrentWarning[]): string {
   const current = warnings.filter(({ easedAt }) => easedAt === null);
   return current.length > 0 ? counted(current.length, 'warning') : counted(warnings.length, 'eased warning');

@@ -2,8 +2,8 @@ import type { PauseState } from '@longshore/jobs/storage';
 import { type Sentence, sentence } from '../format/sentence.js';
 
 /**
- * Returns text such as “paused by ann 20 min ago: PSP outage, until 07:00”, which can complete a sentence that begins
- * with “Queue mail was”; `null` if there is no pause.
+ * Returns text such as “paused by ann 20 min ago: PSP outage, until 07:00”, to complete a sentence that begins with
+ * “Queue mail was”. Returns `null` if there is no pause.
  */
 export function pauseText(pause: PauseState): Sentence | null {
   const { pausedAt, pausedBy, pauseReason, pausedUntil } = pause;

@@ -5,23 +5,23 @@ import type { PageContext } from '../pages/page.js';
 import { pauseEnd, pauseText } from './pause.js';
 import type { Warning } from './warning.js';
 
-/** Maximum number of ready jobs to read of each type. */
+/** Maximum number of ready jobs to read for each type. */
 const SAMPLE = 200;
 /** Maximum number of paused types whose jobs are read. For others, it is unknown whether jobs are waiting. */
 const MAX_SAMPLED = 20;
 
-/** A paused job type that has waiting jobs, or may have some. */
+/** A paused job type that has waiting jobs, or might have some. */
 export interface PausedJobs extends PausedType {
   /** Number of waiting jobs. If it is unknown whether there are any, the number is 0 and not exact. */
   readonly jobs: JobCount;
-  /** The queues in which the jobs wait. */
+  /** The queues that contain the waiting jobs. */
   readonly queues: readonly string[];
 }
 
 type Reader = Pick<PageContext['reader'], 'jobs' | 'jobTypes'>;
 
 /**
- * Finds the paused job types that have ready jobs, or may have some.
+ * Finds the paused job types that have ready jobs, or might have some.
  *
  * @param queue considers only jobs in this queue; by default, in all queues
  */

@@ -17,9 +17,11 @@ export interface RecentThroughput {
 export interface CommonFailures {
   /** The queue with the most failures, and their number; `null` if no queue has any. */
   readonly queue: { readonly name: string; readonly failed: number } | null;
-  /** Lower bound of the number of recent failures that are still stored. The others have been retried or deleted. */
+  /** Lower bound for the number of recent failures that are still stored. The others have been retried or deleted. */
   readonly stored: number;
-  /** The most frequent error; `null` if none is stored. `most` is `false` if another error might be as frequent. */
+  /**
+   * The most frequent error; `null` if none is stored. `most` is `false` if another error might be equally frequent.
+   */
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
@@ -33,7 +35,9 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
   return failed >= MANY && failed >= LARGE_PART * (done + failed);
 }
 
-/** Returns a warning if many of the recently finished jobs failed. It names the most affected queue and error. */
+/**
+ * Returns a warning if many of the recently finished jobs failed. The warning names the most affected queue and error.
+ */
 export function failureWarning(recent: RecentThroughput): Warning[] {
   const { done, failed, common } = recent;
   if (!areManyFailures(recent) || (common !== null && common.stored < MANY)) return [];
@@ -56,7 +60,7 @@ function inCommon({ failed, common }: RecentThroughput): string {
   const { queue = null, error = null } = common ?? {};
   const parts: string[] = [];
   if (queue !== null) {
-    // The numbers for one queue and for all queues do not always match, because their buckets differ in length.
+    // Says “All” even if the queue's number exceeds the total: the two are counted in buckets of different lengths.
     const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
     parts.push(`${share} in queue “${queue.name}”`);
   }

@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** What has failed, by the background role that has set the item aside. */
+/** Describes the failed work, by the background role that has set the item aside. */
 const failures: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'The dependencies of a job could not be resolved',
   scheduler: 'A scheduled job could not be made ready',

@@ -17,7 +17,7 @@ const FEW_JOBS = 5;
 
 type Reader = PageContext['reader'];
 
-/** Reads the situation from which warnings are derived. */
+/** Reads everything that warnings are derived from. */
 export async function readSituation(
   context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>,
 ): Promise<Situation> {

@@ -16,11 +16,14 @@ export interface AwaitedRetry {
 }
 
 export interface FoundStall {
-  /** The next retry, if the batch is waiting only for retries; `null` otherwise. */
+  /**
+   * The next retry, if the batch is waiting only for retries; `null` otherwise, or if too many jobs are waiting to
+   * tell.
+   */
   readonly retry: AwaitedRetry | null;
   /**
-   * Why the batch is stalled; `null` if a job is running or can start, if no unfinished job is left, or if the reason
-   * is not known yet.
+   * Why the batch is stalled; `null` if a job is running or can start, if no job is enqueued or scheduled, or if the
+   * reason is not known yet.
    */
   readonly stall: Stall | null;
   /** Whether the search for the batch's jobs is still running, so that the reason is not known yet. */
@@ -59,7 +62,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
 
 type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;
 
-/** Returns the earliest retry if all of the jobs are waiting for a retry; `null` otherwise. */
+/** Returns the earliest retry if every one of the jobs is waiting for a retry; `null` otherwise. */
 function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
   const retries = jobs.flatMap(({ id, name, state, attempt, runAt }) =>
     state === 'scheduled' && attempt > 0 && runAt !== null ? [{ id, name, runAt, jobs: jobs.length }] : [],

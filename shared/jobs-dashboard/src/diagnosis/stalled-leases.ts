@@ -8,7 +8,10 @@ import type { Warning } from './warning.js';
  */
 export const stalledQuery = { expiredForMs: 5_000, limit: 100 } as const;
 
-/** Returns whether the lease expired so long ago that it should already have been renewed or reclaimed. */
+/**
+ * Returns whether the lease should already have been renewed or reclaimed: it expired more than five seconds ago, and
+ * the handler's transaction has not locked the job.
+ */
 export function isStalled({ expiresAt, locked }: Lease, nowMs: number): boolean {
   return !locked && nowMs - expiresAt.getTime() > stalledQuery.expiredForMs;
 }

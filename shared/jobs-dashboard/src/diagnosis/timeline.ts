@@ -1,7 +1,7 @@
 import type { Job } from '@longshore/jobs';
 import { type Attempt, isFinished } from '@longshore/jobs/storage';
 
-/** A period of a job's life, during which the job waited or an attempt ran. */
+/** A period in which a job waited or one of its attempts ran. */
 export interface Stretch {
   readonly kind: 'wait' | 'run';
   /** The attempt that ran; `null` if the job waited. */

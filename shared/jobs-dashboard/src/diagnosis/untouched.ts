@@ -1,6 +1,9 @@
 import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
-/** Shows whether the storage has been used. A queue is created with its first job or server and remains afterwards. */
+/**
+ * The lists that show whether the storage has ever been used. A queue is created with its first job or server and
+ * remains afterwards.
+ */
 interface Traces {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];

@@ -24,8 +24,8 @@ export class WarningWatch {
   readonly #seen = new Map<string, Seen>();
 
   /**
-   * Returns the current warnings: first those found now, then those that have eased. An eased warning is omitted if a
-   * warning found now has the same subject or link.
+   * Returns the current warnings: first the ones found now, then the ones that have eased. An eased warning is omitted
+   * if a warning found now has the same subject or link.
    *
    * @param found the warnings found now, at most one per cause
    */

@@ -2,12 +2,12 @@ import type { Sentence } from '../format/sentence.js';
 
 /** A problem that is shown on the overview, together with advice on what to do about it. */
 export interface Warning {
-  /** Identifies what is wrong. Does not change when numbers in the text do: `queue mail is paused`. */
+  /** Identifies what is wrong, for example `queue mail is paused`. Does not change when numbers in the text do. */
   readonly cause: string;
   readonly text: Sentence;
   /** What an operator can do about it, in one or more sentences. */
   readonly advice: string;
-  /** The path, inside the dashboard, of a page that shows more. */
+  /** The path, inside the dashboard, of a page with more details. */
   readonly link: string;
   /** Identifies the affected thing regardless of what is wrong with it. Needed only if `link` does not identify it. */
   readonly subject?: string;

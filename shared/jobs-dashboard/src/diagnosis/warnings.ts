@@ -38,9 +38,9 @@ export interface Situation {
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
   readonly lost: readonly LostServer[];
-  /** Recurring jobs that are late for a reason other than waiting for their previous job. */
+  /** Recurring jobs that are late, except those that are waiting for their previous job. */
   readonly late: readonly RecurringJob[];
-  /** Runs that recurring jobs have missed, unless a later run has been due since. */
+  /** The latest run that each recurring job has missed, unless a later run has been due since. */
   readonly missed: readonly MissedRuns[];
   readonly recent: RecentThroughput;
   /** Job types that fail more often than usual. */
@@ -48,11 +48,11 @@ export interface Situation {
   readonly failingRecurring: readonly FailingRecurring[];
   /** The concurrency keys that currently block jobs. */
   readonly blocking: BlockingKeys;
-  /** The paused job types that have waiting jobs, or may have some. */
+  /** The paused job types that have waiting jobs, or might have some. */
   readonly pausedJobs: readonly PausedJobs[];
   /** Items that background roles have set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
-  /** Alert messages that could not be delivered, newest first. */
+  /** Alert messages that could not be delivered so far, newest first. */
   readonly alertFailures: readonly AlertMessage[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
@@ -61,7 +61,8 @@ export interface Situation {
 }
 
 /**
- * How long the lists of jobs and servers can contradict each other, in milliseconds, because they are read separately.
+ * The lists of jobs and of servers are read separately, so they can contradict each other for this long, in
+ * milliseconds.
  */
 const SETTLING_MS = 5_000;
 
@@ -143,7 +144,7 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
 }
 
 /**
- * Returns warnings about jobs for which no server of their queue has a handler. Queues without servers have their own
+ * Returns warnings about jobs that no server of their queue has a handler for. Queues without servers have their own
  * warning.
  */
 function unhandledJobs({ orphans }: Situation): Warning[] {

@@ -9,8 +9,8 @@ import { attach } from './attachment.js';
 type DocumentReader = (key: string, context: PageContext) => Promise<string | null>;
 
 /**
- * Readers of complete documents that pages show only in part, by their path inside the dashboard. Each returns JSON, or
- * `null` if there is no such document.
+ * Functions that read the documents that pages show only in part, by path inside the dashboard. Each returns the
+ * complete document as JSON, or `null` if there is no such document.
  */
 export const documents: Readonly<Record<string, DocumentReader>> = {
   '/jobs/:id/args.json': async (id, { reader }) => (await reader.jobs.findDocuments(id))?.args ?? null,

@@ -2,15 +2,15 @@ import { stringify } from 'csv-stringify/sync';
 import type { DownloadFormat } from './attachment.js';
 import type { Row } from './exported-list.js';
 
-/** Says that an export ended before the list did. */
+/** A note that an export ended before the list did. */
 export interface Incomplete {
   /** The reason, as a sentence. */
   readonly why: string;
-  /** The value of the parameter `after` with which to continue the list; `null` if it cannot be continued. */
+  /** The value for the parameter `after` that continues the list; `null` if the list cannot be continued. */
   readonly after: string | null;
 }
 
-/** Formats the parts of an export, which are sent one after another. */
+/** Formats the parts of an export. The parts are sent one after another. */
 export interface ExportFormat {
   readonly head: string;
   readonly rows: (rows: readonly Row[], isFirst: boolean) => string;
@@ -23,7 +23,10 @@ export const exportFormats: Readonly<Record<DownloadFormat, (columns: readonly s
   json: asJson,
 };
 
-/** Formats rows as CSV (RFC 4180). Begins with a byte order mark, because Excel reads UTF-8 only with it. */
+/**
+ * Formats rows as CSV (RFC 4180). The text begins with a byte order mark, because Excel otherwise does not recognize
+ * UTF-8.
+ */
 function asCsv(columns: readonly string[]): ExportFormat {
   const line = (records: readonly (readonly unknown[])[]): string =>
     stringify([...records], {

@@ -11,7 +11,9 @@ import type { ExportSource } from './exported-list.js';
 /** The path of an exported list inside the dashboard, such as `/export/jobs.csv`. */
 export const exportPath = '/export/:file';
 
-/** Maximum number of exports that run at the same time, and of those that wait for a running one to end. */
+/**
+ * Maximum number of exports that run at the same time, and maximum number of exports that wait for one of them to end.
+ */
 const MAX_EXPORTS = 2;
 const MAX_WAITING = 20;
 const MAX_ROWS = 100_000;
@@ -25,7 +27,7 @@ export interface ExportContext extends Omit<ExportSource, 'nowMs'> {
   readonly closing: AbortSignal | undefined;
 }
 
-/** Returns the router for exports of lists. The rows are streamed as they are read. */
+/** Returns the router for exported lists. The rows are streamed as they are read. */
 export function exportRouter(prefix: string, { closing, now, ...context }: ExportContext): Router {
   const router = new Router({ prefix });
   const slots = pLimit(MAX_EXPORTS);
@@ -50,7 +52,7 @@ export function exportRouter(prefix: string, { closing, now, ...context }: Expor
       const body = Readable.from(exportList(first, rest, exportFormats[format](list.columns), bounds), {
         highWaterMark: 1,
       });
-      // Bypasses Koa, which would report a closed connection as an error.
+      // Bypasses Koa, because it would report a closed connection as an error.
       ctx.respond = false;
       ctx.flushHeaders();
       const timer = setTimeout(() => body.destroy(), LIFETIME_MS);

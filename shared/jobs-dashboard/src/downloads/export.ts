@@ -3,13 +3,13 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type { ExportedList, RowPage } from './exported-list.js';
 import type { ExportFormat, Incomplete } from './export-format.js';
 
-/** The limits at which an export ends even if the list continues. */
+/** The limits of an export. An export that reaches one of them ends even if the list continues. */
 export interface ExportBounds {
   readonly maxRows: number;
   readonly maxMs: number;
   /** Ends the export when aborted, so that it does not delay the shutdown of a server. */
   readonly closing: AbortSignal | undefined;
-  /** Called with unexpected errors. An unavailable storage is not one of them. */
+  /** Called with unexpected errors. Not called if the storage is unavailable. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -18,7 +18,7 @@ export interface ExportBounds {
  * After each read, pauses for as long as the read took, so that an export occupies the storage for at most half of the
  * time.
  *
- * @param first the first page of the list, which has already been read
+ * @param first the first page of the list, already read
  */
 export async function* exportList(
   first: IteratorResult<RowPage, void>,

@@ -7,11 +7,9 @@ export type Row = Readonly<Record<string, JsonValue | Date>>;
 
 export interface RowPage {
   readonly rows: readonly Row[];
-  /** The value of the parameter `after` with which the list continues; `null` at the end of the list. */
+  /** The value for the parameter `after` that continues the list; `null` at the end of the list. */
   readonly next: string | null;
-  /**
-   * Whether unfinished jobs in the range of this page have not all been searched for the words. Defaults to `false`.
-   */
+  /** Whether some unfinished jobs of the list have not been searched for the words. Defaults to `false`. */
   readonly isUnsearched?: boolean;
 }
 
@@ -26,7 +24,8 @@ export interface ExportSource {
 }
 
 /**
- * Parses the parameter `after`: the id of the row after which to begin, or `null` for the beginning of the list.
+ * Parses the parameter `after`: the id of the row before the first row to export, or `null` to begin at the start of
+ * the list.
  *
  * @throws {Problem} (400) if the parameter cannot be the id of a row
  */

@@ -4,7 +4,7 @@ import { argsLine } from './args-line.js';
 
 /**
  * Formats a change of values as one line, including the previous values if known:
- * `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Omits values that have not changed, unless none has.
+ * `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Omits unchanged values, unless no value has changed.
  *
  * @param pattern values under matching keys are redacted
  */

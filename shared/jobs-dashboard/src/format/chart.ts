@@ -6,19 +6,19 @@ export interface Bucket {
 }
 
 /**
- * The shapes of a bar chart, in which each bucket is ten units wide. Bars of successful jobs rise up to 100 units above
- * the axis. Bars of failed jobs extend up to 30 units below it, on a separate scale, so that a few failures among
- * thousands stay visible.
+ * The shapes of a bar chart. Each bucket is ten units wide. Bars of successful jobs rise up to 100 units above the
+ * axis. Bars of failed jobs extend up to 30 units below it, on a separate scale, so that a few failures among thousands
+ * stay visible.
  */
 export interface Chart {
   readonly width: number;
-  /** The largest number of successful jobs in a bucket, which is drawn at full height. */
+  /** The largest number of successful jobs in a bucket. The bar of that bucket has the full height. */
   readonly max: number;
   /** The SVG path of the bars of successful jobs, except for the current bucket. */
   readonly done: string;
   /** The largest number of failed jobs in a bucket, and the SVG path of their bars; `null` if no job failed. */
   readonly failed: { readonly max: number; readonly bars: string } | null;
-  /** The bar of successful jobs in the current bucket, which is drawn in outline. */
+  /** The bar of successful jobs in the current bucket, to be drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
   /** The SVG path of the grid: lines at half height and at the times of `ticks`. */
   readonly grid: string;
@@ -43,7 +43,7 @@ const MIN_FAILED = 6;
  * Returns the chart for these buckets.
  *
  * @param buckets at least one, oldest first and of equal length; the last one is the current, incomplete bucket
- * @param parts the number of equal parts into which the ticks divide the chart
+ * @param parts the number of equal parts that the ticks divide the chart into
  */
 export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const last = buckets.at(-1) ?? { at: new Date(0), done: 0, failed: 0 };
@@ -90,8 +90,8 @@ export function bars(lengths: readonly number[], axis: number): string {
 }
 
 /**
- * Returns the length of a bar in a chart where `max` jobs have the length `whole`. Unless `jobs` is zero, the bar is at
- * least `least` long, so that it stays visible.
+ * Returns the length of the bar for `jobs` jobs, if the bar for `max` jobs has the length `whole`. Unless `jobs` is
+ * zero, the bar is at least `least` long, so that it stays visible.
  */
 export function scaled(jobs: number, max: number, whole: number, least: number): number {
   return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / max));

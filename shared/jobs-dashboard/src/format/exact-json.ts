@@ -7,8 +7,8 @@ const mark = randomUUID();
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /**
- * Parses JSON without losing digits of large numbers such as `900719925474099312345`. Each such number becomes a marked
- * object, from which {@link exactNumberOf} returns the digits.
+ * Parses JSON without losing digits of large numbers such as `900719925474099312345`. A number that JavaScript would
+ * write differently becomes a marked object; {@link exactNumberOf} returns the digits of that object.
  */
 export function parseExactly(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>

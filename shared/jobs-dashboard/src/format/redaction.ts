@@ -36,8 +36,8 @@ export type Shown =
 type JsonPrimitive = null | boolean | number | string;
 
 /**
- * Returns a copy of the value in which the members with redacted keys are replaced, at any depth. See {@link
- * isRedacted} for how `pattern` is matched.
+ * Returns a copy of the value in which the values of members with redacted keys are replaced, at any depth. See
+ * {@link isRedacted} for how `pattern` is matched.
  */
 export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (value === null || typeof value !== 'object') return value;
@@ -62,8 +62,8 @@ export function isRedacted(key: string, pattern: RegExp): boolean {
 }
 
 /**
- * Matches from the beginning of the key, even if the pattern is global or sticky, which would otherwise make it
- * continue after its last match.
+ * Matches from the beginning of the key. Without the reset, a global or sticky pattern would continue after its last
+ * match.
  */
 function matches(pattern: RegExp, key: string): boolean {
   pattern.lastIndex = 0;

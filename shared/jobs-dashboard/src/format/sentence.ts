@@ -8,7 +8,7 @@ export interface Moment {
   readonly at: Date;
 }
 
-/** The time when something ends, shown as “07:00”, with the day if that is 20 hours away or more. */
+/** The time when something ends, shown as “07:00”, or with the day if the end is at least 20 hours away. */
 export interface End {
   readonly until: Date;
 }

@@ -8,7 +8,7 @@ export interface TimeDetail {
 
 /**
  * Returns which details the times in a list need: seconds unless all times are full minutes, and the year if any time
- * is in another year than `now`.
+ * is in a different year from `now`.
  */
 export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   return {
@@ -49,7 +49,7 @@ function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   return format.format(at);
 }
 
-/** Creates a format. Falls back to UTC if this system does not know the time zone, which comes from the storage. */
+/** Creates a format. The time zone comes from the storage; if this system does not know it, uses UTC instead. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-GB', options);

@@ -26,8 +26,8 @@ const MAX_STEPS = 3;
 const MAX_DEPENDENTS = 8;
 
 /**
- * Reads the jobs and batches that the given job or batch depends on, and those that depend on it. The graph does not
- * include the jobs in a batch, apart from the job at which it starts.
+ * Reads the jobs and batches that the given job or batch depends on, and the ones that depend on it. Of the jobs in a
+ * batch, the graph includes at most the starting job.
  */
 export async function readGraph(start: Job | Batch, reader: DashboardReader): Promise<DependencyGraph> {
   const graph = new GraphReader(reader);

@@ -12,7 +12,7 @@ export interface PlacedNode extends GraphNode {
   readonly after: readonly string[];
 }
 
-/** The drawing of a dependency graph, from left to right: a node is to the right of those that it waits for. */
+/** The drawing of a dependency graph, from left to right: each node is to the right of the nodes that it waits for. */
 export interface GraphDrawing {
   readonly width: number;
   readonly height: number;

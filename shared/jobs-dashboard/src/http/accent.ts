@@ -1,12 +1,12 @@
 /** Minimum contrast between text and its background (WCAG 2.2, success criterion 1.4.3). */
 const MIN_CONTRAST = 4.5;
 
-/** Number of steps in which a colour can be lightened towards white. */
+/** Number of steps from a colour to white, for lightening the colour. */
 const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The colours on which links appear, for both colour schemes, as hex colours. */
+/** The background colours that links appear on, for both colour schemes, as hex colours. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];

@@ -29,7 +29,7 @@ interface Asset {
 export class Assets {
   /** The hash of the names and contents of all files. */
   readonly version: string;
-  /** The name under which the logo is served; `null` if none is configured. */
+  /** The name of the logo's file in URLs; `null` if no logo is configured. */
   readonly logo: string | null;
   readonly #files: ReadonlyMap<string, Asset>;
 
@@ -50,12 +50,12 @@ export class Assets {
     this.#files = new Map(Array.from(sources, ([name, content]) => [name, asset(name, content)]));
   }
 
-  /** Returns the path inside the dashboard at which a file is served. */
+  /** Returns the path, inside the dashboard, of a served file. */
   path(name: string): string {
     return `assets/${this.version}/${name}`;
   }
 
-  /** Answers the request if it is for one of the files. Returns whether it has done so. */
+  /** Answers the request if it is for one of the files. Returns whether the request was answered. */
   serve(ctx: Context, inside: string): boolean {
     const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/.exec(inside) ?? [];
     const file = this.#files.get(name);
@@ -75,10 +75,7 @@ function namesIn(subfolder: string): string[] {
   return readdirSync(new URL(subfolder, folder)).toSorted();
 }
 
-/**
- * Concatenates the style sheets in the order of their names, which is the order of the cascade, and minifies the
- * result.
- */
+/** Concatenates the style sheets and minifies the result. The order of their names is the order of the cascade. */
 function styleSheet(): string {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
   return sheets
@@ -95,7 +92,8 @@ function styleSheet(): string {
 }
 
 /**
- * Reads a script and removes its comments, which make up a third of its size. Comments must be on lines of their own.
+ * Reads a script and removes its comments. The comments make up a third of the script and must be on lines of their
+ * own.
  */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');

@@ -2,12 +2,12 @@
 export type Link = (path: string) => string;
 
 /**
- * Maximum depth of a path for which links are relative. No page is deeper; error pages for deeper paths get absolute
- * links.
+ * Links are relative on pages whose path is at most this deep. No page is deeper; error pages for deeper paths get
+ * absolute links.
  */
 const MAX_DEPTH = 16;
 
-/** The path at which the dashboard is mounted, which links and routes are based on. */
+/** The path at which the dashboard is mounted. Links and routes are based on it. */
 export class BasePath {
   /** The path without a trailing slash; an empty string if the dashboard is mounted at the root. */
   readonly path: string;

@@ -18,7 +18,7 @@ export interface Logo {
 
 const MAX_LOGO_BYTES = 100_000;
 
-/** The custom properties that contain the background colours on which links appear, without their leading hyphens. */
+/** The names, without the leading hyphens, of the custom properties that contain the background colours for links. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
 /**
@@ -46,7 +46,7 @@ export function readLogo(file: string): Logo {
 /**
  * Returns the CSS rules that set the accent colour.
  *
- * @param styles the style sheet, which defines the backgrounds first for the light scheme and then for the dark one
+ * @param styles the style sheet; it must define each background first for the light scheme and then for the dark one
  * @throws {TypeError} under the same conditions as {@link accentOf}
  */
 export function accentStyles(accent: string, styles: string): string {

@@ -11,7 +11,7 @@ const MIN_BYTES = 1_400;
  * Compresses the body for clients that accept gzip. Form tokens differ in each response, so the compressed length
  * reveals nothing about them (BREACH).
  *
- * @param zipped compresses the body or returns a cached copy; by default, compresses it
+ * @param zipped returns the compressed text, possibly from a cache; by default, compresses it each time
  */
 export async function compress(ctx: Context, zipped: (text: string) => Promise<Buffer> = zip): Promise<void> {
   const { body } = ctx;

@@ -6,7 +6,7 @@ import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
 import type { RequestContext } from './request-context.js';
 
-/** The data from which a page is rendered. */
+/** The data for rendering a page. */
 export interface Content extends RequestContext {
   readonly title: string;
   readonly [name: string]: unknown;
@@ -29,7 +29,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** Changes whenever pages might render differently for the same data, because assets have changed. */
+  /** Changes with the assets, because pages might then render differently for the same data. */
   get version(): string {
     return this.#assets.version;
   }

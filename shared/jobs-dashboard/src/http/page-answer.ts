@@ -24,8 +24,8 @@ interface LoadedRegion extends Region {
 }
 
 /**
- * Answers with the whole page. If the request names regions, answers with those of them that have changed, or with 304
- * if none has.
+ * Answers with the whole page. If the request names regions, answers with the named regions that have changed, or with
+ * 304 if none of them has.
  */
 export class PageResponder {
   readonly #layout: Layout;

@@ -43,8 +43,8 @@ const compileOptions = {
 let compiled: ReadonlyMap<string, TemplateFunction> | undefined;
 
 /**
- * Renders views, which access all their data through `it`. The first instance compiles all views, and throws if one is
- * invalid.
+ * Renders views. The views access all their data through `it`. The first instance compiles all views, and throws if one
+ * is invalid.
  */
 export class Renderer {
   readonly #views = (compiled ??= compileViews());

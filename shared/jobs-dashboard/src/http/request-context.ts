@@ -6,10 +6,10 @@ import { hasRole, type Viewer } from '../auth/viewer.js';
 
 /** Who sent a request, and what the page needs for its header and its forms. */
 export interface RequestContext {
-  /** The viewer; `null` if the client is not authenticated, in which case the page has no navigation. */
+  /** The viewer; `null` if the client is not authenticated. The page then has no navigation. */
   readonly viewer: Viewer | null;
   readonly canSignOut: boolean;
-  /** Returns the token for the page's forms. Called only for pages that have forms, which most do not. */
+  /** Returns the token for the page's forms. Not called for pages without forms. */
   readonly formToken: () => string;
   /** Changes when the forms on open pages must be renewed. */
   readonly version: string;

@@ -9,7 +9,7 @@ export interface ViewerData {
 
 /**
  * Renders and compresses each fragment of a page only once for all viewers, while the result is cached. Fragments that
- * contain forms are rendered for each viewer, because of the form tokens.
+ * contain forms are rendered for each viewer, because viewers have different form tokens.
  */
 export class Fragments {
   readonly #cache: Cache;

@@ -23,8 +23,8 @@ export interface StreamBounds {
 }
 
 /**
- * Returns the router for the event streams of running jobs. They contain the log and the progress as server-sent events
- * with HTML for the job page.
+ * Returns the router for the event streams of running jobs. The streams carry the log and the progress as server-sent
+ * events with HTML for the job page.
  */
 export function streamRouter(
   prefix: string,
@@ -69,7 +69,7 @@ const tooMany = new Problem({
   headers: { 'Retry-After': '10' },
 });
 
-/** Sends events until the connection closes. Bypasses Koa, which would report a closed connection as an error. */
+/** Sends events until the connection closes. Bypasses Koa, because it would report a closed connection as an error. */
 function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {
   ctx.respond = false;
   ctx.flushHeaders();

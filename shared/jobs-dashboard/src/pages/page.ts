@@ -4,7 +4,7 @@ import type { JobLinks } from '../format/job-links.js';
 import type { Cache } from '../cache.js';
 import type { WarningWatch } from '../diagnosis/warning-watch.js';
 
-/** What pages can learn about a request. */
+/** The parts of a request that pages can use. */
 export interface PageRequest {
   /** The decoded parameters in the path. */
   readonly params: Readonly<Record<string, string>>;
@@ -39,8 +39,8 @@ export interface Region {
   /** The path of an event stream. While a browser receives it, the region is not refreshed. */
   readonly stream?: string;
   /**
-   * Loads the data for the view. It must not contain relative times, because refreshes are answered with 304 until the
-   * data changes.
+   * Loads the data for the view. The data must not contain relative times, because refreshes are answered with 304
+   * until the data changes.
    */
   readonly load: () => Promise<object>;
 }
@@ -52,10 +52,10 @@ export interface PartialModel {
   readonly partial: boolean;
 }
 
-/** The data of a region that has nothing to show, and therefore takes up no space. */
+/** The data of a region that has nothing to show. Such a region takes up no space. */
 export const nothing = { nothing: true } as const;
 
-/** The sections of the dashboard, in the order in which the navigation lists them. */
+/** The sections of the dashboard, in the order of the navigation. */
 export const sections = [
   { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },
   { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
@@ -75,13 +75,13 @@ export interface Page {
   readonly title: string;
   readonly section: Section;
   /**
-   * The view that lays out the regions, which it finds in `it.regions` by name. The view `page` stacks them in order.
+   * The view that lays out the regions. It finds them by name in `it.regions`. The view `page` stacks them in order.
    */
   readonly view: string;
   readonly regions: readonly Region[];
-  /** A link above the title, which leads to the list that the subject of the page belongs to. */
+  /** A link, above the title, to the list that the subject of the page belongs to. */
   readonly kicker?: { readonly path: string; readonly text: string };
-  /** The id of what the page is about, shown below the title. */
+  /** The id of the job or other thing that the page is about, shown below the title. */
   readonly id?: string;
   /** Further data for the view. */
   readonly data?: object;

@@ -9,7 +9,8 @@ const HOUR = 60 * MINUTE;
 
 /**
  * The charts. Finished jobs are counted per ten seconds for all queues together, but only per minute for single queues.
- * `since` is the value of the search filter `after`, and `parts` the number of parts into which ticks divide the chart.
+ * `since` is the value of the search filter `after`, and `parts` is the number of parts that the ticks divide the chart
+ * into.
  */
 const now = {
   title: 'Finished in the last 10 minutes',

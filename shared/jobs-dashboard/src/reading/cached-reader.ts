@@ -1,18 +1,18 @@
 import type { Cache } from '../cache.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
-/** How long results of slow reads that rarely change stay fresh, in milliseconds. */
+/** How long the results of slow reads stay fresh if they rarely change, in milliseconds. */
 const STEADY_MS = 5_000;
 
 /**
- * Maximum time for which timings stay fresh, in milliseconds. It takes effect only for long periods, whose buckets are
- * long, too.
+ * Maximum time for which timings stay fresh, in milliseconds. It takes effect only for buckets of more than ten
+ * minutes, that is, for long periods.
  */
 const LONG_MS = 60_000;
 
 /**
  * From this number of queues, the list of queues stays fresh longer than by default. Reading a thousand queues takes 30
- * ms, half of which is spent in this process.
+ * ms; half of that time is spent in this process.
  */
 const MANY_QUEUES = 200;
 
@@ -21,8 +21,8 @@ type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
 const steady: FreshMs = () => STEADY_MS;
 
 /**
- * The slow reads, whose results are refreshed in the background, and how long each result stays fresh. The results of
- * all other reads stay fresh for the cache's default lifetime.
+ * How long the result of each slow read stays fresh, by role and method. These results are refreshed in the background.
+ * The results of all other reads stay fresh for the cache's default lifetime.
  */
 const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
   ['jobs.listOrphans', steady],

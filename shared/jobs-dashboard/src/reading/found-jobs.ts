@@ -43,7 +43,7 @@ export async function findJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Returns whether the first search through all of history is still running, so that it has no result yet. */
+/** Returns whether a search through all of history is running, and no earlier search has a result. */
 export function isFirstSearch({ partial, asOf }: Pick<FoundJobs<unknown>, 'partial' | 'asOf'>): boolean {
   return partial && asOf === null;
 }

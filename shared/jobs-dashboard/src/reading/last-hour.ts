@@ -19,7 +19,7 @@ export interface LastHour {
 
 /**
  * Reads the throughput of at most a hundred queues. Lists of queues are useful even without the throughput, so they
- * wait for it only briefly, and are shown even if reading it fails.
+ * wait for it only briefly, and they are shown even if the storage is unavailable.
  */
 export async function readLastHour(
   queues: readonly string[],

@@ -2,11 +2,14 @@ import { type JobListQuery, type SearchedRange, timeOfId } from '@longshore/jobs
 import type { Filters } from '../search/filters.js';
 import type { PageContext } from '../pages/page.js';
 
-/** How far a list of jobs has been searched for words. */
+/** How far the search for words goes in a list of jobs. */
 export interface WordSearch {
-  /** The job after which the search can be continued; `null` if all finished jobs have been searched. */
+  /**
+   * The last job up to which the search is complete in every finished state. The search can be continued after it.
+   * `null` if all finished jobs have been searched, or if the search contains no words.
+   */
   readonly lastId: string | null;
-  /** When the job `lastId` was created. */
+  /** When the job `lastId` was created; `null` if `lastId` is. */
   readonly back: Date | null;
   /** Whether some of the unfinished jobs have not been searched. */
   readonly someUnfinished: boolean;
@@ -14,7 +17,7 @@ export interface WordSearch {
 
 const whole: WordSearch = { lastId: null, back: null, someUnfinished: false };
 
-/** Returns how far a list of jobs has been searched for words; `null` while this is unknown. */
+/** Returns how far the search for words goes in a list of jobs; `null` while this is unknown. */
 export async function readWordSearch(
   key: string,
   { filter = {}, order = 'newest', after }: JobListQuery,
@@ -33,8 +36,8 @@ export async function readWordSearch(
 }
 
 /**
- * Returns the id of the last job up to which jobs in every state have been searched for words; `null` if all finished
- * jobs have been searched.
+ * Returns the id of the job up to which the search for words is complete in every finished state; `null` if all
+ * finished jobs have been searched.
  */
 export function lastSearched({ lastIds }: SearchedRange, order: 'newest' | 'oldest'): string | null {
   const ids = Object.values(lastIds).toSorted();

@@ -13,14 +13,17 @@ const MAX_PATHS = 4;
 const MAX_DEPTH = 4;
 const number = /^\d+$/;
 
-/** Returns a search word that consists only of digits, like an order or customer number; `null` if there is none. */
+/**
+ * Returns the first search word that consists only of digits, like an order or customer number; `null` if there is
+ * none.
+ */
 export function numberIn({ terms }: Filters): string | null {
   return terms.find(({ key, value }) => key === 'q' && number.test(value))?.value ?? null;
 }
 
 /**
  * Suggests searching for a number at the paths where the arguments of other jobs contain numbers, most frequent paths
- * first. The suggested searches cover all of history, which searches for words do not.
+ * first. Unlike a search for words, the suggested searches cover all of history.
  *
  * @param args the arguments of some jobs
  */

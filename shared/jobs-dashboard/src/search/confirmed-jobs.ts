@@ -10,8 +10,8 @@ export function confirmedField({ count, asOf, oldestSearchedIds }: BulkPreview):
 /**
  * Parses the value of the field that {@link confirmedField} formats.
  *
- * @throws {Problem} (400) if it is missing or invalid, because the action could then change more jobs than the page
- *   showed
+ * @throws {Problem} (400) if the value is missing or invalid, because the action could then change more jobs than the
+ *   page showed
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, oldestSearchedIds } = objectIn(text);

@@ -46,7 +46,9 @@ function termsOf(filter: JobFilter): Term[] {
   return [...terms, ...args];
 }
 
-/** Returns the values of a filter as strings. The words of a word search, which are stored as one string, are split. */
+/**
+ * Returns the values of a filter as strings. The words of a word search are stored as one string; splits it into words.
+ */
 function textsOf(values: string | Date | readonly string[]): readonly string[] {
   if (values instanceof Date) return [values.toISOString()];
   return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values;

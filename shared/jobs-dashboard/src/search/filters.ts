@@ -15,8 +15,8 @@ export interface Term {
 }
 
 /**
- * The keys of search terms, except for those that begin with `args.`, which is followed by member names and array
- * indexes, separated by dots.
+ * The keys of search terms, apart from keys for arguments. Those consist of `args.` and a path of member names and
+ * array indexes, separated by dots.
  */
 export const plainKeys = [
   'queue',
@@ -40,7 +40,8 @@ export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
 
 /**
  * The filters of the jobs page, as given in its URL. A job must match all kinds of terms, but only one term of each
- * kind. Of times, only the last one of each kind counts, and the words of a search must all match.
+ * kind. There are two exceptions: a job must match all words of a search, and if a kind of time is given several times,
+ * only the last one counts.
  */
 export interface Filters {
   readonly state: JobState | null;
@@ -50,8 +51,8 @@ export interface Filters {
 export const noFilters: Filters = { state: null, terms: [] };
 
 /**
- * The URL parameters of terms whose keys would clash with the parameters for paging and for the search box. For all
- * other terms, the parameter is named like the key.
+ * The names of the URL parameters for terms whose keys would clash with the parameters for paging and for the search
+ * box. For all other terms, the parameter is named like the key.
  */
 const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
 const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
@@ -97,7 +98,7 @@ export function pageOfTerm({ key, value }: Term): string | null {
 /**
  * Converts filters to a storage filter.
  *
- * @param nowMs the time to which relative times such as “2h” refer
+ * @param nowMs the time that relative times such as “2h” count back from
  */
 export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter {
   const values = (key: TermKey): string[] =>

@@ -2,8 +2,8 @@ import { isRedacted } from '../format/redaction.js';
 import type { Term } from './filters.js';
 
 /**
- * Returns an error message if a term searches redacted values, because they could be guessed by searching; `null`
- * otherwise.
+ * Returns an error message if a term searches redacted values; `null` otherwise. Such values could be guessed by
+ * searching for them.
  */
 export function hiddenTermError(terms: readonly Term[], redact: RegExp): string | null {
   const hidden = terms.find(

@@ -18,19 +18,19 @@ const MAX_IDS = 1_000;
 /** Parameters of a confirmation page that do not belong to the selection of jobs. */
 const nonSelectionParameters = new Set(['action', 'selected']);
 
-/** The jobs to which a bulk action applies, selected by their ids or by filters. */
+/** The jobs that a bulk action applies to, selected by their ids or by filters. */
 export interface JobSelection {
   readonly filter: JobFilter;
-  /** The selection as a query such as `state=failed&queue=mail`, which forms submit in a single field. */
+  /** The selection as a query such as `state=failed&queue=mail`. Forms submit it in a single field. */
   readonly which: string;
-  /** The selection in the form in which audit entries store it. */
+  /** The selection as it is stored in audit entries. */
   readonly auditFilter: { readonly [member: string]: JsonValue };
   /** The path of the list that contains these jobs, inside the dashboard. */
   readonly list: string;
 }
 
 export interface Reading {
-  /** The time to which relative times such as “2h” refer, in milliseconds since 1970. */
+  /** The time that relative times such as “2h” count back from, in milliseconds since 1970. */
   readonly nowMs: number;
   /** Matches keys in arguments whose values are redacted. Such values cannot be searched. */
   readonly redact: RegExp;

@@ -11,20 +11,20 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['w', 7 * DAY_MS],
 ]);
 
-/** Maximum distance of relative times from now, in milliseconds. No job is older. */
+/** How far relative times can go back from now, in milliseconds. No job is older. */
 const MAX_AGO_MS = 50 * 365 * DAY_MS;
 
 /**
- * Granularity of relative times, in milliseconds. They count back from the current time, which is rounded down to a
- * multiple of this, so that viewers share cached reads.
+ * Granularity of relative times, in milliseconds. They count back from the current time, rounded down to a multiple of
+ * this, so that viewers share cached reads.
  */
 const STEP_MS = 10_000;
 
 const calendar = /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(?<zone>Z|[+-]\d\d:\d\d)?$/i;
 
 /**
- * Parses a time, which is either a date as in {@link calendarMomentOf}, or a duration before now, such as `90s`,
- * `15min`, `2h` or `7d`, of up to 50 years. Returns `null` if the text is invalid.
+ * Parses a time: either a date as in {@link calendarMomentOf}, or a duration before now, such as `90s`, `15min`, `2h`
+ * or `7d`, of up to 50 years. Returns `null` if the text is invalid.
  */
 export function momentOf(text: string, nowMs: number): Date | null {
   const [, amount, unit = ''] = /^(\d{1,10})\s*([a-z]+)$/i.exec(text) ?? [];

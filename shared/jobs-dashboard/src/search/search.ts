@@ -8,7 +8,7 @@ import {
   type Term,
 } from './filters.js';
 
-/** The meaning of a text in the search box: an id whose page to open, filters, or an error message. */
+/** The meaning of a text in the search box: the id of a page to open, filters, or an error message. */
 export type Search =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'filters'; readonly filters: Filters }
@@ -24,8 +24,8 @@ const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
  * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
- * searched for in all texts. An id opens its page, unless it is the value of a term. It can be pasted together with
- * surrounding text, such as a URL or a log line.
+ * searched for in all texts. An id opens its page, unless it is the value of a term. The text around the id is ignored,
+ * so that a URL or a log line can be pasted.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
@@ -51,7 +51,7 @@ export function searchText({ terms }: Filters): string {
 }
 
 function add(filters: Filters, written: string, value: string): Filters | string {
-  // Lowercases all keys except for `args` paths, in which member names are case-sensitive.
+  // Lowercases all keys except for `args` paths, because the member names in these are case-sensitive.
   const key = /^args/i.test(written) ? `args${written.slice(4)}` : written.toLowerCase();
   if (value === '') return `“${key}:” needs a value.`;
   if (key === 'state') {

@@ -15,7 +15,7 @@ export function axeViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'tag', values: allRules });
 }
 
-/** Returns only violations of colour rules, for a page whose other rules are checked elsewhere. */
+/** Returns only violations of colour rules, for pages that are checked against all other rules elsewhere. */
 export function colourViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'rule', values: colourRules });
 }

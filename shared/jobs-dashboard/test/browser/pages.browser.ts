@@ -6,7 +6,7 @@ import { axeViolations, colourViolations } from './axe.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
 /**
- * Both widths are checked completely in only one colour scheme. Because the schemes differ only in colours, the other
+ * Each width is checked completely in only one colour scheme. Because the schemes differ only in colours, the other
  * scheme needs only the colour rules.
  */
 const variants = [
@@ -93,7 +93,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // Ignores responses with status 401 or 404, which are expected. The browser reports them as errors, too.
+    // Ignores responses with status 401 or 404. They are expected, but the browser reports them as errors, too.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });
@@ -107,7 +107,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
   }
-  // Reloads the page, which is narrow by now, because the scripts that scroll run only when it is loaded.
+  // Reloads the page at its current, narrow width, because the scripts that scroll run only when the page is loaded.
   await page.reload();
   const scrolled = await page.evaluate(() => window.scrollY);
   if (scrolled !== 0) findings.push({ path, variant: '', of: 'scrolled', what: `${scrolled} px` });

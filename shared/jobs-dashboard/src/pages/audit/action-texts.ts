@@ -1,4 +1,4 @@
-/** The past tense and the kind of target of each action, by the action's path in audit entries. */
+/** The past tense of each action and the kind of thing that it changes, by the action's path in audit entries. */
 export const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
   'jobs/cancel': ['Cancelled', 'job'],
   'jobs/retry': ['Retried', 'job'],

@@ -26,7 +26,7 @@ const SAMPLE = 100;
 const MAX_KINDS = 4;
 const MAX_KIND = 80;
 
-/** The requested action, and the selection of jobs to which it would be applied. */
+/** The requested action, and the jobs that it would apply to. */
 interface Wanted extends JobSelection {
   readonly action: BulkAction;
   /** The key of the request in the cache. */
@@ -49,7 +49,10 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
   };
 }
 
-/** Loads the summary of the jobs that the action would change, which are only those in states that it applies to. */
+/**
+ * Loads the summary of the jobs that the action would change. Leaves out jobs in states that the action does not apply
+ * to.
+ */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
@@ -129,7 +132,10 @@ async function readSample(
   };
 }
 
-/** Returns since when jobs in every state have been searched for words; `null` if all jobs have been searched. */
+/**
+ * Returns the time since which the word search is complete in every finished state: it covers all jobs created later.
+ * Returns `null` if all finished jobs have been searched.
+ */
 function latestIn(oldestSearchedIds: BulkPreview['oldestSearchedIds']): Date | null {
   const latest = Object.values(oldestSearchedIds).toSorted().at(-1);
   return latest === undefined ? null : (timeOfId(latest) ?? null);

@@ -37,7 +37,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
     reader.audit.list({ target: id, limit: MAX_ENTRIES }),
   ]);
   const { matched, changed, skipped, state } = operation;
-  // The storage does not count jobs that were confirmed but have been removed since. Here, these count as skipped.
+  // The storage does not count jobs that were confirmed but have been removed since. The page counts them as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },

@@ -5,10 +5,10 @@ import { logRow } from '../log-row.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest, Region } from '../page.js';
 
-/** Maximum number of latest log lines in the log region of a job page. */
+/** How many of the latest log lines the log region of a job page shows. */
 const FEW_LINES = 25;
 
-/** Maximum number of latest log lines that a job page shows among its attempts. */
+/** How many of the job's latest log lines a job page shows below the attempts that wrote them. */
 const ATTEMPT_LINES = 100;
 
 const LINES = 500;
@@ -39,9 +39,9 @@ export async function readLogEnd(
 }
 
 /**
- * Returns the number to compare the first line's attempt with. A heading precedes each line whose attempt differs from
- * that of the line before. If some lines belong to a retry, returns 0, so that even the first line gets a heading;
- * otherwise `undefined`, so that there are no headings.
+ * Returns the attempt number to compare the first line's attempt with. The view shows a heading before each line whose
+ * attempt differs from the previous line's. Returns 0 if some lines belong to a retry, so that even the first line gets
+ * a heading; otherwise `undefined`, so that there are no headings.
  */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;

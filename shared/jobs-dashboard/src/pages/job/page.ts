@@ -121,7 +121,10 @@ async function readDelays(
   };
 }
 
-/** Returns how many jobs were skipped because this job did not succeed; `null` if none was. */
+/**
+ * Returns how many jobs were skipped because this job, or its batch, did not succeed; `null` if none was skipped, or if
+ * this job has neither failed nor been cancelled.
+ */
 async function countSkipped(
   { id, state, batchId }: Job,
   { jobs }: PageContext['reader'],
@@ -159,7 +162,7 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Returns what a job page shows of a server. Omits the heartbeat, which changes every few seconds. */
+/** Returns what a job page shows of a server. Omits the heartbeat, because it changes every few seconds. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
@@ -179,7 +182,10 @@ function jobAction({ action, who, at, filter, reason }: AuditEntry): object[] {
   return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at, reason }] : [];
 }
 
-/** Returns the latest error as one line, with the path of the list of jobs that have the same error. */
+/**
+ * Returns the latest error as one line, with the path of the list of jobs that have the same error. Returns `null`
+ * unless the job has failed or is waiting for a retry.
+ */
 function failureOf({ name, state, error }: Job): object | null {
   if (error === null || !(state === 'failed' || state === 'scheduled' || state === 'enqueued')) return null;
   const terms = [
@@ -192,7 +198,7 @@ function failureOf({ name, state, error }: Job): object | null {
 
 /**
  * Returns the attempts with their log lines, newest first. Omits the log lines of a single or a running attempt,
- * because the job's log shows them. If attempts have the same error, only the newest of them includes it.
+ * because the job's log shows them. If consecutive failures have the same error, only the newest of them includes it.
  */
 function attemptRows(
   job: Job,

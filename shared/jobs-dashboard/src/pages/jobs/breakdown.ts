@@ -18,7 +18,7 @@ const EXAMINED = 1_000;
 const MAX_VALUES = 20;
 const MAX_TEXT = 200;
 
-/** A property by which the jobs in a list can be broken down. */
+/** A property that a list of jobs can be broken down by. */
 interface Dimension {
   readonly key: string;
   readonly word: string;
@@ -61,7 +61,7 @@ export interface Breakdown {
   readonly key: string;
   readonly word: string;
   readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
-  /** Number of jobs examined. `without` is the number of those that have no value. */
+  /** Number of jobs examined. `without` is how many of them have no value. */
   readonly examined: number;
   readonly without: number;
   /** Number of values that are omitted from `rows`. */
@@ -70,7 +70,9 @@ export interface Breakdown {
   readonly isSample: boolean;
 }
 
-/** Returns the links that break the list down by each property. The link of the current breakdown removes it. */
+/**
+ * Returns the links that break the list down by each property. The link of the current breakdown ends the breakdown.
+ */
 export function breakdownLinks(filters: Filters, by: string | null): object[] {
   return dimensions.map(({ key, word }) => ({
     word,

@@ -4,7 +4,7 @@ import { readRows } from '../list-page.js';
 import type { PageContext } from '../page.js';
 
 /**
- * Maximum number of latest failures to examine, first immediately (`NEAR`) and then in the background (`FAR`). Word
+ * Maximum number of failures to examine, latest first: immediately (`NEAR`) and then in the background (`FAR`). Word
  * searches examine fewer, because they are slower.
  */
 const NEAR = { plain: 2_000, words: 300 };
@@ -12,7 +12,7 @@ const FAR = { plain: 20_000, words: 10_000 };
 
 /**
  * Returns the path of the list of failed jobs, latest failure first. The list continues after the position `after`, or
- * starts at the beginning if that is `null`.
+ * starts at the beginning if `after` is `null`.
  */
 export function failedPath(filters: Filters, after: FailurePosition | null): string {
   if (after === null) return jobsPath(filters);
@@ -25,11 +25,12 @@ export interface FailedList {
   /** Whether the list continues after these jobs. */
   readonly hasNext: boolean;
   /**
-   * How far the search went. `last` is the last job examined, or `null` if all were; `jobs` is the maximum number to
-   * examine.
+   * How far the background search went. `last` is the last failure that the search examined, or `null` if it examined
+   * all; `jobs` is the maximum number that it examines. Without a background search, and while its result is missing
+   * (`partial`), `last` is `null` and `jobs` is 0.
    */
   readonly searched: { readonly last: FailurePosition | null; readonly jobs: number };
-  /** Whether the search is still continuing in the background. */
+  /** Whether the background search has no result yet, so that jobs might be missing. */
   readonly partial: boolean;
 }
 

@@ -87,8 +87,8 @@ async function answerSearch(
 }
 
 /**
- * Returns the path of the page for an id: that of the batch, server or bulk operation with this id, unless there is a
- * job with it. If there is nothing with this id, returns the path of a job page, which reports that.
+ * Returns the path of the page about the job, batch, server or bulk operation with this id; a job takes precedence. If
+ * nothing has this id, returns the path of a job page, and that page reports it.
  */
 async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   const [job, batch, servers, operation] = await Promise.all([
@@ -216,7 +216,10 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   };
 }
 
-/** Returns whether the list is sorted by time of failure, as it is for failed jobs unless the order is reversed. */
+/**
+ * Returns whether the list is sorted by time of failure. Failed jobs are sorted this way unless the order is reversed
+ * or `before` is given.
+ */
 function isByFailure({ state }: Filters, { order, before }: Position): boolean {
   return state === 'failed' && order === 'newest' && before === null;
 }

@@ -31,7 +31,7 @@ export async function overviewPage({ query }: PageRequest, context: PageContext)
   };
 }
 
-/** Returns the region, changed so that it is empty until the storage has contained a job or a server. */
+/** Wraps the region so that it is empty until the storage has contained a job or a server. */
 function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,

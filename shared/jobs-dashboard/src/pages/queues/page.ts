@@ -5,7 +5,10 @@ import { isUnserved, queueRows } from '../queue-row.js';
 
 const ROWS = 50;
 
-/** The comparison functions for sorting the list. Most numbers of jobs are in descending order. */
+/**
+ * The comparison functions for sorting the list: job counts in descending order, the longest wait first, the fewest
+ * servers first.
+ */
 const sorts = {
   urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
   name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),

@@ -83,7 +83,9 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** Returns due times later than `after`; none if the schedule is invalid, which another part of the page reports. */
+/**
+ * Returns due times later than `after`. Returns none if the schedule is invalid; another part of the page reports that.
+ */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);

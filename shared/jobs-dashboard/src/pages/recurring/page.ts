@@ -68,7 +68,7 @@ function isLater(one: Date, other: Date | null): boolean {
   return other === null || one > other;
 }
 
-/** Orders recurring jobs by their next due time. Those without one, which are paused or have ended, come last. */
+/** Orders recurring jobs by their next due time. Paused and ended jobs have no due time and come last. */
 function byNextDue(a: RecurringJob, b: RecurringJob): number {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Number.MAX_VALUE;
   return due(a) - due(b) || a.id.localeCompare(b.id);

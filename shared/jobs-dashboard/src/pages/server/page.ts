@@ -28,8 +28,8 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
 }
 
 /**
- * Loads the state of a server. Its number of running jobs is that of the list on the same page, so that both match; the
- * number in the heartbeat is older.
+ * Loads the state of a server. The number of running jobs is taken from the list on the same page, so that the two
+ * match; the number in the heartbeat is older. If the list is full, returns the larger of the two numbers.
  */
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [{ clockAheadMs, ...server }, jobs] = await Promise.all([

@@ -7,7 +7,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 const ROWS = 50;
 const MAX_ERROR = 300;
 
-/** The work that failed, by the background role that has set the item aside. */
+/** The failed work, by the background role that has set the item aside. */
 const failedWork: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'Resolving dependencies',
   scheduler: 'Making a job ready',

@@ -27,7 +27,7 @@ export interface Range {
   readonly bucketMs: number;
   /** How much earlier the period for comparison is, in milliseconds; `null` if there is no comparison. */
   readonly beforeMs: number | null;
-  /** The end of a new period that has been picked first, while the other end is still missing; `null` otherwise. */
+  /** The end of a new period that has been picked first; `null` if none has been picked, or if both ends have. */
   readonly pickedMs: number | null;
   /** Whether the period ends at the current time. */
   readonly isLive: boolean;
@@ -45,7 +45,7 @@ export interface Choice {
 
 /**
  * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. If `until` is
- * missing, `from` is the first end that has been picked for a new period. Ignores values that are invalid or older than
+ * missing, `from` is the end of a new period that has been picked first. Ignores values that are invalid or older than
  * the stored timings.
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
@@ -90,7 +90,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
 
 /**
  * Parses an end of a period. A time up to an hour ahead is replaced by the current time. Returns `null` if the text is
- * missing or invalid, or if the time is even later or is older than the stored timings.
+ * missing or invalid, or if the time is more than an hour ahead or older than the stored timings.
  */
 function momentIn(text: string | null, nowMs: number): number | null {
   const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();

@@ -15,7 +15,7 @@ const shares = [
   { word: 'p99', share: 0.99 },
 ] as const;
 
-/** Maximum number of clickable areas in a chart, each of which picks an end of a new period. */
+/** Maximum number of clickable areas in a chart. A click on an area picks it as an end of a new period. */
 const MAX_PICKS = 60;
 const MAX_ROWS = 24;
 const MAX_MARKS = 20;

@@ -13,7 +13,7 @@ import { trendsRegion } from '../trends/region.js';
 
 const FEW_JOBS = 5;
 const FEW_ERRORS = 5;
-/** Maximum number of latest completed jobs among which to find the slowest. */
+/** How many of the latest successful jobs are examined to find the slowest. */
 const EXAMINED = 200;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -22,7 +22,7 @@ const MAX_TEXT = 300;
 /** Must be the same query as on the errors page, so that both pages share a cached read. */
 const errorsQuery = { sinceMs: DAY, limit: 100 };
 
-/** Creates the page of a job type, which comprises all jobs of the same name. */
+/** Creates the page of a job type. A job type comprises all jobs with the same name. */
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
   if (name === otherNames)
@@ -80,7 +80,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Returns what the page shows of a server. Omits the heartbeat, which changes every few seconds. */
+/** Returns what the page shows of a server. Omits the heartbeat, because it changes every few seconds. */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };

@@ -6,7 +6,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 const MAX_NAMES = 200;
-/** The percentile of the durations that the list shows. */
+/** The list shows this percentile of the durations. */
 const SHARE = 0.95;
 /** The usual duration is shown, too, if the recent one is at least this many times as long. */
 const SLOWER = 2;
@@ -25,12 +25,15 @@ interface TypeRow {
   readonly failed: number;
   readonly waitingMs: number | null;
   readonly runningMs: number | null;
-  /** The percentiles of the last 24 hours. Each is `null` unless that of the shown period is at least twice as high. */
+  /**
+   * The 95th percentiles over the last 24 hours, for comparison. Each is `null` unless the shown period's value is at
+   * least twice as high.
+   */
   readonly usualWaitingMs: number | null;
   readonly usualRunningMs: number | null;
 }
 
-/** The values by which the list can be sorted, in descending order. */
+/** The values that the list can be sorted by, in descending order. */
 const sorts = {
   ended: ({ ended }: TypeRow) => ended,
   failed: ({ failed }: TypeRow) => failed,
