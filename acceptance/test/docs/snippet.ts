@@ -61,7 +61,7 @@ function snippetsOf(page: string, text: string): Snippet[] {
 }
 
 /**
- * Whether a snippet is a program that needs only a database. It is either a complete program with its output, or an
+ * Returns whether a snippet can run with nothing but a database: a complete program with documented output, or an
  * excerpt with a frame.
  */
 export function runsByItself({ language, frame, output }: Snippet): boolean {

@@ -3,8 +3,8 @@ import { type Database, inTransaction, type Queryable } from '@longshore/resourc
 const tables = ['store', 'customer', 'customer_group', 'order', 'car', 'ticket'];
 
 /**
- * Fills the shop with about `orders` example orders and other rows, if it is empty. If several processes call this at
- * once, only one of them fills the shop.
+ * Fills the shop, if it is empty, with `orders` example orders and matching customers, stores and other rows. If several
+ * processes call this at once, only one of them fills the shop.
  *
  * @param replace whether to delete all rows first
  */

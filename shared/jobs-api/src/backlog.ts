@@ -47,7 +47,10 @@ export class Backlog {
     for (const { jobs, count } of admitted) count.jobs += jobs;
   }
 
-  /** Returns a count that is at most a second old. Concurrent callers for the same queue share one count. */
+  /**
+   * Returns the number of ready jobs in a queue, recounted at most once a second. If the database is too busy to count,
+   * returns the previous number. Concurrent callers share one count.
+   */
   async #current(queue: string): Promise<Count> {
     const known = this.#counts.get(queue);
     const before = known === undefined ? undefined : await known;

@@ -30,7 +30,8 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Returns the expected status of the form that sets the density. The form needs no token, and every role may submit it.
+ * Returns the expected status of a request to the route that sets the density. Every role may post to it, and no CSRF
+ * token is needed.
  */
 function statusOfDisplay(role: string | null, method: string): number {
   if (role === null) return 403;

@@ -19,7 +19,7 @@ describe('The order of queues', () => {
       const [first = ''] = order.next();
       firsts.set(first, (firsts.get(first) ?? 0) + 1);
     }
-    // The tolerances are about twelve standard deviations, so that chance never fails the test.
+    // The tolerances are about twelve standard deviations, so the test does not fail by chance.
     expect((firsts.get('critical') ?? 0) / 20_000).to.be.closeTo(0.6, 0.04);
     expect((firsts.get('low') ?? 0) / 20_000).to.be.closeTo(0.1, 0.025);
   });

@@ -2,7 +2,7 @@ import type { BulkAction } from '@longshore/jobs/storage';
 
 /** The texts for a bulk action. */
 export interface BulkWords {
-  /** The title of the pages of its operations. */
+  /** Title of the page that shows a bulk operation, such as `Bulk retry`. */
   readonly title: string;
   /** Shown while the action is running. */
   readonly doing: string;

@@ -43,10 +43,10 @@ export function citusForm(statement: Statement): Statement {
 }
 
 /**
- * Maps the single-node texts of statements to their texts for Citus. The keys are texts, because unprepared statements
- * have no name.
+ * Maps each statement's single-node SQL to its SQL for Citus. The keys are SQL, because an unprepared statement does not
+ * carry its name.
  *
- * @throws {Error} if there is no statement with the name of a form
+ * @throws {Error} if a form is registered under a name that no statement has
  */
 function textsOf(others: Forms): ReadonlyMap<string, string> {
   const usual = staticStatements();

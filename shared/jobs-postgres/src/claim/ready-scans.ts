@@ -174,8 +174,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns whether a claim that found nothing from the hint may try again from the floor. This is not the case soon
-   * after a slow scan from the floor, so that such scans take only a small share of the time.
+   * Returns whether a claim that found nothing from the hint may retry from the floor. After a slow scan from the floor,
+   * retries wait for a multiple of its duration, which limits the time spent on such scans.
    */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());

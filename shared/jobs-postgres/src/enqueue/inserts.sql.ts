@@ -63,7 +63,7 @@ const insertReady = inserters(
     )}${counted('enqueued')}`,
 );
 
-/** Inserts ready jobs of one queue, except that jobs with a concurrency key are blocked at first. */
+/** Inserts jobs into one queue: jobs with a concurrency key as blocked, all others as ready. */
 const insertWithConcurrencyKeys = inserters(
   'longshore-insert-blocked',
   (visibility) => `

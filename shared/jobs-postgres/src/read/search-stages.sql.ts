@@ -28,8 +28,8 @@ const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const fewQueues = 20;
 
 /**
- * Builds the search for the first jobs of an unfinished state in the order of ids. Ids are indexed only within each
- * queue.
+ * Builds the search for jobs in an unfinished state; a sorted search selects the first ones in its order. Ids are
+ * indexed only within each queue, so most searches run once for each queue.
  *
  * @param maxRows maximum number of rows to read from each table, in any order, if the filter can only be checked by
  *   reading rows; no limit by default
