@@ -18,9 +18,9 @@ import { scenesOf } from './scenes.js';
  *
  *     tsx -C source screenshots/main.ts [folder] [--only name]… [--kept]
  *
- * `--only` takes only the screenshots whose names begin with `name`, such as `jobs-light` or `queue`. `--kept` takes
- * only the ones that are committed to the repository, and writes them to docs/images unless `folder` is given. The
- * clock is fixed to a Monday, so that screenshots of an unchanged page look alike.
+ * With `--only`, takes only the screenshots with names that begin with `name`, such as `jobs-light` or `queue`. With
+ * `--kept`, takes only the screenshots that are committed to the repository, and writes them to docs/images unless
+ * `folder` is given. The story's clock is fixed to a Monday, so that screenshots of an unchanged page look alike.
  */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
 const { positionals, values } = parseArgs({
@@ -47,8 +47,8 @@ const variants = [
 ] as const;
 
 /**
- * Takes a screenshot of a page. First makes the window as high as the page, up to `MAX_HEIGHT`, so that elements at the
- * edges of the window are at the edges of the screenshot.
+ * Takes a screenshot of the window. First makes the window as high as the page, up to `MAX_HEIGHT`. Elements fixed to
+ * an edge of the window are therefore at an edge of the screenshot.
  */
 async function takePicture(page: Page, name: string): Promise<void> {
   const { width = 0, height: least = 0 } = page.viewportSize() ?? {};

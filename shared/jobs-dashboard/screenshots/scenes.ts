@@ -3,11 +3,11 @@ import type { Story } from '../test/story.js';
 
 /** A page, or a state of a page, to take screenshots of. */
 export interface Scene {
-  /** Prefix of the file names, in front of the variant's name. */
+  /** Beginning of the file names. A hyphen and the variant's name follow, as in `jobs-light`. */
   readonly name: string;
   /** The path of the page inside the dashboard. */
   readonly path: string;
-  /** The dashboard to visit; by default, `open`, which shows the story. */
+  /** The name of the dashboard to visit. By default, this is the dashboard `open`, which shows the story. */
   readonly site?: 'locked' | 'paused' | 'empty' | 'branded';
   /** Interacts with the page before the screenshot is taken. */
   readonly act?: (page: Page) => Promise<void>;
@@ -86,7 +86,7 @@ async function askInDialog(page: Page, name: RegExp): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** Goes offline and advances the page's clock by twelve seconds. */
+/** Goes offline, waits until the page shows this, and advances the page's clock by twelve seconds in total. */
 async function loseConnection(page: Page): Promise<void> {
   await page.clock.install();
   await page.reload();

@@ -7,7 +7,7 @@ import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
 
-/** The value of the form field that identifies the jobs shown by a confirmation page. */
+/** The form field in which a confirmation page submits which jobs it has shown: here, two jobs. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',

@@ -19,13 +19,13 @@ interface Received {
   };
 }
 
-/** Serves a webhook that records the messages it receives. */
+/** Starts a webhook receiver that records the messages about queues. */
 async function receiver(status: () => number = () => 204) {
   const received: Received[] = [];
   const server = await serve((request, response) => {
     void text(request).then((body) => {
       const message = JSON.parse(body) as Received['body'];
-      // Records only warnings about queues, not the one that the storage's clock differs from this machine's.
+      // Ignores other messages: the dashboard also warns that the storage's clock differs from this machine's clock.
       if (message.text.includes('Queue'))
         received.push({ headers: request.headers, text: body, body: message });
       response.writeHead(status()).end('an answer');

@@ -14,7 +14,7 @@ const lists = [
   ['fingerprint', 'errorFingerprint'],
 ] as const;
 
-/** Decodes the value of an HTML attribute as browsers do. */
+/** Reverses the escaping of the views, to read an attribute's value as browsers do. */
 function plain(html: string): string {
   return html
     .replaceAll('&lt;', '<')
@@ -46,7 +46,7 @@ describe('a bulk action', () => {
   };
   const post = (path: string, form: string) =>
     site.http.post(path, form, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-  /** Submits the form of a confirmation page as browsers do. Returns the path of the next page. */
+  /** Submits the form in a confirmation page's HTML as browsers do. Returns the path that it redirects to. */
   const send = async (text: string): Promise<string> => {
     const [, action = ''] = /<form class="acts" method="post" action="([^"]+)"/.exec(text) ?? [];
     const fields = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
@@ -61,8 +61,8 @@ describe('a bulk action', () => {
     );
   };
   /**
-   * Submits the form of the confirmation page at this path, and carries out the operation. Returns the path of the next
-   * page.
+   * Submits the form of the confirmation page at this path, and runs the bulk operation to its end. Returns the path
+   * that the form redirects to.
    */
   const confirm = async (path: string): Promise<string> => {
     const next = await send(await get(path));

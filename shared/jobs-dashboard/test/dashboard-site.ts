@@ -70,7 +70,7 @@ export function listenerOf(app: Koa): RequestListener {
   return (request, response) => void handle(request, response);
 }
 
-/** Returns the paths of all kinds of pages inside the dashboard. */
+/** Returns paths inside the dashboard: at least one for each kind of page. */
 export function pagePaths(story: Story): string[] {
   return [
     '/',
@@ -114,7 +114,7 @@ export function pagePaths(story: Story): string[] {
   ];
 }
 
-/** Returns a path for a route, with the parameters replaced by ids and names from the story. */
+/** Returns a path that matches a route. Most of its parameters are ids and names from the story. */
 export function pathOf(route: string, story: Story): string {
   return route
     .replace(':id', story.doneId)
@@ -129,7 +129,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':target', 'any');
 }
 
-/** Returns the text of an HTML page without its markup. */
+/** Returns the text of an HTML page without its markup, with white space collapsed. */
 export function textOf(html: string): string {
   return html
     .replaceAll(/<[^>]*>/g, ' ')

@@ -8,7 +8,7 @@ export async function openStream(url: string, headers: OutgoingHttpHeaders = {})
   return response;
 }
 
-/** Reads a response until the text `until` has arrived, then disconnects. Returns what has been read. */
+/** Reads a response until it contains `until` or ends, then disconnects. Returns what has been read. */
 export async function readUntil(response: IncomingMessage, until: string): Promise<string> {
   let text = '';
   for await (const chunk of response) {

@@ -7,7 +7,7 @@ type Run = Pick<BriefJob, 'state' | 'error' | 'finishedAt'>;
 
 describe('a recurring job that fails', () => {
   const nightly = recurring({ lastDueAt: ago(3_600), nextDueAt: ago(-82_800) });
-  /** Creates runs from letters, latest first: `f` is a failed run, `d` a successful one. */
+  /** Creates runs from letters, latest run first: `f` for a failed run, `d` for a successful run. */
   const runs = (text: string): Run[] =>
     Array.from(text, (letter, index) => ({
       state: letter === 'f' ? 'failed' : 'done',

@@ -31,7 +31,7 @@ describe('the charts of the overview', () => {
     const site = await openSite({
       read: ({ storage }) => {
         const { statistics, manualClock } = storage;
-        // Simulates that the chart of the day was read just before three more jobs finished.
+        // Simulates that three more jobs finished just after the chart of the day was read.
         statistics.throughput = async ({ sinceMs, bucketMs }) => {
           const newest = Math.floor(manualClock.now() / bucketMs) * bucketMs;
           const earlier = Array.from({ length: sinceMs / bucketMs - 1 }, (_each, index) =>

@@ -22,7 +22,7 @@ export const hostileTexts = [
   '<x7>'.repeat(300),
 ];
 
-/** Wraps a reader so that every string that other people can choose is replaced with `text`. */
+/** Wraps a reader and replaces the strings that jobs, servers or other users can choose with `text`. */
 export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
@@ -126,7 +126,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         return operation === null ? null : hostileBulk(operation);
       },
       list: async (query) => (await reader.bulk.list(query)).map(hostileBulk),
-      // Passes on only the state, because no stored job would match the hostile text in the other filters.
+      // Filters only by state, because the other filters contain the hostile text, which no stored job matches.
       preview: ({ action, filter: { state } }) =>
         reader.bulk.preview({ action, filter: state === undefined ? {} : { state } }),
     },

@@ -4,7 +4,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The value of the form field that identifies the jobs shown by a confirmation page. */
+/** The form field in which a confirmation page submits which jobs it has shown: here, two jobs. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',

@@ -48,7 +48,10 @@ describe('the count of the last hour', () => {
   });
 });
 
-/** Opens a site whose storage does not return the throughput of the last hour until `release` is called. */
+/**
+ * Opens a site on which reads of the throughput by queue stay pending until `release` is called or, if `given` is set,
+ * fail with its error. `reads` returns how many reads have begun.
+ */
 async function siteThatCounts(
   given?: () => Promise<never>,
 ): Promise<{ site: Site; release: () => void; reads: () => number }> {

@@ -9,8 +9,7 @@ import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
 /**
- * All routes of pages, documents, exports, streams and actions. Submitting actions with a valid form is tested
- * elsewhere.
+ * The routes of all pages, documents, exports, streams and actions. Other tests submit actions with a valid form.
  */
 const routes = [
   ...[...Object.keys(pages), ...Object.keys(documents), exportPath, streamPath].map((route) => ({
@@ -20,7 +19,7 @@ const routes = [
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
-/** Returns the expected status of a request without a form. An action without its form is rejected for every role. */
+/** Returns the expected status of a request without a form. Without its form, an action is rejected for every role. */
 function statusFor(role: string | null, acts: boolean, method: string): number {
   if (role === null) return 403;
   if (acts) return method === 'POST' ? 403 : 405;

@@ -3,8 +3,8 @@ import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jo
 import type { ManualClock } from '@longshore/test-support';
 
 /**
- * Timeout of servers and leases while a storage is being seeded, in milliseconds. It is long, because seeding advances
- * the clock in large steps, and no server or lease may expire in the process.
+ * Timeout of servers and leases while a storage is being seeded, in milliseconds. It is long, so that no server or
+ * lease expires when seeding advances the clock in large steps.
  */
 export const SEED_TIMEOUT_MS = 24 * 3_600_000;
 
@@ -15,17 +15,15 @@ interface NewJobText {
   maxAttempts?: number;
   inMs?: number;
   tags?: string[];
-  /** The id of a job that must be done before this one. */
+  /** The id of a job that must succeed before this job may run. */
   after?: string;
 }
 
-/**
- * Memory storage with a manual clock. Its seeded history, and the pages that show it, are therefore always the same.
- */
+/** Memory storage with a manual clock, so that all times in its seeded history are the same in every run. */
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
   #leasesEndAt: Date | undefined;
-  /** When the running attempts started, by job id. */
+  /** When each job was last started, in milliseconds since the epoch, by job id. */
   readonly #started = new Map<string, number>();
 
   constructor(clock: ManualClock) {
@@ -35,7 +33,7 @@ export class SeededStorage extends MemoryStorage {
     this.#keepLeases();
   }
 
-  /** Makes each server appear to have just sent a heartbeat, no matter how far the clock has been advanced. */
+  /** Makes servers appear to have sent a heartbeat seconds ago, no matter how far the clock has been advanced. */
   #keepServersAlive(): void {
     const list = this.servers.list.bind(this.servers);
     this.servers.list = async () =>
@@ -46,7 +44,7 @@ export class SeededStorage extends MemoryStorage {
       }));
   }
 
-  /** Makes each lease appear to have been renewed just before the first read. */
+  /** Makes leases appear to expire 28 seconds after the first read of a lease, as if just renewed. */
   #keepLeases(): void {
     const find = this.leases.find.bind(this.leases);
     this.leases.find = async (job) => {
@@ -63,7 +61,7 @@ export class SeededStorage extends MemoryStorage {
     return job.id;
   }
 
-  /** Returns a job to be enqueued, without enqueueing it. */
+  /** Creates a job without enqueueing it. */
   order({ name, queue = 'default', args = {}, maxAttempts = 10, inMs, tags, after }: NewJobText): NewJob {
     const due = inMs === undefined ? null : { inMs };
     const meta = {

@@ -12,7 +12,8 @@ import { plainText } from '../src/format/plain-text.js';
 import type { Sentence } from '../src/format/sentence.js';
 
 /**
- * The current time in these tests. The functions below return typical objects in which some members can be replaced.
+ * The current time in the tests that use this file. The factory functions below return typical objects. Their argument
+ * replaces some of the members.
  */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');
 export const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);

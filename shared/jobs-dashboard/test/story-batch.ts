@@ -30,8 +30,8 @@ export async function seedBatch(storage: SeededStorage): Promise<string> {
 }
 
 /**
- * Starts eight jobs of the batch. Six of them are done, one has failed because a mailbox is full, and one is still
- * running.
+ * Starts eight jobs of the batch. Afterwards, six of these are done, one has failed because a mailbox is full, and one
+ * is still running.
  */
 export async function startBatch(storage: SeededStorage, serverId: string): Promise<void> {
   for (let index = 0; index < 8; index += 1) {

@@ -3,7 +3,7 @@ import type { SeededStorage } from './seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** Adds batches, limits and audit entries to the story of the shop. None of them causes a warning. */
+/** Adds batches, queue limits, audit entries and a bulk retry to the story. None of them causes a warning. */
 export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
   await seedBatches(storage, serverId);
   await storage.queues.limit('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
@@ -95,7 +95,7 @@ async function seedActions(storage: SeededStorage): Promise<void> {
   });
 }
 
-/** Starts as many jobs of the queue `orders` as its limit allows. */
+/** Starts two jobs of the queue `orders`, its limit, and reports that the server is processing eight jobs. */
 export async function fillOrders(storage: SeededStorage, server: ServerRegistration): Promise<void> {
   for (let index = 0; index < 2; index += 1) await storage.start(server.id, 'orders');
   server.report(8);

@@ -45,7 +45,7 @@ export async function seedRecurring(storage: SeededStorage): Promise<string> {
   return 'count-stock';
 }
 
-/** Enqueues and runs the recurring jobs that are due. */
+/** Enqueues the jobs of due recurring jobs, and runs them. All of them must be in the queue `stock`. */
 export async function fireRecurring(storage: SeededStorage, serverId: string): Promise<void> {
   const { fired } = await storage.recurring.fireDue(10);
   for (const _each of fired.flatMap(({ jobIds }) => jobIds)) {

@@ -34,7 +34,7 @@ export interface Story {
   /** A job that is waiting for `processingId` to finish. */
   awaitingId: string;
   batchId: string;
-  /** A running server. */
+  /** A server that is still running. */
   serverId: string;
   /** A bulk operation that has cancelled several jobs. */
   operationId: string;

@@ -13,7 +13,7 @@ describe('the log of a running job', () => {
   });
   afterEach(() => site.close());
 
-  /** Reads the log stream until the text `until` has arrived, then disconnects. Returns what has been read. */
+  /** Reads the log stream until it contains `until` or ends, then disconnects. Returns what has been read. */
   const streamed = async (until: string, query = '', headers = {}): Promise<string> => {
     const path = `${site.url}/job-dashboard/jobs/${site.story.processingId}/stream${query}`;
     const response = await openStream(path, headers);

@@ -18,7 +18,8 @@ export class Age {
   }
 
   /**
-   * Returns whether the region is due or nearly due. Including nearly due regions lets one request refresh several.
+   * Returns whether the region is due or nearly due. Counting nearly due regions lets one request refresh several.
+   *
    * @param {number} now
    */
   isDue(now) {

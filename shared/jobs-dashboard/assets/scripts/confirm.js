@@ -1,7 +1,10 @@
 import { morph } from './morph.js';
 import { showTimes } from './times.js';
 
-/** Shows the confirmation page of a bulk action in a dialog on top of the list instead of navigating to it. */
+/**
+ * Shows the confirmation page of a bulk action in a dialog on top of the list. Navigates to the page only if it cannot
+ * be shown there.
+ */
 export function confirmInPlace() {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -46,8 +49,8 @@ async function ask(url) {
 /**
  * Opens a dialog with the content of a confirmation page.
  *
- * @param {Element | null} content
- * @param {string} base the URL that links in the content are relative to
+ * @param {Element | null} content the main element of the page, if it has one
+ * @param {string} base the URL of the page; links and forms in the content are relative to it
  */
 function open(content, base) {
   const title = content?.querySelector('h1');
@@ -73,11 +76,12 @@ function open(content, base) {
 }
 
 /**
- * Reloads a dialog's region every half second until it is complete. The server marks an incomplete region with a
- * refresh interval of 500 ms. The page behind the dialog is not refreshed.
+ * Reloads a dialog's region every half second until it is complete or the dialog is closed. The server marks an
+ * incomplete region with a refresh interval of 500 ms. `LivePage` does not do this, because it refreshes nothing while
+ * a dialog is open.
  *
  * @param {HTMLElement} region
- * @param {string} url
+ * @param {string} url the URL of the confirmation page
  */
 async function complete(region, url) {
   while (region.dataset['every'] === '500') {

@@ -20,8 +20,8 @@ export function copyOnClick() {
 }
 
 /**
- * Copies the button's value, or the document at its `data-from` URL. Browsers provide the clipboard only to pages
- * served over TLS or from this machine; on other pages, selects the displayed text instead.
+ * Copies the button's value or, if it is empty, the document at the button's `data-from` URL. Browsers provide the
+ * clipboard only to pages served over TLS or from this machine. On other pages, selects the displayed text instead.
  *
  * @param {HTMLButtonElement} button
  * @returns {Promise<string>} the result, to show as the button's label

@@ -3,7 +3,9 @@ const SETTING = 'longshore-keys';
 /** Actions by key. Each returns whether it did anything. @type {Record<string, () => boolean>} */
 const actions = { '/': focusSearch, j: () => moveBy(1), k: () => moveBy(-1), '?': showKeys };
 
-/** Handles single-key shortcuts, except in fields and dialogs, unless the viewer has turned them off. */
+/**
+ * Handles single-key shortcuts, except in fields and dialogs, and the buttons that turn the shortcuts off and on.
+ */
 export function listenForKeys() {
   document.addEventListener('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey, target } = event;
@@ -42,7 +44,10 @@ function moveBy(step) {
   return link !== undefined;
 }
 
-/** Shows the help page's list of shortcuts in a dialog. Returns `false` if the page has no link to the help page. */
+/**
+ * Shows the help page's list of shortcuts in a dialog, or navigates to the help page if that fails. Returns `false` if
+ * the page has no link to the help page.
+ */
 function showKeys() {
   const help = document.querySelector('nav a[href$="help"]');
   if (!(help instanceof HTMLAnchorElement)) return false;

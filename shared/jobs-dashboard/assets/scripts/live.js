@@ -4,7 +4,7 @@ import { Stream } from './stream.js';
 import { morph } from './morph.js';
 import { duration, showTimes, updateTimes } from './times.js';
 
-/** Refreshes the regions of a page while the page is visible, and shows how old they are. */
+/** Refreshes the regions of a page while the page is visible, and shows how old the regions' content is. */
 export class LivePage {
   #regions;
   #status;
@@ -124,14 +124,14 @@ export class LivePage {
   }
 
   /**
-   * @param {readonly HTMLElement[]} regions
+   * @param {readonly HTMLElement[]} regions the requested regions
    * @param {DocumentFragment} news the regions that have changed
    */
   #show(regions, news) {
     showTimes(news);
     for (const region of regions) {
       const fresh = news.querySelector(`[data-region="${region.dataset['region']}"]`);
-      // Keeps the old content of a region that the server could not load in time: it is more useful than an error.
+      // If the server could not load a region in time, keeps its old content, which is more useful than an error.
       if (fresh?.querySelector('[data-late]')) this.#age(region).failed();
       else if (!(fresh instanceof HTMLElement)) this.#age(region).updated();
       else if (!this.#rests(region)) {
@@ -218,7 +218,12 @@ function part(root, selector) {
   throw new Error(`No ${selector} on this page`);
 }
 
-/** @param {string | null} health the `Longshore-Health` header: a tone and a text, such as `attention 2 warnings` */
+/**
+ * Shows the overall state.
+ *
+ * @param {string | null} health the `Longshore-Health` header: a tone and a text, such as `attention 2 warnings`;
+ *   `null` if the response has no such header
+ */
 function showHealth(health) {
   const place = document.getElementById('health');
   if (!health || !place) return;

@@ -10,7 +10,7 @@ export function countMarks() {
   });
 }
 
-/** Updates the counts and the “select all” checkboxes; also called after each refresh of a list. */
+/** Updates the numbers of selected rows and the “select all” checkboxes. Also called after each refresh. */
 export function showMarks() {
   for (const all of document.querySelectorAll('.mark-all')) {
     if (!(all instanceof HTMLInputElement)) continue;

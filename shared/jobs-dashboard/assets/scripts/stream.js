@@ -16,7 +16,7 @@ export class Stream {
 
   /**
    * @param {HTMLElement} region contains the log; `data-stream` is the URL of the stream
-   * @param {() => void} ended called when the job has finished
+   * @param {() => void} ended called when the job has finished or has been removed
    */
   constructor(region, ended) {
     this.#region = region;

@@ -51,7 +51,7 @@ export function setClock(now) {
 }
 
 /**
- * Shows exact times in the viewer's time zone. Must be called only once for each part of a page.
+ * Shows exact times and day headings in the viewer's time zone. Each part of a page needs only one call.
  *
  * @param {ParentNode} root
  */
@@ -101,7 +101,7 @@ function showDays(root) {
   }
 }
 
-/** Updates relative times, such as `5 min ago`; called once a second. */
+/** Updates relative times, such as `5 min ago`, and elapsed times. Called once a second and after each refresh. */
 export function updateTimes() {
   if (document.hidden) return;
   const now = Date.now() + aheadMs;

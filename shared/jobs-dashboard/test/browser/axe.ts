@@ -10,7 +10,7 @@ const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 /** The rules that depend on colours. All other rules find the same violations in every colour scheme. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** Returns the violations that axe finds on a page. Each names the rule and the elements that break it. */
+/** Returns the violations that axe finds on a page. Each text names a rule and the elements that break it. */
 export function axeViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'tag', values: allRules });
 }
@@ -21,7 +21,7 @@ export function colourViolations(page: Page): Promise<string[]> {
 }
 
 async function violations(page: Page, runOnly: RunOnly): Promise<string[]> {
-  // Loads axe with `evaluate`, because that is not subject to the page's content security policy.
+  // Loads axe with `evaluate`, because the page's content security policy does not apply to it.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };

@@ -10,7 +10,7 @@ const longest = hostileTexts.length - 1;
 describe('hostile text in a browser', () => {
   let browser: Browser;
   let page: Page;
-  /** A site for each of the hostile texts. */
+  /** One site per hostile text, in the order of `hostileTexts`. */
   let sites: Site[];
   before(async () => {
     browser = await launchChromium();
@@ -92,7 +92,7 @@ describe('hostile text in a browser', () => {
     });
     for (const [index, text] of hostileTexts.entries()) {
       const { url } = sites[index] as Site;
-      // A job name cannot contain NUL, so a filter by such a name would find nothing.
+      // Does not filter by a name with NUL: job names cannot contain NUL, so no job would match.
       const name = text.includes('\0') ? '' : `&name=${encodeURIComponent(text)}`;
       await page.goto(`${url}/job-dashboard/jobs?state=failed${name}`);
       await page.getByRole('link', { name: /^Retry all/ }).click();
@@ -111,7 +111,7 @@ describe('hostile text in a browser', () => {
       for (const path of ['jobs', `jobs/${story.processingId}`]) {
         await page.goto(`${url}/job-dashboard/${path}`);
         await page.route('**', (route) => {
-          // Removes the entity tags, so that the server returns all regions, and not only those that have changed.
+          // Removes the entity tags, so that the server returns the regions even if they have not changed.
           const { 'if-none-match': _known, ...headers } = route.request().headers();
           return route.continue({ headers });
         });

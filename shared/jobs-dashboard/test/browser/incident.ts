@@ -9,13 +9,13 @@ import { SEED_TIMEOUT_MS, SeededStorage } from '../seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** An installation in which a test simulates an incident before it opens the dashboard. */
+/** A storage and its dashboard. A test first simulates an incident in the storage, then opens the dashboard. */
 export class Incident {
   readonly clock = new ManualClock(new Date('2026-03-01T02:00:00Z'));
   readonly storage = new SeededStorage(this.clock);
   #server: { readonly url: string; close(): Promise<void> } | null = null;
 
-  /** Advances the clock by some minutes during which nothing happens. */
+  /** Lets this number of minutes pass without any activity. */
   pass(minutes: number): void {
     this.clock.advance(minutes * MINUTE);
   }
@@ -32,7 +32,7 @@ export class Incident {
     return (await this.storage.servers.register(server)).id;
   }
 
-  /** Enqueues a job and runs it at once, for `ms` milliseconds. Returns the job's id. */
+  /** Enqueues a job, runs it at once for `ms` milliseconds, and ends it with this outcome. Returns the job's id. */
   async run(
     serverId: string,
     job: { name: string; queue: string; args?: JsonValue },
@@ -46,7 +46,7 @@ export class Incident {
     return id;
   }
 
-  /** Opens the dashboard page at this path. */
+  /** Opens the dashboard page at this path. The first call starts the dashboard. */
   async open(page: Page, path = ''): Promise<void> {
     this.#server ??= await this.#serve();
     await page.goto(`${this.#server.url}/job-dashboard/${path}`);
@@ -70,7 +70,7 @@ export async function textOn(page: Page): Promise<string> {
   return (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ');
 }
 
-/** Follows the first link in the main part of the page that has this text. */
+/** Follows the first link with this text in the main part of the page. */
 export async function follow(page: Page, name: string | RegExp): Promise<void> {
   await page
     .getByRole('main')

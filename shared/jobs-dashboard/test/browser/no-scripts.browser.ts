@@ -4,13 +4,16 @@ import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-/** The path of a page with an action form, and the form fields to fill in. */
+/** The path of a page with an action form, and the values to enter into the form, by field name. */
 interface Offer {
   readonly at: string;
   readonly fill?: Readonly<Record<string, string>>;
 }
 
-/** Returns where an action is offered: bulk actions in the list of jobs, other actions on the page of their target. */
+/**
+ * Returns where an action is offered: usually the page of its target. Bulk actions have a confirmation page, and saved
+ * searches are changed in the list of jobs.
+ */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
@@ -34,7 +37,7 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
   return offer;
 }
 
-/** Adds a job that is skipped because its parent is cancelled. Returns the job's id. */
+/** Adds a job and its parent, and cancels the parent, so that the job is skipped. Returns the job's id. */
 async function skippedJob(storage: Site['story']['storage']): Promise<string> {
   const parent = await storage.add({ name: 'charge-card', inMs: 60_000 });
   const after = { parents: [parent], when: 'onDone' as const };

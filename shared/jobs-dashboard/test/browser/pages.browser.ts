@@ -34,7 +34,7 @@ describe('every page in a browser', () => {
   let addresses: string[] = [];
   let seen = 0;
 
-  /** Loads each page once and then checks it in all variants, because loading takes most of the time. */
+  /** Visits every page. Does not reload a page for each variant, because loading takes most of the time. */
   before(async () => {
     const browser = await launchChromium();
     const site = await openSite({ control: ({ storage }) => storage });
