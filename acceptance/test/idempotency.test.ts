@@ -97,7 +97,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
     await eventually(
       async () =>
         (await count(
-          `select count(*)::integer as n from pg_stat_activity where wait_event_type = 'Lock'`,
+          `select count(*)::integer as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
         )) === lost.length,
     );
     await doomed.end('SIGKILL');

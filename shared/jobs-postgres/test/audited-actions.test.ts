@@ -46,7 +46,7 @@ describe('Actions and their audit entries on Postgres', () => {
     const acting = storage.control.cancel(id, { audit }).catch((thrown: unknown) => thrown);
     await eventually(async () => {
       const ended = await database.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
       );
       return ended.length > 0;
     });

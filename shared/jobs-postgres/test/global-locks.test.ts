@@ -54,12 +54,7 @@ describe('Global locks', () => {
   }
 
   const waits = async (): Promise<void> => {
-    await eventually(async () => {
-      const rows = await database.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
-      );
-      return rows.length === 1;
-    });
+    await eventually(async () => (await database.waitingForLocks()) === 1);
   };
 
   const enqueue = (storage: PostgresStorage, queue = 'busy', key?: string): Promise<unknown> =>

@@ -60,7 +60,7 @@ describe('Opening a Postgres storage', () => {
     const storage = new PostgresStorage({ url: database.url });
     const opened = storage.open().catch((error: unknown) => error);
     const ended = async (): Promise<boolean> => {
-      const waiting = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted`;
+      const waiting = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
       return (await database.query(waiting)).length > 0;
     };
     await eventually(ended);

@@ -95,10 +95,7 @@ describe('A job that another process moved to another queue', () => {
         [id],
       );
       const result = control(storage, id);
-      await eventually(async () => {
-        const { rows } = await connection.query(`select from pg_locks where not granted`);
-        return rows.length > 0;
-      });
+      await eventually(() => database.waitingForLocks());
       await connection.query('commit');
       expect(await result).to.deep.include({ outcome: 'ok', changed: true });
       expect(await result).to.have.nested.property('job.queue', 'to');

@@ -46,7 +46,7 @@ describe('Reads of the Postgres storage', () => {
     await open({ readTimeoutMs: 30_000 });
     await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
     const reads = Array.from({ length: 50 }, () => storage.servers.listLost());
-    await eventually(async () => (await waitingForLocks()) === 2);
+    await eventually(async () => (await database.waitingForLocks()) === 2);
     const { id } = await new JobClient(storage).enqueue(job, {});
     const cancelled = await storage.control.cancel(id);
     await lock.query('rollback');
@@ -80,7 +80,7 @@ describe('Reads of the Postgres storage', () => {
     await open({ readTimeoutMs: 30_000, searchTimeoutMs: 30_000 });
     await lock.query('begin; lock table longshore.job_scheduled in access exclusive mode');
     const searches = Array.from({ length: 20 }, () => storage.jobs.listOrphans());
-    await eventually(async () => (await waitingForLocks()) === 2);
+    await eventually(async () => (await database.waitingForLocks()) === 2);
     const page = await storage.feed.read({ since: new Date(Date.now() - 1_000), topics: ['done'] });
     await lock.query('rollback');
     await Promise.all(searches);
@@ -92,17 +92,10 @@ describe('Reads of the Postgres storage', () => {
     const { id } = await new JobClient(storage).enqueue(job, {});
     await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
     const lists = Array.from({ length: 50 }, () => storage.servers.listLost());
-    await eventually(async () => (await waitingForLocks()) === 2);
+    await eventually(async () => (await database.waitingForLocks()) === 2);
     const found = await storage.jobs.find(id);
     await lock.query('rollback');
     await Promise.all(lists);
     expect(found).to.include({ id });
   });
-
-  async function waitingForLocks(): Promise<number> {
-    const [row] = await database.query<{ count: number }>(
-      `select count(*)::integer from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return row?.count ?? 0;
-  }
 });

@@ -26,8 +26,6 @@ describe('Stopping while the database does not respond', () => {
     await task;
     return performance.now() - startedAt;
   };
-  const waitingForLocks = async (): Promise<number> =>
-    (await database.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).length;
 
   it('takes a server at most its time plus six seconds, and its storage ten more', async () => {
     const storage = new PostgresStorage({ url: database.url });
@@ -45,7 +43,7 @@ describe('Stopping while the database does not respond', () => {
       );
       return true;
     });
-    await eventually(async () => (await waitingForLocks()) > 0);
+    await eventually(async () => (await database.waitingForLocks()) > 0);
     expect(await timed(server.stop())).to.be.lessThan(500 + 6_000 + 500);
     expect(await timed(storage.close())).to.be.lessThan(10_000);
   });

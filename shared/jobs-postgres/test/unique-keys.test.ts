@@ -40,13 +40,7 @@ describe('Unique keys on Postgres', () => {
     await database.drop();
   });
 
-  const waitingForLock = (): Promise<unknown> =>
-    eventually(async () => {
-      const rows = await database.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      return rows.length > 0;
-    });
+  const waitingForLock = (): Promise<unknown> => eventually(() => database.waitingForLocks());
 
   const rows = async (table: string): Promise<number> =>
     (await database.query(`select from longshore.${table} where queue_id > 0`)).length;

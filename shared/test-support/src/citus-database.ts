@@ -1,6 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { eventually } from './eventually.js';
-import type { TestDatabase } from './test-database.js';
+import { lockWaits, runOn, type TestDatabase } from './test-database.js';
 
 /** A node of the cluster. */
 interface Node {
@@ -48,6 +48,7 @@ export async function createCitusDatabase(): Promise<TestDatabase> {
     sql: string,
     values: readonly unknown[] = [],
   ): Promise<Row[]> => runOn(url, async (client) => (await client.query<Row>(sql, [...values])).rows);
+  const waitingForLocks = (): Promise<number> => lockWaits(url);
   const disconnected = async (application: string): Promise<void> => {
     await eventually(async () => (await connectionsOf(coordinator, name, application)) === 0);
   };
@@ -55,7 +56,7 @@ export async function createCitusDatabase(): Promise<TestDatabase> {
     for (const node of urls)
       await runOn(node, (client) => client.query(`drop database if exists ${name} with (force)`));
   };
-  return { name, url, query, disconnected, drop };
+  return { name, url, query, waitingForLocks, disconnected, drop };
 }
 
 /**
@@ -85,14 +86,4 @@ function inDatabase(url: string, name: string): string {
   const own = new URL(url);
   own.pathname = `/${name}`;
   return own.href;
-}
-
-async function runOn<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, application_name: 'test-support' });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

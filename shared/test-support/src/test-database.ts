@@ -10,6 +10,8 @@ export interface TestDatabase {
   readonly url: string;
   /** Runs one statement on its own connection and returns the rows. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Returns how many connections to this database are waiting for a lock, advisory locks included. */
+  waitingForLocks(): Promise<number>;
   /**
    * Resolves when all clients with an application name that starts with `applicationName` have disconnected. By then,
    * Postgres's statistics include the work of these clients. Rejects if that takes more than a minute (90 seconds with
@@ -58,9 +60,10 @@ export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabas
     values: readonly unknown[] = [],
   ): Promise<Row[]> =>
     runOn(database.url, async (client) => (await client.query<Row>(sql, [...values])).rows);
+  const waitingForLocks = (): Promise<number> => lockWaits(database.url);
   const disconnected = (application: string): Promise<void> =>
     untilDisconnected(database.name, creator, { application });
-  return { ...database, query, disconnected, drop };
+  return { ...database, query, waitingForLocks, disconnected, drop };
 }
 
 /** Returns, for each database that has not been dropped, a stack trace that shows where the database was created. */
@@ -141,7 +144,18 @@ async function administer<Row extends pg.QueryResultRow>(
   return (await (await admin).query<Row>(sql, [...values])).rows;
 }
 
-async function runOn<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Returns how many connections to the database are waiting for a lock. */
+export function lockWaits(url: string): Promise<number> {
+  return runOn(url, async (client) => {
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rowCount ?? 0;
+  });
+}
+
+/** Calls `work` with a new connection, and closes the connection afterwards. */
+export async function runOn<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connect(url);
   try {
     return await work(client);
@@ -152,6 +166,7 @@ async function runOn<T>(url: string, work: (client: pg.Client) => Promise<T>): P
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'test-support' });
+  client.on('error', () => undefined); // ignored, because the next query fails
   await client.connect();
   return client;
 }
