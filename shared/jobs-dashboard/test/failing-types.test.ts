@@ -59,6 +59,13 @@ describe('a job type that fails', () => {
     ]);
   });
 
+  it('is described on the page of its queue with what is counted there, and what in all queues', async () => {
+    await run(12);
+    const [warning] = failingTypeWarnings(await findFailingTypes(storage, 'payments'));
+    expect(read(warning?.text ?? [])).to.contain('12 jobs failed in the last 5 minutes in all queues,');
+    expect(warning?.advice).to.match(/^100 % of its attempts in this queue /);
+  });
+
   it('is not reported for a few failures, which may be chance', async () => {
     await run(4);
     expect(await findFailingTypes(storage)).to.deep.equal([]);

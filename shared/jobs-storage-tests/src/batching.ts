@@ -46,7 +46,7 @@ export function batching(fixture: Fixture): void {
     const { id: serverId } = await fixture.register(queue);
     const claims = (await fixture.claim(serverId, queue, ends.length)).map(({ claim }) => claim);
     await fixture.storage.completions.complete(
-      claims.map((claim, index) => ({ claim, outcome: outcomeOf[ends[index] ?? 'done'], linked: true })),
+      claims.map((claim, index) => ({ claim, outcome: outcomeOf[ends[index] ?? 'done'], hasMeta: true })),
     );
     await resolved();
     return { batch, claims };

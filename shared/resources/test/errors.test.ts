@@ -191,6 +191,14 @@ describe('Errors', () => {
       expect(messages).to.contain('Incident').and.not.contain('hunter2');
     });
 
+    it('contains no value that Postgres quoted in the cause of an error', async () => {
+      const quoting = Object.assign(new Error('value "hunter2"'), { code: '22001', severity: 'ERROR' });
+      const api = await serveFailing(new Error(`not stored: ${quoting.message}`, { cause: quoting }));
+      const { messages } = await api.call('/api/v1/failures/1');
+      await api.close();
+      expect(messages).to.contain('caused by').and.not.contain('hunter2');
+    });
+
     it('with the policy `trusted` shows the stack to admins only', async () => {
       const api = await serveFailing(secret, {
         errorStack: 'trusted',

@@ -37,7 +37,9 @@ export interface FailingType {
   readonly isOfLastMinute: boolean;
   /** The usual share of failed attempts, from 0 to 1; `null` if the job type has hardly run before. */
   readonly usual: number | null;
-  /** The failures of the last five minutes that are still stored, by error, most frequent first; not empty. */
+  /** Whether `share` and `usual` are of a single queue. */
+  readonly isOfQueue: boolean;
+  /** The failures of the last five minutes in all queues that are still stored, by error, most frequent first; not empty. */
   readonly errors: readonly ErrorGroup[];
 }
 
@@ -78,7 +80,7 @@ export async function findFailingTypes(
       const isUnusual = share >= Math.min(ALWAYS, FACTOR * (before ?? 0));
       const stored = errors.reduce((sum, { count }) => sum + count, 0);
       return isUnusual && stored >= MIN_FAILED
-        ? [{ name, share, isOfLastMinute, usual: before, errors }]
+        ? [{ name, share, isOfLastMinute, isOfQueue: queue !== undefined, usual: before, errors }]
         : [];
     })
     .toSorted((one, other) => jobsOf(other) - jobsOf(one));
@@ -90,7 +92,7 @@ export async function findFailingTypes(
  */
 export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
   return types.flatMap((type) => {
-    const { name, share, isOfLastMinute, usual, errors } = type;
+    const { name, share, isOfLastMinute, isOfQueue, usual, errors } = type;
     const [first] = errors;
     if (first === undefined) return [];
     const jobs = jobsOf(type);
@@ -104,8 +106,8 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
       {
         cause: `job type ${name} fails`,
         isMeasured: true,
-        text: sentence`Job type “${name}” is failing: ${isExact ? '' : 'at least '}${counted(jobs, 'job')} failed in the last 5 minutes, ${most} with ${error}.`,
-        advice: `${percent(share)} of its attempts in the last ${isOfLastMinute ? 'minute' : '5 minutes'} failed; ${usual === null ? 'it hardly ran in the 24 hours before' : `in the 24 hours before, ${percent(usual)}`}.`,
+        text: sentence`Job type “${name}” is failing: ${isExact ? '' : 'at least '}${counted(jobs, 'job')} failed in the last 5 minutes${isOfQueue ? ' in all queues' : ''}, ${most} with ${error}.`,
+        advice: `${percent(share)} of its attempts${isOfQueue ? ' in this queue' : ''} in the last ${isOfLastMinute ? 'minute' : '5 minutes'} failed; ${usual === null ? 'it hardly ran in the 24 hours before' : `in the 24 hours before, ${percent(usual)}`}.`,
         link: `jobs?state=failed&name=${encodeURIComponent(name)}`,
       },
     ];

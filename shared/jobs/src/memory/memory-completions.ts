@@ -54,6 +54,7 @@ export class MemoryCompletions implements Completions {
       return record;
     };
     held();
+    signal?.throwIfAborted();
     const aborted = new Promise<never>((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });

@@ -7,6 +7,9 @@ export async function waitAtMost(timeoutMs: number, task: Promise<unknown>): Pro
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs);
   });
-  await Promise.race([task, timeout]);
-  clearTimeout(timer);
+  try {
+    await Promise.race([task, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

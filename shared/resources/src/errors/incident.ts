@@ -15,7 +15,7 @@ const postgresUrl = /\bpostgres(?:ql)?:\/\/[^\s'")]*/gi;
 
 /** Describes an unexpected error and assigns it an id. */
 export function newIncident(error: unknown): Incident {
-  return { id: randomUUID(), stack: scrub(stackOf(error), isSqlError(error) ? error.message : undefined) };
+  return { id: randomUUID(), stack: scrub(stackOf(error), sqlMessages(error)) };
 }
 
 /**
@@ -38,11 +38,17 @@ function stackOf(error: unknown): string {
   return error.cause === undefined ? stack : `${stack}\ncaused by ${stackOf(error.cause)}`;
 }
 
-function scrub(stack: string, sqlMessage: string | undefined): string {
-  const withoutValues =
-    sqlMessage === undefined
-      ? stack
-      : stack.replaceAll(sqlMessage, () => sqlMessage.replace(/"[^"]*"|'[^']*'/g, '"…"'));
+/** Returns the messages of the SQL errors among the error and its causes. */
+function sqlMessages(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  return [...(isSqlError(error) ? [error.message] : []), ...sqlMessages(error.cause)];
+}
+
+function scrub(stack: string, quoting: readonly string[]): string {
+  const withoutValues = quoting.reduce(
+    (text, message) => text.replaceAll(message, () => message.replace(/"[^"]*"|'[^']*'/g, '"…"')),
+    stack,
+  );
   return withoutValues
     .replace(connectionString, '[connection string]')
     .replace(postgresUrl, '[connection string]');
