@@ -4,7 +4,7 @@ import { type Fault, pick, type Stage } from './stage.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** By how much a fault can set a clock ahead or back, in milliseconds. */
+/** Sizes of the clock errors, in milliseconds. */
 const steps = [hourMs, 10 * dayMs, 365 * dayMs];
 
 const inWords = (ms: number): string =>
@@ -12,7 +12,10 @@ const inWords = (ms: number): string =>
 
 const eitherWay = (stepMs: number, random: () => number): number => (random() < 0.5 ? stepMs : -stepMs);
 
-/** Creates a fault that sets a random process's clock ahead or back by `stepMs` and corrects it after a few seconds. */
+/**
+ * Creates a fault that sets a random process's clock wrong by `stepMs`, ahead or back. Corrects the clock after 1.5 to
+ * 3.5 seconds.
+ */
 function clockSet(stepMs: number): Fault {
   return async ({ fleet, random }) => {
     const { processes } = fleet;
@@ -31,7 +34,7 @@ export const clockYear = clockSet(365 * dayMs);
 
 const anyStep = ({ random }: Stage): number => eitherWay(steps[pick(random, steps.length)] ?? 0, random);
 
-/** Sets the clock of every process wrong by a random step, and corrects all clocks after a few seconds. */
+/** Sets every process's clock wrong by a random step. Corrects all clocks after 1.5 to 3.5 seconds. */
 export const clocksApart: Fault = async (stage) => {
   const { fleet, random } = stage;
   await Promise.all(fleet.processes.map((process) => fleet.setClock(process, anyStep(stage))));
@@ -41,7 +44,7 @@ export const clocksApart: Fault = async (stage) => {
 };
 
 /**
- * Restarts a worker with a wrong clock, as if its machine's clock battery were dead, and corrects the clock two seconds
+ * Restarts a worker with a wrong clock, as after a power loss with a dead clock battery. Corrects the clock two seconds
  * later.
  */
 export const startedWrong: Fault = (stage) =>

@@ -2,11 +2,11 @@ import { createCitusDatabase } from '@longshore/test-support';
 import type { Postgres } from '../test/system/postgres.js';
 import type { Observer } from './observer.js';
 
-/** Faults that can only be caused if Postgres runs on this machine. */
+/** Faults that require Postgres to run on this machine. */
 const localOnlyFaults: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
 
 /**
- * Returns the faults in `faults` that can be caused on the Citus cluster at `url`. Backends can be killed only if the
+ * Returns the subset of `faults` that can be caused on the Citus cluster at `url`. Backends can be killed only if the
  * cluster runs on this machine. Postgres itself can never be killed, because this suite did not start it.
  */
 export function clusterFaults(url: string, faults: readonly string[]): string[] {
@@ -15,8 +15,8 @@ export function clusterFaults(url: string, faults: readonly string[]): string[] 
 }
 
 /**
- * Creates a database on the Citus cluster at `CITUS_URL`, for runs that do not start their own Postgres. The cluster
- * cannot be stopped, killed or started; `remove` only drops the database.
+ * Creates a database on the Citus cluster at `CITUS_URL`. `stop`, `kill` and `start` reject, because this suite does
+ * not control the cluster. `remove` drops the database.
  */
 export async function startCluster(): Promise<Postgres> {
   const database = await createCitusDatabase();
@@ -31,12 +31,12 @@ export async function startCluster(): Promise<Postgres> {
   };
 }
 
-/** Schema into which {@link copyTables} copies the tables. */
+/** Schema that {@link copyTables} creates for the copies. */
 export const copies = 'judged';
 
 /**
- * Copies Longshore's distributed tables and views into plain tables on the coordinator, so that any query can read
- * them.
+ * Copies Longshore's tables and views into plain tables on the coordinator. Plain tables support every query;
+ * distributed tables do not.
  */
 export async function copyTables(observer: Observer): Promise<void> {
   const tables = await observer.query<{ name: string }>(

@@ -4,7 +4,7 @@ import { eventually } from '@longshore/test-support';
 import { seconds } from './process-faults.js';
 import { type Fault, pick, type Stage } from './stage.js';
 
-/** SQL condition that matches every connection of the services (pools, LISTEN, heartbeats) and of the enqueuers. */
+/** SQL condition that matches the connections of the services and of the enqueuers. */
 const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
 
 /** Calls `act` repeatedly for `ms` milliseconds. Resolves to the number of calls. */
@@ -14,7 +14,7 @@ async function during(ms: number, act: () => Promise<unknown>): Promise<number> 
   return times;
 }
 
-/** Kills Postgres with SIGQUIT and starts it again after at most 2.3 seconds. */
+/** Kills Postgres with SIGQUIT and starts it again after 0.3 to 2.3 seconds. */
 export const postgresKilled: Fault = async ({ postgres, random }) => {
   await postgres.kill();
   await sleep(300 + random() * 2_000);
@@ -22,10 +22,7 @@ export const postgresKilled: Fault = async ({ postgres, random }) => {
   return {};
 };
 
-/**
- * Kills a random backend with SIGKILL. Postgres then terminates all other backends and recovers without being
- * restarted.
- */
+/** Kills a random backend with SIGKILL. Postgres then terminates all other backends and recovers by itself. */
 export const backendKilled: Fault = async ({ observer }) => {
   const [row] = await observer.read<{ pid: number }>(
     `select pid from pg_stat_activity where ${theirs} order by random() limit 1`,
@@ -56,8 +53,8 @@ export const connectionsCut: Fault = async ({ observer, random }) => {
 };
 
 /**
- * For four seconds, terminates every connection that listens for notifications, and measures how long new jobs take.
- * They still start, because servers poll.
+ * For four seconds, terminates every connection that listens for notifications. Measures how long new jobs take. Jobs
+ * still start, because servers poll.
  */
 export const listenCut: Fault = async (stage) => {
   const { observer } = stage;
@@ -93,8 +90,8 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
 }
 
 /**
- * Occupies all available database connections for four seconds. Repeatedly cuts the services' connections in order to
- * occupy those, too.
+ * Occupies all database connections for four seconds. Repeatedly terminates the services' connections, to occupy those
+ * as well.
  */
 export const connectionsTaken: Fault = async ({ observer }) => {
   await observer.read('select 1');
@@ -122,7 +119,7 @@ export const connectionsTaken: Fault = async ({ observer }) => {
 };
 
 /**
- * Enqueues more transactional jobs at once than there are connections in all pools together. Waits until these jobs are
+ * Enqueues more transactional jobs at once than all pools together have connections. Waits until these jobs are
  * finished.
  */
 export const poolsExhausted: Fault = async ({ observer, load }) => {

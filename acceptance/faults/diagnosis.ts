@@ -11,10 +11,7 @@ const queries = [
    from pg_stat_activity where datname = current_database() and (state <> 'idle' or wait_event_type = 'Lock')`,
 ];
 
-/**
- * Returns details that help to find out why jobs are stuck: rows of the store, database sessions, and the latest output
- * of the workers.
- */
+/** Returns details that help explain why jobs are stuck: store rows, database sessions and recent worker output. */
 export async function diagnose({ observer, fleet }: Stage): Promise<string> {
   const parts: string[] = [];
   for (const query of queries) {

@@ -13,7 +13,7 @@ export const databaseFaults: Readonly<Record<string, Fault>> = {
   'pools-exhausted': database.poolsExhausted,
 };
 
-/** Faults of the services' processes. Several of them are caused at once. */
+/** Faults of the services' processes. Several can be active at once. */
 export const processFaults: Readonly<Record<string, Fault>> = {
   'worker-killed': processes.workerKilled,
   'workers-killed': processes.workersKilled,
@@ -26,5 +26,5 @@ export const processFaults: Readonly<Record<string, Fault>> = {
   'clock-wrong-at-start': clocks.startedWrong,
 };
 
-/** All faults by name. */
+/** All database and process faults, by name. */
 export const faults: Readonly<Record<string, Fault>> = { ...databaseFaults, ...processFaults };

@@ -23,7 +23,7 @@ export class Fleet {
   readonly #apis: Service[] = [];
   /** Indexes of the workers that a fault or `revive` has reserved. */
   readonly #taken = new Set<number>();
-  /** Processes that should still be running, because the suite has started them and has not ended them. */
+  /** Processes that the suite has started and not ended. */
   readonly #expected = new Set<Service>();
 
   private constructor(environment: Environment, clocks: string) {
@@ -75,8 +75,8 @@ export class Fleet {
   }
 
   /**
-   * Waits until at least `count` workers are free, reserves `count` of them at random, and calls `work` with their
-   * indexes. Until `work` has ended, no other fault affects these workers.
+   * Waits until at least `count` workers are free. Reserves `count` of them at random, and passes their indexes to
+   * `work`. Releases the workers when `work` ends.
    */
   async withWorkers<Result>(
     count: number,
@@ -86,7 +86,7 @@ export class Fleet {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
     await eventually(async () => free().length >= count, { deadlineMs: patienceMs });
-    const left = free(); // no other fault can have reserved a worker since the check
+    const left = free();
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),
     ).flat();
@@ -99,8 +99,8 @@ export class Fleet {
   }
 
   /**
-   * Sets a process's clock `aheadMs` milliseconds ahead of the real time, or behind if negative. The process need not
-   * have started yet.
+   * Sets a process's clock ahead of the real time by `aheadMs` milliseconds, or behind if negative. The process may
+   * start later.
    */
   setClock(process: string, aheadMs: number): Promise<void> {
     return writeFile(path.join(this.#clocks, process), String(aheadMs));
@@ -119,8 +119,7 @@ export class Fleet {
   }
 
   /**
-   * Restarts workers that have exited unexpectedly and are not reserved by a fault, as a supervisor would. The report
-   * still lists their exits.
+   * Restarts workers that have exited, as a supervisor would. Skips reserved workers. The report still lists the exits.
    */
   async revive(): Promise<void> {
     const ended = this.#workers.flatMap(({ ending }, index) =>
@@ -137,7 +136,7 @@ export class Fleet {
       .map((service) => `${service.ending()}: ${lastOf(service, 12)}`);
   }
 
-  /** Returns the last `count` lines that each worker has printed. */
+  /** Returns the last `count` output lines of each worker, cut to 300 characters each. */
   lastLines(count: number): string {
     return this.#workers.map((worker) => `worker ${worker.pid}:\n${lastOf(worker, count)}`).join('\n\n');
   }

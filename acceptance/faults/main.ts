@@ -1,6 +1,6 @@
 /**
- * `node --import tsx acceptance/faults/main.ts [options]`: runs real services on a real Postgres under continuous
- * load, with faults. Exits with 0 only if every accepted job was handled as promised. See docs/faults.md.
+ * `node --import tsx acceptance/faults/main.ts [options]`: runs real services on a real Postgres under continuous load,
+ * with faults. Exits with 1 if a check fails. See docs/faults.md.
  */
 import { eventually } from '@longshore/test-support';
 import { startPostgres } from '../test/system/postgres.js';
@@ -15,7 +15,7 @@ import { report } from './report.js';
 import { storm } from './storm.js';
 import { judge, tally } from './verdict.js';
 
-/** Maximum time from the last fault until all jobs are done, in milliseconds. */
+/** Maximum wait for all jobs to finish after the last fault, in milliseconds. */
 const settleMs = 180_000;
 
 async function run(options: Options): Promise<boolean> {
@@ -46,7 +46,7 @@ async function run(options: Options): Promise<boolean> {
         (await observer.unfinished()).length === 0 && (await observer.unresolvedDependencies()) === 0,
       { deadlineMs: settleMs },
     );
-    await settled.catch(() => undefined); // if jobs are left at the deadline, the checks report them
+    await settled.catch(() => undefined); // the checks below report unfinished jobs
     await observer.allIdle();
     const { refused } = load;
     if (isCluster) await copyTables(observer);

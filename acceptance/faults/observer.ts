@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { eventually } from '@longshore/test-support';
 
-/** Queries the database, and enqueues jobs, on connections that no fault deliberately cuts. */
+/** Queries the database and enqueues jobs. No fault targets these connections. */
 export class Observer {
   readonly #url: string;
   readonly #pool: pg.Pool;
@@ -17,12 +17,12 @@ export class Observer {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
-  /** Like {@link query}, but retries for up to a minute, so that it can be used while Postgres does not respond. */
+  /** Like {@link query}, but retries for up to a minute, for use while Postgres is down. */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return eventually(() => this.query<Row>(sql, values), { deadlineMs: 60_000 });
   }
 
-  /** Opens a separate connection, which no fault deliberately cuts. `name` becomes part of its `application_name`. */
+  /** Opens a separate connection. `name` becomes part of the connection's `application_name`. */
   async connect(name: string): Promise<pg.Client> {
     const client = new pg.Client(this.#connection(name));
     client.on('error', () => undefined); // ignored, because the next query fails anyway
@@ -30,7 +30,7 @@ export class Observer {
     return client;
   }
 
-  /** Enqueues a job and resolves to its id. Retries for up to a minute if Postgres does not accept the job. */
+  /** Enqueues a job and resolves to its id. Retries for up to a minute. */
   enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
     return eventually(
       async () => {
@@ -42,7 +42,7 @@ export class Observer {
     );
   }
 
-  /** Returns the ids in `ids` whose jobs are unfinished, or the ids of all unfinished jobs if `ids` is null. */
+  /** Returns the ids of unfinished jobs. If `ids` is not null, returns only ids from this list. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(
@@ -63,8 +63,8 @@ export class Observer {
   }
 
   /**
-   * Resolves once every server reports no running jobs and has sent a heartbeat within the last five seconds, or after
-   * 20 seconds at the latest.
+   * Waits until no server runs jobs and every server has sent a heartbeat within the last five seconds. Gives up after
+   * 20 seconds.
    */
   async allIdle(): Promise<void> {
     const quiet = async (): Promise<boolean> =>

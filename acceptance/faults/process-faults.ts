@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@longshore/test-support';
 import type { Fault, Notes, Stage } from './stage.js';
 
-/** Kills a random worker with SIGKILL and starts it again within about a second. */
+/** Kills a random worker with SIGKILL and starts it again after 0.3 to 1 second. */
 export const workerKilled: Fault = (stage) => killed(stage, 1);
 
 /** Like {@link workerKilled}, but kills two workers at the same time. */
@@ -31,8 +31,8 @@ interface Held {
 }
 
 /**
- * Returns the jobs' outcomes in the history and their effects in the ledger, as JSON. Leaves out the effects of plain
- * jobs. Such jobs run at least once, so a late attempt may add an effect.
+ * Returns the jobs' outcomes in the history and their effects in the ledger, as JSON. Excludes the effects of plain
+ * jobs. Plain jobs run at least once, so a late attempt may add an effect.
  */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
   const history = await observer.read(
@@ -47,8 +47,8 @@ async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<st
 }
 
 /**
- * Freezes a worker while it is running jobs. The worker continues after it has been declared dead and other workers
- * have finished its jobs. Its late completions must then change nothing.
+ * Freezes a worker that is running jobs. Resumes the worker after other workers have finished these jobs. Completions
+ * that then arrive late must change nothing.
  */
 export const workerFrozen: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, ([index = 0]) => frozen(stage, stage.fleet.worker(index).pid));

@@ -12,7 +12,7 @@ export interface Findings {
   readonly details: readonly string[];
 }
 
-/** Prints the report, ending with a summary like mocha's. Returns whether everything passed. */
+/** Prints the report with a summary like mocha's. Returns whether all checks passed. */
 export function report({ accepted, tally, occurrences, checks, details }: Findings): boolean {
   console.log(
     `\n${occurrences.length} faults. Recovery, from the fault until all jobs of that moment and a new one were done`,

@@ -9,20 +9,20 @@ export interface Stage {
   readonly fleet: Fleet;
   readonly load: Load;
   readonly observer: Observer;
-  /** Returns the next random number, from 0 up to, but not including, 1. The seed determines the sequence. */
+  /** Returns the next number of the seeded random sequence: at least 0 and less than 1. */
   readonly random: () => number;
 }
 
-/** What a fault reports besides its duration. */
+/** Remarks and violations that a fault reports. */
 export interface Notes {
-  /** A remark that is printed with the fault. */
+  /** Printed with the fault. */
   readonly remark?: string;
   /** Descriptions of violated properties. */
   readonly breaches?: readonly string[];
 }
 
-/** Causes a fault and undoes it. Resolves after it has been undone. */
+/** Causes a fault. Resolves once the fault has been undone. */
 export type Fault = (stage: Stage) => Promise<Notes>;
 
-/** Picks a random integer from 0 up to, but not including, `below`. */
+/** Returns a random integer that is at least 0 and less than `below`. */
 export const pick = (random: () => number, below: number): number => Math.floor(random() * below);

@@ -8,7 +8,7 @@ import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
 import { type Notes, pick, type Stage } from './stage.js';
 
-/** A fault that was caused, with its duration and the time that the recovery took. */
+/** One execution of a fault. */
 export interface Occurrence {
   readonly fault: string;
   /**
@@ -17,8 +17,8 @@ export interface Occurrence {
    */
   readonly lastedMs: number;
   /**
-   * Time from the start of the fault until a new job was done and every job that had been ready or running at the start
-   * was finished, in milliseconds. Meaningless if there was no recovery.
+   * Time from the start of the fault to the end of the recovery, in milliseconds. The recovery ends when a new job and
+   * all jobs that were ready or running at the start are finished. Meaningless if the recovery failed.
    */
   readonly recoveredMs: number;
 }
@@ -29,18 +29,15 @@ export interface Storm {
   readonly breaches: readonly string[];
 }
 
-/**
- * Maximum time to wait for jobs to finish after a fault, in milliseconds. Generous, because concurrent faults delay the
- * jobs, too.
- */
+/** Maximum wait for jobs to finish after a fault, in milliseconds. Long, because concurrent faults also delay jobs. */
 const patienceMs = 180_000;
 
 /** Number of concurrent process faults, in addition to one database fault. */
 const processLanes = 3;
 
 /**
- * Runs faults under load, several at once, in an order determined by the seed. Each lane runs all of its faults
- * before repeating one.
+ * Runs faults under load, several at once. The seed determines each lane's choices. A lane runs all of its faults
+ * before it repeats one.
  */
 export async function storm(stage: Stage, options: Options): Promise<Storm> {
   const { only, seed, faults: maxFaults, seconds: duration } = options;
@@ -60,7 +57,7 @@ export async function storm(stage: Stage, options: Options): Promise<Storm> {
   await Promise.all(
     lanes.map(async (names, lane) => {
       const random = mulberry32(seed * 31 + lane);
-      // Unless each fault runs only once, every process lane runs all process faults.
+      // If faults repeat, every process lane runs all process faults. Otherwise, the lanes split the faults.
       const isRepeated = maxFaults > 0 || duration > 0;
       const isOfProcesses = names.every((name) => name in processFaults);
       const family = isRepeated && isOfProcesses ? chosen(processFaults) : names;
@@ -106,7 +103,6 @@ function split(names: readonly string[], parts: number): string[][] {
   return Array.from({ length: parts }, (_, part) => names.filter((__, index) => index % parts === part));
 }
 
-/** Returns the names in random order (Fisher–Yates). */
 function shuffled(names: readonly string[], random: () => number): string[] {
   const rest = [...names];
   return names.flatMap(() => rest.splice(pick(random, rest.length), 1));

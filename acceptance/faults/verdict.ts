@@ -7,7 +7,7 @@ import { storeProperties } from './store-properties.js';
 export interface Check {
   readonly property: string;
   readonly breaches: number;
-  /** Up to five violations, as JSON; empty or absent if there are none. */
+  /** Up to five violations, as JSON cut to 3,000 characters. Empty or absent if there are none. */
   readonly samples?: string;
 }
 
@@ -35,10 +35,10 @@ export async function judge(
   return checks;
 }
 
-/** Figures for the report that are not violations. */
+/** Figures in the report that are not checked. */
 export interface Tally {
   readonly done: number;
-  /** Number of jobs with more than one attempt. */
+  /** Number of finished jobs that took more than one attempt. */
   readonly repeated: number;
   /** Number of attempts with the outcome `lost`, for example because the server died. */
   readonly lost: number;

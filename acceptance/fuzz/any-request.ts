@@ -10,7 +10,7 @@ import type { Plan } from './plan.js';
 
 type Body = string | Uint8Array;
 
-/** Bodies that are not JSON, or unusual JSON that parsers may treat differently. */
+/** Malformed JSON, and JSON that parsers may treat differently. */
 const brokenBodies: fc.Arbitrary<Body> = fc.oneof(
   fc.constantFrom<Body>(
     '',
@@ -35,7 +35,7 @@ const brokenBodies: fc.Arbitrary<Body> = fc.oneof(
   fc.uint8Array({ maxLength: 20 }),
 );
 
-/** Query strings that are malformed or unusual. */
+/** Malformed or unusual query strings. */
 const rawQueries = [
   '%',
   '%zz=1',
@@ -53,7 +53,7 @@ const rawQueries = [
   '+=+',
 ];
 
-/** Generates requests for an operation. Many are valid, and many must be rejected. */
+/** Generates valid and invalid requests for an operation. */
 export function anyRequest(vocabulary: Vocabulary, operation: Operation): fc.Arbitrary<Plan> {
   const { parameters } = operation;
   const declared = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
@@ -77,7 +77,7 @@ export function anyRequest(vocabulary: Vocabulary, operation: Operation): fc.Arb
     }));
 }
 
-/** Generates requests that are valid if the item's state permits the operation. */
+/** Generates well-formed requests. The item's state may still forbid the operation. */
 export function fittingRequest(vocabulary: Vocabulary, operation: Operation): fc.Arbitrary<Plan> {
   const [media] = Object.values(operation.bodies);
   const body = media === undefined ? fc.constant(undefined) : legal(vocabulary, media.schema).map(jsonText);

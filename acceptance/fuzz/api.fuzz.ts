@@ -20,15 +20,15 @@ const megabyte = 1_048_576;
 /** Maximum memory of a process, in bytes. */
 const maxMemory = 700 * megabyte;
 /**
- * Maximum time from the creation of a control job to its end, in milliseconds. On a slow machine, the limit is higher:
- * ten times as long as a control job took before the fuzzing.
+ * Time limit for a control job, in milliseconds. On a slow machine, the limit is ten times the duration of a control
+ * job before the fuzzing.
  */
 const controlMs = 2_000;
 
 const headers = { 'x-api-key': adminKey };
 const options = readOptions();
 
-// Tests are named after the operations, so the service must be running before they are defined.
+// The tests are defined from the running service's document, so the services start first.
 const stage = await Stage.start();
 const read = async <Value>(path: string): Promise<Value> =>
   (await (await fetch(stage.services.api.url + path, { headers })).json()) as Value;
@@ -37,7 +37,7 @@ const definitions = await read<readonly JobDefinition[]>('/api/v1/job-definition
 const servers = await read<readonly { id: string; pid: number }[]>('/api/v1/servers');
 const operations = operationsOf(document);
 const { api, worker, dashboard } = stage.services;
-// Requests may stop servers, but never contain the id of the worker under observation.
+// Requests may stop servers. The watched worker must keep running, so no request may use its id.
 const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id }) => id);
 
 describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, () => {

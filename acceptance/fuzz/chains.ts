@@ -5,8 +5,8 @@ import type { Vocabulary } from './legal.js';
 import type { Chain } from './plan.js';
 
 /**
- * Returns a generator for each collection with operations on its items. The generated chains create an item and then
- * perform three to eight operations on it or its subresources, in any order.
+ * Returns one generator of chains for each collection that has operations on its items. A chain creates an item, then
+ * performs three to eight random operations on the item or its subresources.
  */
 export function chains(
   vocabulary: Vocabulary,

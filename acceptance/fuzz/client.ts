@@ -11,9 +11,9 @@ export interface Answer {
   readonly tookMs: number;
 }
 
-/** How long a stream is read, in milliseconds. */
+/** How long to read an event stream, in milliseconds. */
 const listenMs = 50;
-/** Time after which the client disconnects from a request that waits for a job, in milliseconds. */
+/** Time after which the client aborts a request with `wait`, in milliseconds. */
 const patienceMs = 300;
 
 /** Thrown if no response arrives in time, or the connection fails. */
@@ -21,7 +21,7 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** Sends requests unchanged over a few keep-alive connections. */
+/** Sends requests over a limited number of keep-alive connections. */
 export class Client {
   readonly baseUrl: string;
   readonly #agent: Agent;
@@ -42,8 +42,8 @@ export class Client {
   }
 
   /**
-   * Sends a request and reads the response, or the beginning of a stream. Returns `null` if the client disconnected
-   * from a request that waits for a job.
+   * Sends a request and reads the response. Returns `null` if the client aborted a request with `wait`. An event stream
+   * is closed after a moment; its text is empty.
    *
    * @throws {NoAnswerError} if no response arrives in time, or the connection fails
    */
@@ -53,7 +53,7 @@ export class Client {
       try {
         return await this.#sendOnce(given);
       } catch (error) {
-        // Tries again, because the service may close an idle connection just when the client reuses it.
+        // Retries, because the service may close an idle connection just when the client reuses it.
         if (error !== staleConnection || tries === 3) throw error;
       }
     }

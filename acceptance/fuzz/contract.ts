@@ -19,7 +19,7 @@ export class Contract {
     this.#limitMs = limitMs;
   }
 
-  /** Returns the violations of the contract in the response to this request. */
+  /** Returns the contract violations in a response. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     return [
@@ -34,7 +34,10 @@ export class Contract {
   }
 }
 
-/** Returns the first line of an error message and its origin in the source, without variable parts. */
+/**
+ * Returns the first line of an error message and the name of its source file. Replaces variable parts, such as ids and
+ * numbers.
+ */
 function causeOf(text: string): string {
   const message =
     (parseJson(text) as { errors?: readonly { internalMessage?: string }[] } | undefined)?.errors?.[0]

@@ -21,8 +21,8 @@ export class Control {
   }
 
   /**
-   * Undoes changes that valid requests may have made: pauses of the queue and of the job type, and limits of the queue.
-   * Then waits until a first job is done.
+   * Removes the queue's limits, and resumes the queue and the job type. Fuzz requests may have changed these settings.
+   * Then waits until one job is done.
    */
   async clear(): Promise<void> {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
@@ -35,9 +35,7 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
   }
 
-  /**
-   * Runs a batch. Resolves to the time from the creation of its callback until the callback is done, in milliseconds.
-   */
+  /** Runs a batch. Resolves to the time from the callback's creation to the callback's end, in milliseconds. */
   async runBatch(): Promise<number> {
     const ordered = { jobs: [job, job, job], callback: job };
     const { callbackId } = await this.#send<{ callbackId: string }>('POST', '/batches', ordered);
@@ -49,10 +47,7 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }));
   }
 
-  /**
-   * Runs three jobs with a concurrency limit of one. Resolves to the longest time that one of them took, in
-   * milliseconds.
-   */
+  /** Runs three jobs with a concurrency limit of one. Resolves to the longest duration, in milliseconds. */
   async runKeyed(): Promise<number> {
     const keyed = { ...job, concurrency: { key: 'control', limit: 1 } };
     const jobs = await this.#send<readonly Job[]>('POST', '/jobs', [keyed, keyed, keyed]);

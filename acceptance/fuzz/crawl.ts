@@ -1,17 +1,11 @@
 import type { Client } from './client.js';
 import type { Findings } from './findings.js';
 
-/**
- * Maximum number of linked pages to visit per kind, in addition to the pages of the given jobs. Pages that differ only
- * in ids and parameter values are of the same kind.
- */
+/** Maximum number of linked pages to visit per kind. Pages of one kind differ only in ids and parameter values. */
 const eachKind = 10;
 const lanes = 4;
 
-/**
- * Matches pages of items that may have been deleted although other pages still link to them, such as the parent of a
- * job or a queue in an old audit entry.
- */
+/** Matches pages of items that may have been deleted while other pages still link to them, such as a job's parent. */
 const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues)\/[^/]+$/;
 
 /** The place under which {@link crawl} reports its findings. */
@@ -31,8 +25,8 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   let answered = 0;
 
   /**
-   * Absolute links, as written in the HTML, that were already handled. They are skipped early, because most pages
-   * contain the same links.
+   * Absolute links that were already handled, as written in the HTML. Skipping them early saves time, because most
+   * pages repeat the same links.
    */
   const read = new Set<string>();
 
@@ -84,7 +78,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   const lane = async (): Promise<void> => {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await visit(path);
   };
-  await visit(start); // first, so that its links keep several lanes busy
+  await visit(start); // first, so that the lanes start with its links
   await Promise.all(Array.from({ length: lanes }, lane));
   return answered;
 }

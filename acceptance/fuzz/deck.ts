@@ -7,13 +7,10 @@ import type { Options } from './options.js';
 import { allPairs } from './pairs.js';
 import type { Chain } from './plan.js';
 
-/** Number of chains per collection. Each chain creates an item and then operates on it. */
+/** Number of chains per collection. */
 const livesEach = 30;
 
-/**
- * Relative frequency of each method. Requests with a body are more frequent, because they have more variants; deletions
- * are rarer, because they leave less to test.
- */
+/** Relative frequency of each method. Requests with a body have more variants. Deletions leave less to test. */
 const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
 
 /**

@@ -33,7 +33,7 @@ const byName: Readonly<Record<string, readonly string[]>> = {
   q: ['%', 'a b', '"', '-', '\\', "'", 'greet', 'null', '((((', ':*', '&|!'],
 };
 
-/** Maps the name of a field that refers to other resources to the path parameters that take the same ids. */
+/** Maps a reference field to the path parameters that take ids of the same kind. */
 const references: Readonly<Record<string, readonly string[]>> = {
   queue: ['queueName'],
   queues: ['queueName'],
@@ -42,10 +42,7 @@ const references: Readonly<Record<string, readonly string[]>> = {
   groupIds: ['groupId'],
 };
 
-/**
- * Returns a generator of ids, schedules or search texts for a field; `undefined` if the field's name has no special
- * values.
- */
+/** Returns a generator of special values for a field; `undefined` if the field's name has none. */
 export function domainValues(name: string): fc.Arbitrary<string> | undefined {
   const listed = byName[name];
   if (listed !== undefined) return fc.constantFrom(...listed);

@@ -9,7 +9,7 @@ interface Finding {
   baseUrl: string;
 }
 
-/** Collects violations. For each kind, keeps only the count and the shortest request that caused the violation. */
+/** Collects violations. For each kind, keeps the count and the shortest request that caused the violation. */
 export class Findings {
   readonly #byPlace = new Map<string, Map<string, Finding>>();
 

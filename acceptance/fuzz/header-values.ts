@@ -100,10 +100,10 @@ const isSendable = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(t
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Generates headers: often headers that the operation declares, and occasionally others.
+ * Generates request headers. Headers that the operation declares are more frequent than others.
  *
  * @param declared names of the header parameters that the operation declares
- * @param takesBody whether to generate headers that describe a body, too
+ * @param takesBody whether the headers may describe a body
  */
 export function headers(declared: readonly string[], takesBody: boolean): fc.Arbitrary<Headers> {
   const own = declared.map((name) => name.toLowerCase());

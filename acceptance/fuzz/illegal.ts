@@ -5,13 +5,10 @@ import { json, oddNumbers, oddTexts } from './odd-values.js';
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Array limits of at least this size are not exceeded, so that requests stay small. */
+/** Array limits of this size or more are not exceeded, to keep requests small. */
 const maxExceededArrayLimit = 10_001;
 
-/**
- * Generates values that a schema forbids, often just outside its limits. Some may happen to be valid, which does no
- * harm.
- */
+/** Generates values that a schema forbids, often just outside its limits. Some values may be valid by chance. */
 export function illegal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
   const schema = resolve(vocabulary.document, given);
   const alternatives = schema.anyOf ?? schema.oneOf;

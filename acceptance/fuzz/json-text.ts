@@ -1,8 +1,8 @@
 const mark = '\u{F0000}';
 
 /**
- * Returns a stand-in for a number that JavaScript would not serialize with these digits, such as `-0`, `1.0` or 20
- * digits.
+ * Returns a stand-in for a number whose digits `JSON.stringify` would change, such as `-0` or `1.0`. {@link jsonText}
+ * replaces the stand-in with the digits.
  */
 export function rawNumber(digits: string): string {
   return `${mark}${digits}${mark}`;

@@ -19,8 +19,7 @@ export class Known {
   readonly #cursors = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
   /**
-   * Maps a collection's path, and also the last segment of that path, to the name of the path parameter that identifies
-   * an item.
+   * Name of the path parameter that identifies an item, by the collection's path and by the last segment of that path.
    */
   readonly #parameterOf = new Map<string, string>();
 
@@ -40,7 +39,7 @@ export class Known {
 
   /**
    * Remembers the values in a successful response. Returns the path parameters of the first item in the response;
-   * `undefined` if it contains no item.
+   * `undefined` if there is no usable item.
    */
   note(operation: Operation, path: string, binding: Binding, { headers, json }: Answer): Binding | undefined {
     const tag = headers['etag'];
@@ -68,8 +67,10 @@ export class Known {
   }
 
   /**
-   * Returns the path parameters of a known item that is consistent with `own`, for the longest prefix of the path for
-   * which such items are known. `number` selects the item; the parameters in `own` take precedence.
+   * Returns `own` and the path parameters of a known item. Ignores items that contradict `own`. Prefers items with the
+   * longest path. Returns only `own` if no item matches.
+   *
+   * @param number selects one of the matching items
    */
   binding({ template }: Operation, number: number, own: Binding): Binding {
     const prefixes = [...template.matchAll(/\{\w+\}/g)].map(({ index, 0: text }) =>
@@ -84,7 +85,9 @@ export class Known {
     return own;
   }
 
-  /** Returns a known id for the parameter with this name, selected by `number`; a random UUID if no id is known. */
+  /**
+   * Returns a known id for the parameter, or a random UUID if no id is known. `number` selects one of the known ids.
+   */
   id(parameter: string, number: number): string {
     const ids = this.#ids.get(parameter) ?? [];
     return ids[number % ids.length] ?? randomUUID();
@@ -95,8 +98,8 @@ export class Known {
   }
 
   /**
-   * Returns a cursor from an earlier response for this collection and sort order, selected by `number`; a fixed cursor
-   * if none is known.
+   * Returns a cursor from an earlier response for this collection and sort order, or a fixed cursor if none is known.
+   * `number` selects one of the known cursors.
    */
   cursor(path: string, sort: string | undefined, number: number): string {
     const cursors = this.#cursors.get(`${path}?${sort ?? ''}`) ?? [];

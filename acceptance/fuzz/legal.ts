@@ -4,7 +4,7 @@ import { domainValues } from './domain-values.js';
 import { json, oddNumbers, oddTimes, oddTexts, text } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** The OpenAPI document and the jobs from which values are generated. */
+/** The OpenAPI document and the jobs that values are generated from. */
 export interface Vocabulary {
   readonly document: OpenApiDocument;
   /** Generates jobs of the application, mostly with valid arguments. */
@@ -13,7 +13,7 @@ export interface Vocabulary {
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Whether a pattern excludes only NUL or control characters. */
+/** Whether a pattern only excludes characters, such as NUL or control characters. */
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**
@@ -74,7 +74,7 @@ function legalObject(vocabulary: Vocabulary, schema: Schema): Values {
   return 'name' in properties && 'args' in properties ? withJob(vocabulary, values, required) : values;
 }
 
-/** Replaces most generated jobs with jobs of the application, so that they can run. */
+/** Replaces most generated jobs with jobs of the application, because only those can run. */
 function withJob({ jobs }: Vocabulary, values: Values, required: readonly string[]): Values {
   return fc.tuple(values, jobs, fc.nat(9)).map(([value, job, chance]) => {
     if (chance === 0) return value;

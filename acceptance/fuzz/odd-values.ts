@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { rawNumber } from './json-text.js';
 
-/** Texts that cause trouble with encodings, collations, templates and paths. */
+/** Texts that can cause trouble with encodings, collations, templates and paths. */
 export const oddTexts: readonly string[] = [
   '',
   ' ',

@@ -1,6 +1,6 @@
 /** Options of a fuzz run, read from environment variables. */
 export interface Options {
-  /** The same seed generates the same requests. The order of the responses may still differ. */
+  /** Seed of the generated requests. The order of the responses still varies. */
   readonly seed: number;
   readonly requests: number;
 }
@@ -8,7 +8,7 @@ export interface Options {
 /**
  * Reads the variables `SEED` (random by default) and `REQUESTS` (20 000 by default).
  *
- * @throws {RangeError} if either is not a non-negative integer
+ * @throws {RangeError} if a variable is not a non-negative integer
  */
 export function readOptions(
   environment: Readonly<Record<string, string | undefined>> = process.env,

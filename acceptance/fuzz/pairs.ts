@@ -11,8 +11,8 @@ type Row = readonly (readonly Pair[])[];
 const places: ReadonlySet<string> = new Set(['offset', 'after', 'before']);
 
 /**
- * Generates requests for each collection such that every combination of the values of any two query parameters occurs.
- * Collections with the same parameters share a covering array.
+ * Generates requests for each collection. Together, the requests cover every pair of sampled values of any two query
+ * parameters. Collections with the same parameters share a covering array.
  */
 export function allPairs(
   vocabulary: Vocabulary,
@@ -41,11 +41,11 @@ export function allPairs(
 }
 
 /**
- * Number of levels that leave a parameter out. About as many include it, so that a request contains only about half of
- * the parameters.
+ * Number of levels without a parameter. About as many levels include the parameter, so a request contains about half of
+ * all parameters.
  */
 const absent = 3;
-/** Number of levels that include a parameter, each with a different value. */
+/** Approximate number of levels with a parameter, each with a different value. */
 const present = 3;
 
 function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: number): readonly Row[] {
@@ -60,10 +60,7 @@ function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: 
   return covertable.make(levels, { seed, criterion: covertable.criteria.simple });
 }
 
-/**
- * Returns the possible query parts for parameters that exclude each other. Each part is empty or contains one of these
- * parameters.
- */
+/** Returns the levels of parameters that exclude each other. Each level is empty or sets one of the parameters. */
 function levelsOf(
   vocabulary: Vocabulary,
   alternatives: readonly Parameter[],

@@ -10,12 +10,11 @@ import { placeholder } from './placeholder.js';
 /** Name and value of a query parameter, before encoding. */
 export type Pair = readonly [name: string, value: string];
 
-/** Parameters whose values must come from a response, with the names of their placeholders. */
+/** Placeholder names of the parameters that take values from earlier responses. */
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
 /**
- * Generates the name–value pairs of a query parameter with a valid value. There are several pairs if the parameter is
- * repeated.
+ * Generates the name–value pairs that set a query parameter to a valid value. An exploded array takes several pairs.
  */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;
@@ -59,7 +58,7 @@ function inQuery(
   });
 }
 
-/** Generates values of a path parameter; `undefined` stands for the value that identifies an existing item. */
+/** Generates values of a path parameter; `undefined` for the value of an existing item. */
 export function pathValue(
   vocabulary: Vocabulary,
   { name, schema }: Parameter,

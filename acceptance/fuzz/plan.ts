@@ -1,10 +1,10 @@
 import type { Operation } from '@longshore/test-support';
 import type { Pair } from './parameter-values.js';
 
-/** A generated request, before it is known which items exist; its texts may contain placeholders. */
+/** A generated request. Texts may contain placeholders for values that are known only when the request is sent. */
 export interface Plan {
   readonly operation: Operation;
-  /** Values of the path parameters. Values that are missing here are taken from an existing item. */
+  /** Values of the path parameters. Missing values are taken from an existing item. */
   readonly path: Readonly<Record<string, string>>;
   /** Selects one of the existing items. */
   readonly item: number;
@@ -15,5 +15,7 @@ export interface Plan {
   readonly body: string | Uint8Array | undefined;
 }
 
-/** Requests that are sent in order, because later ones may depend on earlier ones. Most chains contain only one. */
+/**
+ * Requests to send in order, because later requests may depend on earlier ones. Most chains contain a single request.
+ */
 export type Chain = readonly Plan[];

@@ -62,8 +62,8 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
 }
 
 /**
- * Percent-encodes a text, including lone surrogates. Also encodes the dots of `.` and `..`, which clients would
- * otherwise remove from paths.
+ * Percent-encodes a text, including lone surrogates. Also encodes the dots of `.` and `..`, because clients would
+ * remove such segments from paths.
  */
 function encodePart(text: string): string {
   const encoded = text.isWellFormed()
@@ -73,8 +73,8 @@ function encodePart(text: string): string {
 }
 
 /**
- * Returns a `curl` command line that repeats the request. Saves the body to a file if the body is unsuitable for a
- * command line.
+ * Returns a `curl` command line that repeats the request. A binary or long body, or one with control characters, is
+ * written to a file.
  */
 export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
   const options = Object.entries(headers).map(([name, value]) =>
@@ -95,7 +95,6 @@ function bodyOption(body: string | Uint8Array): string {
   return isPlain ? `-d ${quote(body)}` : `--data-binary @${saved(body)}`;
 }
 
-/** Saves a body that is unsuitable for a command line to a file, and returns the file's path. */
 function saved(body: string | Uint8Array): string {
   const directory = path.join(tmpdir(), 'longshore-fuzz-bodies');
   mkdirSync(directory, { recursive: true });

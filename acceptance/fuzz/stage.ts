@@ -11,13 +11,13 @@ const run = promisify(execFile);
 
 const sampleIntervalMs = 1_000;
 
-/** API key that permits everything, unlike the restricted and read-only keys that requests create. */
+/** API key with all permissions. */
 export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
 
 /** The real services under test, on a real Postgres. */
 export class Stage {
   readonly services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>;
-  /** A second worker, which requests may stop. */
+  /** A second worker that requests may stop. */
   readonly #spare: Service;
   readonly #postgres: Postgres;
   readonly #directory: string;

@@ -6,13 +6,13 @@ import type { Binding, Known } from './known.js';
 import type { Chain, Plan } from './plan.js';
 import { fillRequest, type FilledRequest } from './request.js';
 
-/** The objects that are needed to send requests and check their responses. */
+/** Objects for sending requests and checking responses. */
 export interface FuzzContext {
   readonly client: Client;
   readonly contract: Contract;
   readonly known: Known;
   readonly findings: Findings;
-  /** Headers to send with every request. The headers of the request itself take precedence. */
+  /** Headers to send with every request. The request's own headers take precedence. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -26,8 +26,7 @@ export async function storm(ground: FuzzContext, chains: readonly Chain[], lanes
 }
 
 async function sendChain(ground: FuzzContext, chain: Chain): Promise<void> {
-  // Later requests of the chain use the path parameters of the item that the first request created, and of the item's
-  // subresources.
+  // Path parameters from this chain's responses. Later requests of the chain use them.
   const own = new Map<string, string>();
   for (const plan of chain) {
     const created = await sendPlan(ground, plan, Object.fromEntries(own));

@@ -4,12 +4,11 @@ import type { Plan } from './plan.js';
 import { fillRequest } from './request.js';
 import { type FuzzContext, placeOf } from './storm.js';
 
-/** Number of parent items for which each nested collection, such as the jobs of a queue, is read. */
+/** Number of parent items for which each nested collection is read, such as the jobs of a queue. */
 const samples = 4;
 
 /**
- * Reads every collection in each of its sort orders, and every item of the top-level collections. Returns the ids of
- * all jobs.
+ * Reads every collection in each sort order, and every item of the top-level collections. Returns the ids of all jobs.
  */
 export async function survey(
   ground: FuzzContext,
@@ -48,7 +47,7 @@ async function surveyBelow(ground: FuzzContext, collection: Operation): Promise<
   await readOrders(ground, collection, {});
 }
 
-/** Reads the first page of a collection in each of its sort orders. */
+/** Reads the first page of a collection in each sort order. */
 async function readOrders(ground: FuzzContext, collection: Operation, own: Binding): Promise<void> {
   const terms = collection.parameters.find(({ name }) => name === 'sort')?.schema.items?.enum ?? [];
   const path = { ...(collection.template.includes('{keyword}') && { keyword: 'a' }) };

@@ -9,12 +9,12 @@ export interface JobDefinition {
   readonly argsSchema: Schema;
 }
 
-/** Name of a job that is never enqueued on purpose, because it can occupy the worker for up to an hour. */
+/** Name of a job to avoid, because it can occupy the worker for up to an hour. */
 const slow = 'test';
 
 /**
- * Returns the vocabulary for generating requests: the document, and jobs with arguments generated from the job's
- * schema. About one in ten jobs gets invalid arguments.
+ * Returns the vocabulary for generating requests. Job arguments are generated from each job's schema; about one job in
+ * ten gets invalid arguments.
  */
 export function vocabularyOf(document: OpenApiDocument, definitions: readonly JobDefinition[]): Vocabulary {
   const empty: Vocabulary = { document, jobs: fc.constant({ name: slow, args: {} }) };

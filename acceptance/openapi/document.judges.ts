@@ -28,7 +28,7 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
-  /** The IBM judgement. It is started first, because it takes as long as all other judges together. */
+  /** Started before the other judges, because it takes as long as all of them together. */
   let ibm: Promise<IbmJudgement>;
 
   before(async () => {
@@ -47,7 +47,7 @@ describe('The OpenAPI document, with credentials on', function () {
     const document = await (await fetch(`${api.url}/api/v1/openapi.json`)).json();
     await writeFile(file, JSON.stringify(document, null, 2));
     ibm = ibmJudgement(file);
-    ibm.catch(() => undefined); // the test that awaits it reports a failure
+    ibm.catch(() => undefined); // the test below reports the failure
   });
   after(async () => {
     await api.end('SIGKILL');

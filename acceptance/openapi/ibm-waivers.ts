@@ -2,8 +2,7 @@
  * Reasons for waiving the IBM rules that contradict this API's conventions, by rule. The naming conventions are
  * configured in `judges/ibm.mjs`.
  *
- * The score is 88 or 89 of 100. The specification of the API alone limits it to 89; ADR 19 lists the points that each
- * rule costs.
+ * The score is 88 or 89 of 100. This API's specification limits the score to 89. ADR 19 lists the cost of each rule.
  */
 export const ibmReasons: Readonly<Record<string, string>> = {
   'ibm-no-array-responses':

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The directory of the judges, with a separate package.json, because nothing else in this repository needs these
- * packages.
+ * Directory of the judges. Their packages have a separate package.json, because nothing else in this repository needs
+ * these packages.
  */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
 /** The Node.js executable that runs the judges. Some judges need a newer version than Longshore does. */
@@ -17,7 +17,7 @@ const maxBytes = 256 * 1_048_576;
 export interface Finding {
   readonly rule: string;
   readonly message: string;
-  /** The path of the finding's location in the document. */
+  /** Path of the location in the document. */
   readonly at: string;
 }
 
@@ -89,15 +89,14 @@ export async function spectral(file: string): Promise<readonly Finding[]> {
 }
 
 /**
- * Findings of IBM’s rules, and the scores that IBM’s validator gives: `overall` and one per category, each from 0 to
- * 100.
+ * Findings of IBM’s rules and IBM’s scores. There is one score per category and an `overall` score, each from 0 to 100.
  */
 export interface IbmJudgement {
   readonly findings: readonly Finding[];
   readonly score: Readonly<Record<'usability' | 'security' | 'robustness' | 'evolution' | 'overall', number>>;
 }
 
-/** Returns the findings of IBM’s rules, and the score that IBM’s validator calculates from them. */
+/** Returns the findings of IBM’s rules, and the scores that IBM’s validator calculates from them. */
 export async function ibmJudgement(file: string): Promise<IbmJudgement> {
   return JSON.parse(await execute([path.join(directory, 'ibm.mjs'), file])) as IbmJudgement;
 }
@@ -119,12 +118,10 @@ export const generators: Readonly<Record<string, Generator>> = {
     ]),
 };
 
-/** Packages in judges/package.json that contain the TypeScript compilers for checking the clients. */
+/** Packages of the TypeScript compilers that check the clients. */
 const compilers = ['typescript', 'typescript-7'];
 
-/**
- * Generates a client into an empty directory and returns the errors that TypeScript 5.9 and 7 report in strict mode.
- */
+/** Generates a client into `out` and returns the errors that TypeScript 5.9 and 7 report in strict mode. */
 export async function compiled(generate: Generator, file: string, out: string): Promise<readonly string[]> {
   await mkdir(out, { recursive: true });
   await generate(file, out);
@@ -134,7 +131,7 @@ export async function compiled(generate: Generator, file: string, out: string): 
     compilerOptions: {
       strict: true,
       noEmit: true,
-      // Skips declaration files only, because checking those of the DOM would take longer than checking a client.
+      // Skips declaration files, because checking those of the DOM would take longer than checking a client.
       skipLibCheck: true,
       target: 'es2022',
       module: 'esnext',

@@ -15,7 +15,7 @@ describe('an api in production', () => {
   before(async () => {
     postgres = await startPostgres();
     const environment = { DATABASE_URL: postgres.url, NODE_ENV: 'production' };
-    // The key is created on an empty database, as when Longshore is first set up.
+    // Creates the key on an empty database, as at the first setup.
     const created = run(
       'services/api/dist/main.js',
       ['create-key', '--name', 'operators', '--scopes', 'read,write'],

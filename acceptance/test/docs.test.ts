@@ -21,7 +21,7 @@ await storage.close();
 };
 const template = 'docs_template';
 
-/** The page with the first program that readers run. It runs on an empty database, without tables. */
+/** Page with the reader's first program. Programs on this page run on a database without tables. */
 const first = 'docs/jobs/first-job.md';
 
 describe('a program in the documentation', () => {
@@ -49,15 +49,15 @@ describe('a program in the documentation', () => {
   for (const [index, program] of programs.entries()) {
     it(`prints the documented output (${program.place})`, async () => {
       const output = outputs[index]?.();
-      // Starts the next program early, because programs spend most of their time waiting. Errors of the next program
-      // are reported by its own test.
+      // Starts the next program early, because programs spend most of their time waiting. The next test reports errors
+      // of that program.
       outputs[index + 1]?.().catch(() => undefined);
       expect(await output).to.equal(program.output);
     });
   }
 });
 
-/** Wraps `run` so that only the first call runs it; all calls share the result. */
+/** Wraps `run` so that all calls share the result of the first call. */
 function once<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => (running ??= run());

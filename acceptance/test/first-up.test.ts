@@ -71,8 +71,8 @@ describe('make pin', () => {
   const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
   /**
-   * Creates a `docker` stub that knows only the digest of the Node.js image. Returns environment variables with a
-   * `PATH` on which the stub is found.
+   * Creates a `docker` stub that knows only the digest of the Node.js image. Returns environment variables that put the
+   * stub first on the `PATH`.
    */
   async function engine(): Promise<Readonly<Record<string, string>>> {
     const script = `#!/bin/sh\ncase "$*" in *node:*) echo node@${digest};; esac\n`;

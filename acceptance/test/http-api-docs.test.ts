@@ -19,7 +19,7 @@ describe('a call in the documentation of the HTTP API', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // No server runs this API's jobs, so the state of the jobs does not change.
+    // The api's own server does not consume the queue `slow`, so the state of the documented jobs does not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {
@@ -27,7 +27,7 @@ describe('a call in the documentation of the HTTP API', () => {
     await rm(results, { recursive: true, force: true });
   });
 
-  // The tests run in the order of the page, because each call depends on earlier ones, as it does for a reader.
+  // The tests run in the order of the page, because calls depend on earlier calls.
   for (const { index, groups } of text.matchAll(block)) {
     const line = text.slice(0, index).split('\n').length;
     it(`returns the documented response (${page}:${line})`, async () => {

@@ -110,7 +110,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
           `select count(*)::integer as n from pg_stat_activity where application_name = 'longshore api'`,
         )) === 0,
     );
-    // Expires the locks of requests that were interrupted, so that they do not block the repetitions.
+    // Expires the records of interrupted requests, so that these records do not block the repeated requests.
     await database.query('update longshore_api.kept_answer set expires_at = now() where response is null');
   });
 

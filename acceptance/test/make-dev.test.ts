@@ -19,7 +19,7 @@ describe('make dev', () => {
   let parent: string;
   let data: string;
   let dev: Dev;
-  /** The path of a job that one test enqueues and a later one reads. */
+  /** Path of a job that one test finds and a later test reads. */
   let job: string;
   const started: Running[] = [];
 
@@ -103,7 +103,7 @@ describe('make dev', () => {
     });
   });
 
-  // A separate suite, because it uses the same data directory as the suite above and must run after it.
+  // A separate suite that runs after the suite above, because both use the same data directory.
   describe('with API_STORAGE=memory', () => {
     it('runs everything in one process', async () => {
       dev = await start({ API_STORAGE: 'memory' });

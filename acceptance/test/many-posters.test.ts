@@ -6,8 +6,8 @@ import { useSystem } from './system/system.js';
 const posters = 64;
 
 /**
- * Posts jobs one at a time until a request fails, because the API has been killed. Calls `answered` after each
- * response. Resolves to the ids in the responses.
+ * Posts jobs one at a time until the API is killed and a request fails. Calls `answered` after each response. Resolves
+ * to the ids in the responses.
  */
 async function post(url: string, answered: () => void): Promise<string[]> {
   const ids: string[] = [];

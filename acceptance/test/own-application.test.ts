@@ -9,7 +9,7 @@ import { startService, type Service } from './system/service.js';
 /** Matches a file of the walkthrough: its name in backticks, a colon, and a block with its content. */
 const fileBlock = /`(?<name>harbour\/[\w./-]+)`:\n\n```\w+\n(?<text>.*?)^```$/gms;
 
-/** Matches a request: its first line, followed by the body to send or the expected response. */
+/** Matches an `http` block: the request line, then the body to send or the expected response. */
 const requestBlock = /^```http\n(?<method>[A-Z]+) (?<target>\S+)\n(?<body>.*?)^```$/gms;
 
 interface Walk {
@@ -17,7 +17,7 @@ interface Walk {
   readonly directory: string;
 }
 
-/** Writes the files of the page inside the repository, so that they can import its packages as a user's files would. */
+/** Writes the page's files to a directory inside the repository, where they can import the packages. */
 async function followTheWalk(): Promise<Walk> {
   const page = await readFile(path.join(house, 'docs', 'own-application.md'), 'utf8');
   await mkdir(path.join(house, '.data'), { recursive: true });

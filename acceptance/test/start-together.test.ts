@@ -3,7 +3,6 @@ import { getJson } from './system/jobs.js';
 import { untilReady } from './system/service.js';
 import { useSystem } from './system/system.js';
 
-/** Number of worker processes. The storage has its own test with twenty concurrent migrations in one process. */
 const workers = 6;
 
 describe('an empty database', () => {

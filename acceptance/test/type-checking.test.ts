@@ -7,7 +7,7 @@ import { house } from './house/house.js';
 
 const run = promisify(execFile);
 
-/** Source of a typical application, with key functions, sort fields, and operations that are implemented in code. */
+/** Source of a typical application with key functions, sort fields and custom operations. */
 const program = `
 import { defineJob, handleJob, JobClient, MemoryStorage } from '@longshore/jobs';
 import { defineResource, tableStorage } from '@longshore/resources';
@@ -58,8 +58,8 @@ export const orders = defineResource(
 `;
 
 /**
- * Maximum number of type instantiations. The program needs 12 600 with TypeScript 5.9 and 7. Without `NoInfer`, it
- * needed 1 200 000, which took TypeScript 5 eight seconds.
+ * Maximum number of type instantiations. The program needs 12 600 with TypeScript 5.9 and 7. Without `NoInfer`, the
+ * program needed 1 200 000, and TypeScript 5 took eight seconds.
  */
 const maxInstantiations = 25_000;
 

@@ -12,7 +12,7 @@ export interface BenchOptions {
   /** The contenders that take part in this run. */
   readonly contenders: readonly ContenderName[];
   readonly sizes: Sizes;
-  /** The directory for CPU profiles; none are written if absent. */
+  /** Directory for CPU profiles; if absent, no profiles are written. */
   readonly profiles?: string | undefined;
   /** Called with progress messages. */
   readonly note: (line: string) => void;
@@ -36,7 +36,7 @@ export class Bench {
     this.inspect = options.inspect;
   }
 
-  /** Filters contenders, keeping those that take part in this run. */
+  /** Returns the names that take part in this run. */
   among(names: readonly ContenderName[]): ContenderName[] {
     return names.filter((name) => this.#options.contenders.includes(name));
   }
@@ -72,8 +72,8 @@ export class Bench {
   }
 
   /**
-   * Measures each subject once per round, so that other load on the machine affects all subjects alike. Returns the
-   * measurements of each subject, one per round.
+   * Measures each subject once per round, so that other load on the machine affects all subjects alike. Returns each
+   * subject's measurements, one per round.
    */
   async interleave<Subject, Measured>(
     subjects: readonly Subject[],
@@ -89,7 +89,7 @@ export class Bench {
   /**
    * Measures the throughput of `work` and the CPU time per job.
    *
-   * @param work enqueues or runs exactly `jobs` jobs and returns how long that took, in milliseconds
+   * @param work enqueues or runs exactly `jobs` jobs and resolves to the elapsed time, in milliseconds
    */
   async sample(agent: Agent | readonly Agent[], jobs: number, work: () => Promise<number>): Promise<Sample> {
     const agents = [agent].flat();
@@ -116,7 +116,7 @@ export class Bench {
 export interface Scenario {
   /** The name for `--only`. */
   readonly name: string;
-  /** Whether a smoke run skips the scenario unless `--only` names it, to keep CI short. */
+  /** Whether a smoke run skips the scenario, to keep CI short. `--only` overrides this. */
   readonly isLeftOutOfSmoke?: boolean;
   run(bench: Bench): Promise<ScenarioResult>;
 }

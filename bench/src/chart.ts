@@ -22,8 +22,8 @@ const style = `
   text.head { font-weight: 600; font-size: 14px } text.value { font-variant-numeric: tabular-nums }`;
 
 /**
- * Returns an SVG document for light and dark pages, with one panel per scenario. Each panel shows the first figure of
- * each row as a bar.
+ * Returns an SVG document for light and dark pages, with one panel per scenario. Omits scenarios without rows. A bar
+ * shows the first figure of each row.
  */
 export function drawResults(
   results: readonly NamedResult[],

@@ -15,10 +15,10 @@ export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  max_connections: '2000', // each of the hundred servers that `idle-fleet` starts at once briefly uses its whole pool
+  max_connections: '2000', // `idle-fleet` starts a hundred servers, and each briefly uses its whole pool
 } as const;
 
-/** The settings that {@link BenchDatabase.statements} requires; they slow every statement down slightly. */
+/** Settings that {@link BenchDatabase.statements} requires. They slow down every statement slightly. */
 const statementSettings = {
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track_planning': 'on',
@@ -78,10 +78,7 @@ export class BenchDatabase {
     await this.#admin.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
   }
 
-  /**
-   * Makes Postgres write all changes of earlier measurements to disk, so that these writes do not slow down the next
-   * measurement.
-   */
+  /** Makes Postgres write all earlier changes to disk, so that these writes do not slow down the next measurement. */
   async settle(): Promise<void> {
     await this.#admin.query('checkpoint');
   }
@@ -91,7 +88,7 @@ export class BenchDatabase {
     return processorTime(this.#pid);
   }
 
-  /** Returns the eight statements of a database that have cost the most time so far, most expensive first. */
+  /** Returns the eight most expensive statements of a database so far, most expensive first. */
   async statements(url: string): Promise<StatementCost[]> {
     const { rows } = await this.#admin.query<StatementCost>(
       `select calls::integer, mean_exec_time as "execMs", mean_plan_time as "planMs", rows::integer,

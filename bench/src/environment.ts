@@ -5,7 +5,7 @@ import { type ContenderName, remarks } from './contenders/index.js';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** Everything that a result depends on besides the code, such as the machine and the versions. */
+/** Conditions of a run besides the code, such as the machine and the versions. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

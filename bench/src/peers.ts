@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** The directory whose package.json lists the packages that only the benchmarks need. */
+/** Directory of the packages that only the benchmarks need. */
 export const peersDirectory = new URL('../peers/', import.meta.url);
 
 interface Manifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
-  /** The peers that a smoke run does not need. */
+  /** Peers that a smoke run does not need. */
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 

@@ -16,7 +16,7 @@ export class BenchRedis {
   #server: Promise<{ child: ChildProcess; port: number; directory: string }> | undefined;
   #made = 0;
 
-  /** Returns whether Redis is installed, that is, whether `PATH` contains `redis-server`. */
+  /** Returns whether `PATH` contains `redis-server`. */
   static async isInstalled(): Promise<boolean> {
     const places = (process.env['PATH'] ?? '').split(path.delimiter);
     const found = await Promise.allSettled(places.map((place) => access(path.join(place, 'redis-server'))));

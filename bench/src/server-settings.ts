@@ -3,7 +3,7 @@ import type { ServerSettings } from './contenders/contender.js';
 import type { ContenderName } from './contenders/index.js';
 import type { Sizes } from './sizes.js';
 
-/** The settings to try for draining. Each contender is then measured with the fastest of its settings. */
+/** Settings to try for draining, by contender. */
 export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -19,7 +19,7 @@ export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettin
   'bullmq (redis)': [{ concurrency: 24 }, { concurrency: 96 }],
 };
 
-/** The settings to try for the latency of an idle server. */
+/** Settings to try for the latency of an idle server, by contender. */
 export const latencySettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -54,8 +54,8 @@ export async function fastestSettings(
 }
 
 /**
- * Returns the settings with which a contender drains fastest. Tries at most `settingsTried` settings, with `sweepJobs`
- * jobs each.
+ * Returns the contender's fastest settings for draining. Tries at most `settingsTried` settings, with `sweepJobs` jobs
+ * each.
  */
 export function bestForDraining(
   agent: Agent,

@@ -5,7 +5,7 @@ export interface Sizes {
   readonly rounds: number;
   /** Number of jobs that one round enqueues in bulk or drains. */
   readonly jobs: number;
-  /** Number of jobs for pg-boss and BullMQ, because the full number would take them too long. */
+  /** Number of jobs for pg-boss and BullMQ. The full number would take too long. */
   readonly slowJobs: number;
   /** Maximum number of settings to try per contender. */
   readonly settingsTried: number;
@@ -25,9 +25,9 @@ export interface Sizes {
   readonly dueJobs: number;
   readonly recurringJobs: number;
   readonly soakSeconds: number;
-  /** Number of finished jobs in the small store. Its lists are compared with the lists of the large store. */
+  /** Number of finished jobs in the small store of the `lists` scenario. */
   readonly fewListed: number;
-  /** Number of finished jobs in the large store. */
+  /** Number of finished jobs in the large store of the `lists` scenario. */
   readonly manyListed: number;
   readonly listRounds: number;
   readonly listeners: number;

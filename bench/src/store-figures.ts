@@ -2,13 +2,13 @@ import { connected } from './database.js';
 
 /** The resources that a database has used so far. */
 export interface StoreFigures {
-  /** Bytes of write-ahead log, including those that other databases on the same server have written. */
+  /** Bytes of write-ahead log of the whole server. */
   readonly walBytes: number;
   readonly commits: number;
   readonly deadTuples: number;
   /** Size on disk, in bytes. */
   readonly bytes: number;
-  /** Number of client connections. */
+  /** Number of client connections, without the connection of this query. */
   readonly connections: number;
 }
 

@@ -12,7 +12,7 @@ export interface Places {
   readonly freePort: (preferred: number) => Promise<number>;
 }
 
-/** Describes the three services, which share one Postgres. */
+/** Describes the three services. All of them use the same Postgres. */
 export async function threeServices(places: Places, databaseUrl: string): Promise<ServiceSpec[]> {
   const database = { API_STORAGE: 'postgres', DATABASE_URL: databaseUrl };
   const api = await service(places, 'api', 8080, { ...database, API_SEED_ROWS: places.seedRows });
@@ -20,7 +20,7 @@ export async function threeServices(places: Places, databaseUrl: string): Promis
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }
 
-/** Describes the single service of the memory mode, which runs everything in one process. */
+/** Describes the single service of the memory mode. Its process also runs the jobs and the dashboard. */
 export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
   const env = { API_STORAGE: 'memory', API_EMBEDDED_SERVER: 'true', API_EMBEDDED_DASHBOARD: 'true' };
   return [await service(places, 'api', 8080, env)];

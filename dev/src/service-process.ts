@@ -21,7 +21,7 @@ export interface ServiceProcess {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Starts a service. Calls `onLine` with each line that the service writes to its output. */
+/** Starts a service. Calls `onLine` with each output line of the service. */
 export function runService(spec: ServiceSpec, onLine: (line: string) => void): ServiceProcess {
   // On Linux, `setpriv` makes the kernel kill the service when this process ends, even if this process is killed.
   const node = [process.execPath, '--enable-source-maps', spec.main];
@@ -54,7 +54,7 @@ export function runService(spec: ServiceSpec, onLine: (line: string) => void): S
 /**
  * Resolves when the service is ready.
  *
- * @throws if it is still not ready when `giveUp` aborts
+ * @throws {Error} if the service is not ready when `giveUp` aborts
  */
 export async function untilReady({ name, url }: ServiceSpec, giveUp: AbortSignal): Promise<void> {
   const isReady = (): Promise<boolean> =>

@@ -2,7 +2,7 @@ import { runService, type ServiceProcess, type ServiceSpec, untilReady } from '.
 
 export interface Supervision {
   readonly specs: readonly ServiceSpec[];
-  /** Resolves if the database ends by itself; absent if there is no database. */
+  /** Resolves when the database ends; absent if there is no database. */
   readonly databaseEnded?: Promise<void>;
   /** Resolves when everything should stop. */
   readonly interrupted: Promise<void>;
@@ -10,7 +10,7 @@ export interface Supervision {
   readonly onLine: (service: string, line: string) => void;
   /** Called once all services are ready. */
   readonly onReady: () => void;
-  /** Called when a service ends by itself, before it is restarted; `how` describes how it ended. */
+  /** Called before a service that ended by itself is restarted. `how` describes the end, such as `exit code 1`. */
   readonly onEnded: (service: string, how: string) => void;
   /** Called at the start with a function that restarts every service in a new process. */
   readonly onStart?: (restart: () => Promise<void>) => void;
@@ -23,11 +23,11 @@ export interface Supervision {
 }
 
 /**
- * Runs the services until `interrupted` resolves, and then stops all of them. Restarts a service that ends by itself
- * after all services have become ready.
+ * Runs the services until `interrupted` resolves, and then stops all of them. Once all services have been ready,
+ * restarts a service that ends by itself.
  *
- * @throws {Error} if the database ends by itself, or if a service ends before all are ready or does not become ready in
- *   time; the message names the database or the service
+ * @throws {Error} if the database ends, if a service ends before all are ready, or if a service is not ready in time;
+ *   the message names the database or the service
  */
 export async function supervise(supervision: Supervision): Promise<void> {
   const { specs, databaseEnded, interrupted, onLine, onReady, onEnded, onStart } = supervision;

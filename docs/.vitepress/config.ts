@@ -14,7 +14,7 @@ function page(name: string): DefaultTheme.SidebarItem {
   return { text: title.replaceAll('`', ''), link: `/${name.replace(/README$/, '')}` };
 }
 
-/** Returns the sidebar entries of a folder's pages, in the order in which the folder's README lists them. */
+/** Returns the sidebar entries of a folder's pages, in the order of the links in the folder's README. */
 function pagesOf(folder: string): DefaultTheme.SidebarItem[] {
   const overview = readFileSync(path.join(docs, folder, 'README.md'), 'utf8');
   return Array.from(overview.matchAll(/\]\(([\w-]+)\.md\)/g), ([, name = '']) => page(`${folder}/${name}`));
@@ -39,8 +39,8 @@ export default defineConfig({
   ],
   markdown: {
     config: ({ core }) => {
-      // Links to files outside of docs/ are relative, so they work only in the repository. On the site, they become
-      // links to the repository.
+      // Links to files outside of docs/ are relative, so they work only in the repository. On the site, these links
+      // lead to the repository.
       core.ruler.push('links-to-the-repository', ({ tokens, env }) => {
         const { relativePath = '' } = env as { relativePath?: string };
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
@@ -55,7 +55,7 @@ export default defineConfig({
     },
   },
   transformPageData: ({ relativePath }) => {
-    // Hides the outline, because the page has a wide table that needs its space.
+    // Hides the outline, because the page's wide table needs the space.
     if (relativePath === 'coming-from.md') return { frontmatter: { aside: false } };
   },
   themeConfig: {
@@ -66,7 +66,7 @@ export default defineConfig({
       options: {
         miniSearch: {
           searchOptions: {
-            // Ranks guides above the reference and the decisions, which mention the same words more often.
+            // Ranks guides above the reference and the decisions, because those mention the same words more often.
             boostDocument: (id: string) => (/^\/(reference|adr)\//.test(id) ? 0.3 : 1),
           },
         },

@@ -12,7 +12,7 @@ const { scoreResults } = require('ibm-openapi-validator/src/scoring-tool/score.j
 
 const [file] = process.argv.slice(2);
 
-/** Returns the IBM rule with this name, configured with these options, as an entry for a ruleset. */
+/** Returns a ruleset entry for the IBM rule `name` with the given options. */
 function configured(name, functionOptions) {
   const rule = ibm.rules[name];
   return { [name]: { ...rule, then: { ...rule.then, functionOptions } } };
@@ -34,11 +34,11 @@ linter.setRuleset({
     ...configured('ibm-operationid-naming-convention', { strict: false }),
     // Off, because the values of `sort` are field names with an optional sign.
     'ibm-enum-casing-convention': 'off',
-    // Off, because members without a value are null, so that all items have the same members.
+    // Off, because every item has all members. Members without a value are null.
     'ibm-no-nullable-properties': 'off',
     // Off, because this rule is for OpenAPI 3.0; version 3.1 allows siblings of `$ref`.
     'no-$ref-siblings': 'off',
-    // Off, because Spectral checks the examples. Here, checking them would take as long as checking all of IBM’s rules.
+    // Off, because the Spectral judge already checks the examples, and these two rules are slow.
     'oas3-valid-media-example': 'off',
     'oas3-valid-schema-example': 'off',
   },
@@ -46,10 +46,7 @@ linter.setRuleset({
 
 const errorOrWarning = 1;
 const document = new spectral.Document(await readFile(file, 'utf8'), parsers.Json, file);
-/**
- * Whether the finding is about the index path, `/`. The rule mistakes this path for a parameter, but it is not
- * ambiguous.
- */
+/** Whether the finding is about the index path, `/`. The rule mistakes this path for a parameter. */
 const isAboutIndex = ({ code, message }) => code === 'ibm-no-ambiguous-paths' && message.endsWith(", '/'");
 const findings = (await linter.run(document))
   .filter((finding) => finding.severity <= errorOrWarning && !isAboutIndex(finding))

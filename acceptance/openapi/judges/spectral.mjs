@@ -9,8 +9,7 @@ linter.setRuleset({ extends: [rulesets.oas, owasp.default ?? owasp] });
 
 /**
  * Wraps a rule's function so that it checks each valid part of a document only once. With references resolved, a shared
- * part occurs in many operations. The rule for examples would compile the part's schema each time, which would take
- * three quarters of the total time.
+ * part occurs in many operations. The rule for examples would compile the part's schema each time, which is slow.
  */
 function once(check) {
   const valid = new Set();

@@ -17,7 +17,7 @@ const services = ['api', 'worker', 'dashboard'];
 
 type Services = Readonly<Record<string, { readonly environment: Readonly<Record<string, string>> }>>;
 
-/** Returns the configuration that Compose would use for each service, by the service's name. */
+/** Returns Compose's configuration of each service, by name. */
 async function configured(run: typeof compose): Promise<Services> {
   const { services } = JSON.parse(await run('config', '--format', 'json')) as { services: Services };
   return services;

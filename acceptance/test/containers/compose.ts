@@ -10,10 +10,7 @@ const key = secret();
 /** Request headers that authenticate a caller of the API. */
 export const credentials = { authorization: `Bearer ${key}` };
 
-/**
- * Environment with its own project name and ports, so that the tests do not touch a stack that a developer is running
- * on this machine.
- */
+/** Uses a separate project name and separate ports, so that the tests do not touch a developer's stack. */
 const env = {
   ...process.env,
   COMPOSE_PROJECT_NAME: 'longshore-acceptance',
@@ -34,7 +31,7 @@ export const api = `http://localhost:${env.API_PORT}`;
 export const dashboard = `http://localhost:${env.DASHBOARD_PORT}/job-dashboard`;
 export const gateway = `http://localhost:${env.GATEWAY_PORT}`;
 
-/** Runs `docker compose …` in the repository and returns its output. If it fails, the error contains its output. */
+/** Runs `docker compose …` in the repository. Resolves to the standard output. */
 export const compose = (...args: string[]): Promise<string> =>
   docker({ ...env, ...secrets }, 'compose', ...args);
 

@@ -1,4 +1,6 @@
-/** Signs in to the dashboard by submitting the form, as a browser does. Returns the page that then appears. */
+/**
+ * Signs in to the dashboard by submitting the form, as a browser does. Returns the HTML of the dashboard afterwards.
+ */
 export async function signIn(dashboard: string, password: string): Promise<string> {
   const form = await fetch(dashboard);
   const cookies = form.headers.getSetCookie();

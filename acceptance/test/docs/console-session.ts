@@ -8,7 +8,7 @@ export interface ConsoleCommand {
   readonly output: string;
 }
 
-/** Returns the commands of a `console` block: each starts with `$ ` and is followed by its output. */
+/** Parses a `console` block. Each command starts with `$ ` and is followed by its output. */
 export function commandsIn(text: string): ConsoleCommand[] {
   const parts = text.split(/^\$ /m).slice(1);
   return parts.map((part) => {
@@ -25,8 +25,8 @@ const varying =
   /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<time>\d{4}-\d\d-\d\dT[\d:.]+Z)|\b\d{5,}\b|(?<omitted>[\w+/]*…)/g;
 
 /**
- * Runs documented commands one after another, as a reader does. In later commands, replaces values that the page shows,
- * such as ids, with the values that were actually printed.
+ * Runs documented commands in order, as a reader does. Later commands use the ids and numbers that were actually
+ * printed, instead of those on the page.
  */
 export class ConsoleSession {
   /** Maps each documented value to the value that was printed in this run. */
@@ -34,7 +34,7 @@ export class ConsoleSession {
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
 
-  /** @param addresses maps each documented address to the one to use instead */
+  /** @param addresses the replacement for each documented address */
   constructor(
     addresses: Readonly<Record<string, string>>,
     options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
@@ -64,7 +64,7 @@ export class ConsoleSession {
   /**
    * Runs commands and resolves to their standard output.
    *
-   * @throws {Error} if one fails
+   * @throws {Error} if a command fails
    */
   async outputOf(commands: string): Promise<string> {
     const shell = promisify(execFile)('bash', ['-ec', this.#translated(commands)], this.#options);
@@ -110,7 +110,7 @@ export class ConsoleSession {
   }
 }
 
-/** Returns the source of a pattern that matches the lines of this text, even if there are other lines between them. */
+/** Returns the source of a pattern that matches the lines of this text. The pattern allows other lines in between. */
 function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n(?:.*\n)*?`);
 }

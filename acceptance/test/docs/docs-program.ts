@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 /** A complete program on a page of the documentation, with its documented output. */
 export interface DocsProgram {
-  /** The location of its block: `docs/jobs/retries.md:12`. */
+  /** Location of the program's block, such as `docs/jobs/retries.md:12`. */
   readonly place: string;
   readonly language: string;
   readonly text: string;
@@ -35,8 +35,8 @@ function programOf({ frame, text }: Snippet): string {
 }
 
 /**
- * Type-checks and compiles programs together. Writes them to a directory inside the repository, so that they can import
- * its packages as a user's program would. Programs in JavaScript are only copied.
+ * Type-checks and compiles programs together, in a directory inside the repository. There, programs can import the
+ * packages as a user's program does. JavaScript programs are only copied.
  */
 export class CompiledPrograms {
   readonly #directory: string;
@@ -77,12 +77,12 @@ export class CompiledPrograms {
   /**
    * Runs a program and resolves to its standard output.
    *
-   * @throws {Error} if it fails or hangs
+   * @throws {Error} if the program fails or takes more than four minutes
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Leaves out all other variables, so that the program uses the compiled packages, as a user's program would, and so
-    // that no coverage is measured.
+    // Omits all other variables. The program then uses the compiled packages, as a user's program does, and measures no
+    // coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;

@@ -6,20 +6,17 @@ import { house } from '../house/house.js';
 
 /** A block of code on a page of the documentation. */
 export interface Snippet {
-  /** The path of the page in the repository. */
+  /** Path of the page in the repository. */
   readonly page: string;
   readonly line: number;
   /** The language of the block, such as `ts` or `sh`. */
   readonly language: string;
   readonly text: string;
-  /**
-   * The path of the file that the reader writes with this content, relative to the application; undefined if the page
-   * names no file.
-   */
+  /** Path of the file that the reader writes with this content; undefined if the page names no file. */
   readonly file: string | undefined;
   /**
-   * The code around an excerpt; undefined if there is none. It is in an HTML comment before the excerpt. That comment
-   * begins with `test` and is invisible on the rendered page.
+   * Code around an excerpt, from an HTML comment before the block; undefined if there is none. The comment starts with
+   * `test` and is invisible on the rendered page.
    */
   readonly frame: string | undefined;
   /** The documented output, from the `text` block that follows; undefined if there is none. */
@@ -38,7 +35,7 @@ const pattern = new RegExp(
   'gms',
 );
 
-/** Returns the blocks of code in all Markdown files of the repository, in order. */
+/** Returns the code blocks of all Markdown files that git tracks. */
 export async function snippets(): Promise<Snippet[]> {
   const listed = await promisify(execFile)('git', ['ls-files', '--', '*.md'], { cwd: house });
   const pages = listed.stdout.trim().split('\n');
@@ -61,8 +58,8 @@ function snippetsOf(page: string, text: string): Snippet[] {
 }
 
 /**
- * Returns whether a snippet can run with nothing but a database: a complete program with documented output, or an
- * excerpt with a frame.
+ * Returns whether a snippet needs nothing but a database: a complete program with documented output, or an excerpt with
+ * a frame.
  */
 export function runsByItself({ language, frame, output }: Snippet): boolean {
   return frame !== undefined || (language === 'ts' && output !== undefined);

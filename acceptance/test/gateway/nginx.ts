@@ -10,9 +10,9 @@ export interface Nginx {
 }
 
 /**
- * Starts Debian's nginx as a gateway. Leaves nginx's default settings, such as response buffering, unchanged.
+ * Starts nginx as a gateway. Response buffering and other proxy settings keep their defaults.
  *
- * @param locations the content of nginx's server block
+ * @param locations the location blocks of nginx's server
  */
 export async function startNginx(port: number, locations: string): Promise<Nginx> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-nginx-'));

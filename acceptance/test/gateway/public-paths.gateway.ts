@@ -11,8 +11,8 @@ const page = await readFile(path.join(house, 'docs/operations.md'), 'utf8');
 const [, settings = ''] = /^```nginx\n(.*?)^```$/ms.exec(page) ?? [];
 
 /**
- * The documented nginx settings, and a variant. The documented settings keep the prefix; the variant removes it,
- * because its `proxy_pass` contains a path.
+ * The documented nginx settings, and a variant. The documented settings keep the prefix. In the variant, `proxy_pass`
+ * contains a path, so nginx removes the prefix.
  */
 const ways = {
   'keeps the prefix': (api: string) => settings.replaceAll('http://127.0.0.1:8080', api),

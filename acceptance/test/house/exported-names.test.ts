@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { readSource } from './house.js';
 
 /**
- * The names that an application imports from `@longshore/jobs`. Names that only storage implementations or tools need
- * belong in `@longshore/jobs/storage`.
+ * Names that applications import from `@longshore/jobs`. Names that only storage implementations or tools need belong
+ * in `@longshore/jobs/storage`.
  */
 const names = `
   AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition

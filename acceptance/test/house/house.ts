@@ -8,10 +8,7 @@ import { promisify } from 'node:util';
 /** The root of the repository. */
 export const house = fileURLToPath(new URL('../../../', import.meta.url));
 
-/**
- * Returns the paths of all files in the repository, relative to its root. Includes untracked files unless they are
- * ignored.
- */
+/** Returns the paths of all files in the repository, relative to its root. Omits files that git ignores. */
 export async function sourceFiles(): Promise<string[]> {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await promisify(execFile)('git', list, { cwd: house, maxBuffer: 1e8 });

@@ -28,7 +28,7 @@ const allowed: readonly [folder: string, imported: string][] = [
   ['shared/example-shop/src', '@longshore/service/application'],
 ];
 
-/** Two files that import each other, though only types. */
+/** Two files that import types from each other. */
 const cycle: readonly (readonly [file: string, source: string])[] = [
   ['shared/jobs/src/one.ts', "import type { Two } from './two.js';\nexport type One = Two | null;\n"],
   ['shared/jobs/src/two.ts', "import type { One } from './one.js';\nexport type Two = One[];\n"],

@@ -9,14 +9,13 @@ interface Manifest {
 }
 
 /**
- * The packages of this repository that each package may depend on. A package that is not listed may depend on every
- * package except the services. A package can import only what it declares, so this list determines the direction of all
- * imports.
+ * Packages of this repository that each package may depend on. An unlisted package may depend on every package except
+ * the services. A package can import only what it declares, so this list determines the direction of all imports.
  */
 const siblings: Readonly<Record<string, readonly string[]>> = {
   // Depends on no other package, so any process can embed it and any storage can implement its interfaces.
   'shared/jobs': [],
-  // Depends on no other package, because it is a toolkit for any domain. The package jobs-api connects it to jobs.
+  // Depends on no other package, because it is a toolkit for any domain.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
   // Combines what most programs need in one package.
@@ -24,7 +23,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
   // Depends only on the jobs package, so any Koa application can mount it.
   'shared/jobs-dashboard': ['@longshore/jobs'],
-  // Depends neither on jobs-postgres nor on an application, so it works with every storage and every application.
+  // Works with every storage and every application, so it depends on no storage package and no application.
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
@@ -38,15 +37,15 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
     '@longshore/service',
     '@longshore/worker',
   ],
-  // Used by the tests of every package, so it depends on none of them.
+  // The tests of other packages use this package, so it depends on as few packages as possible.
   'shared/test-support': ['@longshore/local-postgres'],
   // Starts the services only as processes, as Compose does.
   dev: ['@longshore/local-postgres', '@longshore/service'],
-  // Tests the services only from outside, over HTTP and with a browser.
+  // Tests the services only from outside.
   acceptance: [],
 };
 
-/** Libraries that packages must not use. */
+/** Matches libraries that a package must not use, by package. */
 const libraries: Readonly<Record<string, RegExp>> = {
   // Uses neither HTTP nor SQL.
   'shared/jobs': /koa|^pg\b|node-pg-migrate/,

@@ -77,10 +77,7 @@ export async function installTools(): Promise<void> {
   await writeFile(stamp, wanted);
 }
 
-/**
- * Installs the dependencies of a folder. First tries to use npm's cache alone, which is much faster than requests to
- * the registry.
- */
+/** Installs the dependencies of a folder. Tries npm's cache alone first, because requests to the registry are slow. */
 async function install(directory: string): Promise<void> {
   const options = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await execute('npm', [...options, '--offline'], {}, directory)).ok) return;
@@ -96,8 +93,9 @@ export async function textInTarball(tarball: string, file: string): Promise<stri
 }
 
 /**
- * Runs a program, in the directory for temporary files unless `cwd` is given, and resolves to its output. Does not
- * reject if the program fails or takes more than five minutes.
+ * Runs a program and resolves to its output. Does not reject if the program fails or takes more than five minutes.
+ *
+ * @param cwd the working directory; by default, the directory for temporary files
  */
 export async function execute(
   command: string,

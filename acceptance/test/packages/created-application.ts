@@ -10,7 +10,7 @@ import type { Postgres } from '../system/postgres.js';
 import { freePort } from '../system/service.js';
 import { type Answer, type Consumer, execute } from './consumer.js';
 
-/** Defines the tests of an application created by `npm create longshore` inside the consumer's folder. */
+/** Defines the tests of an application that `create-longshore` creates in the consumer's folder. */
 export function testCreatedApplication(consumer: () => Consumer, postgres: () => Postgres): void {
   describe('an application made by create-longshore', () => {
     let directory: string;
@@ -23,7 +23,7 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
       execute(bin('longshore'), args, address, directory);
 
     /**
-     * Runs documented commands against the address in use instead of the documented one, and resolves to their output.
+     * Runs documented commands and resolves to their output. Uses this test's address instead of the documented one.
      */
     const typed = (command: string): Promise<string> =>
       new ConsoleSession(

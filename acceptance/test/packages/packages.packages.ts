@@ -135,7 +135,7 @@ describe('the packages, installed from their tarballs', function () {
       await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
       const { text } = await consumer.node([tool(`typescript-${version}/bin/tsc`), '--project', '.']);
       const errors = text.split('\n').filter((line) => line.includes(': error TS'));
-      // Ignores errors in pg-protocol, whose type declarations need a compiler newer than 5.4.
+      // Ignores errors in pg-protocol, because its type declarations need a compiler newer than 5.4.
       expect(errors.filter((line) => !line.startsWith('node_modules/pg-protocol/'))).to.deep.equal([]);
     });
   }
@@ -216,7 +216,7 @@ describe('the packages, installed from their tarballs', function () {
         const entry = await consumer.write(`bundled-${format}.js`, source);
         const out = path.join(alone, format === 'esm' ? 'out.mjs' : 'out.cjs');
         const options = ['--bundle', '--platform=node', '--minify', '--keep-names', '--external:pg-native'];
-        // Defines `require`, because CommonJS packages call it, but a bundle of ES modules does not have it.
+        // Defines `require` for bundled CommonJS packages, because ES modules lack it.
         const banner = `--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
         const made = await execute(
           tool('esbuild/bin/esbuild'),

@@ -8,9 +8,9 @@ import type { Postgres } from '../system/postgres.js';
 import { type Consumer, tools } from './consumer.js';
 
 /**
- * Returns a complete program that contains the Prisma example. The program does not use Prisma's generator, because the
- * generator downloads an engine of 70 MB that clients with a driver adapter do not need. The client's configuration
- * below is what the generator would write for one model.
+ * Returns a complete program that contains the Prisma example. The program creates the client without Prisma's
+ * generator. The generator would download an engine of 70 MB that a client with a driver adapter does not need. The
+ * configuration below matches the generator's output for one model.
  */
 function programAround(example: string): string {
   const { resolve } = createRequire(path.join(tools, 'package.json'));

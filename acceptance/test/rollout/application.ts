@@ -16,7 +16,10 @@ const handlers = ${JSON.stringify(jobs)}.map((name) =>
 export const application = { name: 'rollout', createHandlers: () => handlers };
 `;
 
-/** Writes the application into a checkout, so that it imports the packages there. Returns the path of its module. */
+/**
+ * Writes the application into the checkout at `root`, where it imports that checkout's packages. Resolves to the path
+ * of the module.
+ */
 export async function writeApplication(root: string, jobs: readonly string[]): Promise<string> {
   const directory = path.join(root, '.data', 'rollout-application');
   await mkdir(directory, { recursive: true });

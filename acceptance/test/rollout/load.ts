@@ -7,8 +7,8 @@ interface Accepted {
 const pauseMs = 20;
 
 /**
- * Sends requests to a running API, one at a time. They enqueue ready jobs, delayed jobs, jobs with an idempotency key,
- * several jobs at once, and continuations.
+ * Sends requests to a running API, one at a time. The requests enqueue ready jobs, delayed jobs, jobs with an
+ * idempotency key, several jobs at once, and continuations.
  */
 export class Load {
   readonly accepted: string[] = [];

@@ -9,8 +9,8 @@ import { house } from '../house/house.js';
 const execute = promisify(execFile);
 
 /**
- * The version that this one replaces. Nothing has been released yet, so this is the first commit with the schema of the
- * first release.
+ * The release that the current version replaces. Nothing has been released yet, so this is the first commit with the
+ * schema of the first release.
  */
 const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
 
@@ -18,9 +18,9 @@ const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
 const runtime = ['services/api', 'services/worker', 'services/dashboard'];
 
 /**
- * Exports the previous release below `.data` and builds its services there, unless an earlier run has already done so.
- * Only transpiles the code, because the types were checked when that commit was made, and installs only the services'
- * dependencies. Returns the root of the export.
+ * Exports the previous release below `.data` and builds its services there, unless an earlier run has done so.
+ * Transpiles the code without type-checking. Installs only the services' runtime dependencies. Resolves to the root of
+ * the export.
  */
 export async function buildPreviousRelease(): Promise<string> {
   const root = path.join(house, '.data', 'rollout', previousRelease);

@@ -1,9 +1,9 @@
-/** Listens to server-sent events as a browser does: after a disconnection, it resumes after the last event. */
+/** Listens to server-sent events as a browser does. Resumes after the last event when the connection breaks. */
 export interface Listener {
   /** Ids of the jobs whose events have been received. */
   readonly jobs: ReadonlySet<string>;
   isConnected(): boolean;
-  /** Makes the next connection, and all later ones, use this URL. */
+  /** Sets the URL of the next and all later connections. */
   moveTo(url: string): void;
   stop(): void;
 }
@@ -41,7 +41,7 @@ export function listen(startUrl: string): Listener {
       try {
         await connect();
       } catch {
-        // The connection broke, or the server is not running, so the next iteration connects again.
+        // The connection broke, or the server is down. The loop connects again.
       }
       connected = false;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -10,9 +10,9 @@ export interface Running {
   readonly lines: readonly string[];
   /** Returns how the program ended (`exit 0`, `SIGKILL`); `null` while it is running. */
   readonly ending: () => string | null;
-  /** Resolves to the next line of standard output. */
+  /** Resolves to the next line of standard output. Rejects if the program ends first. */
   nextLine(): Promise<string>;
-  /** Resolves once the program has ended, to the text that `ending` returns from then on. */
+  /** Resolves to how the program ended, in the form of `ending`. */
   readonly ended: Promise<string>;
   /** Sends a signal and waits until the process has ended. Resolves to how it ended. */
   end(signal: NodeJS.Signals): Promise<string>;

@@ -14,7 +14,7 @@ export interface Service extends Running {
 /**
  * Starts a service on a free port without waiting until it is ready.
  *
- * @param root the root of the checkout whose build is started; this repository by default
+ * @param root the root of the checkout to start the service from; this repository by default
  */
 export async function launchService(
   name: ServiceName,

@@ -10,9 +10,9 @@ const program = fileURLToPath(new URL('main.js', import.meta.url));
 
 export interface AgentOptions {
   readonly contender: ContenderName;
-  /** The database's URL. */
+  /** URL of the contender's Postgres or Redis database. */
   readonly url: string;
-  /** The directory for CPU profiles; none are written if absent. */
+  /** Directory for CPU profiles; if absent, no profiles are written. */
   readonly profiles?: string | undefined;
 }
 

@@ -5,8 +5,8 @@ const smallest14Digits = 10_000_000_000_000;
 const deadlineMs = 300_000;
 
 /**
- * The tasks that the benchmark gives to a contender's process. Times are in milliseconds. They are measured in this
- * process, so they exclude the communication between the processes. A task throws if its work is incomplete.
+ * Tasks that the benchmark sends to a contender's process. Times are in milliseconds. This process measures them, so
+ * they exclude communication between processes.
  */
 export class Tasks {
   readonly #contender: Contender;
@@ -31,7 +31,7 @@ export class Tasks {
   }
 
   /**
-   * Enqueues jobs in bulk. Returns how long that took.
+   * Enqueues jobs in bulk. Returns the elapsed time.
    *
    * @param bytes size of each job's arguments as JSON
    */
@@ -44,13 +44,13 @@ export class Tasks {
   }
 
   /**
-   * Enqueues this many jobs from concurrent callers. Each caller enqueues its next job as soon as the previous one is
-   * durable. Returns how long it took to enqueue all jobs.
+   * Enqueues `count` jobs from concurrent callers. Each caller enqueues its next job as soon as the previous one is
+   * durable. Returns the total time.
    */
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
     const before = await this.#contender.unfinished();
-    // All callers take their jobs from the same iterator.
+    // All callers share one iterator.
     const call = async (): Promise<void> => {
       for (const job of jobs) await this.#contender.enqueueOne(job);
     };
@@ -80,8 +80,8 @@ export class Tasks {
   }
 
   /**
-   * Runs jobs alongside other processes until none are left. Returns how many jobs ran in this process, and when the
-   * process started and ended the drain, by a clock that all processes on the machine share.
+   * Runs jobs alongside other processes until no jobs are left. Returns the number of jobs that this process ran, and
+   * the times of its start and end. All processes on the machine share the clock of these times.
    */
   async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
     let ran = 0;
@@ -94,9 +94,9 @@ export class Tasks {
   }
 
   /**
-   * Starts idle servers. A contender whose server has only one queue ignores `queues`.
+   * Starts idle servers. Contenders without `startIdle` ignore `queues`.
    *
-   * @throws {RangeError} if `servers` is greater than one and the contender cannot run several servers in a process
+   * @throws {RangeError} if `servers` is greater than one and the contender has no `startIdle`
    */
   async idle(servers: number, queues: number): Promise<void> {
     if (this.#contender.startIdle !== undefined) return this.#contender.startIdle(servers, queues);
@@ -104,13 +104,13 @@ export class Tasks {
     return this.#contender.startServer(() => undefined, { idle: 1 });
   }
 
-  /** Starts a server that records how long each job of {@link send} took to reach its handler. */
+  /** Starts a server that records the latency of each job of {@link send}. */
   async listen(settings: ServerSettings): Promise<void> {
     this.#latencies = [];
     await this.#contender.startServer(({ n }) => void this.#latencies.push(now() - n), settings);
   }
 
-  /** Enqueues this many jobs one at a time, with a random pause of 10 to 30 ms before each. */
+  /** Enqueues `count` jobs one at a time, with a random pause of 10 to 30 ms before each. */
   async send(count: number): Promise<void> {
     for (let sent = 0; sent < count; sent++) {
       await pause(10 + Math.random() * 20);
@@ -118,7 +118,11 @@ export class Tasks {
     }
   }
 
-  /** Waits up to about five seconds for the latencies of `count` jobs, stops the server, and returns the latencies. */
+  /**
+   * Waits up to about five seconds for the latencies of `count` jobs. Then stops the server and returns the latencies.
+   *
+   * @throws {Error} if the number of latencies is not `count`
+   */
   async collectLatencies(count: number): Promise<number[]> {
     for (let waited = 0; this.#latencies.length < count && waited < 500; waited++) await pause(10);
     await this.#contender.stopServer();
@@ -132,7 +136,7 @@ function payloads(count: number, bytes = 20): Payload[] {
   return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index, ...text }));
 }
 
-/** Returns the time in milliseconds, by a clock that all processes on the machine share. */
+/** Returns a time in milliseconds. All processes on the machine share this clock. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -37,7 +37,7 @@ const chunk = 5_000;
 /** Creates a contender that runs BullMQ on Redis. `url` names the server and one of its databases. */
 export function bullMqOnRedis(url: string): Promise<Contender> {
   const { hostname, port, pathname } = new URL(url);
-  // Retries blocking commands until the server is available again; BullMQ requires this setting.
+  // Retries commands without limit, as BullMQ requires.
   const connection = {
     host: hostname,
     port: Number(port),

@@ -4,22 +4,25 @@ export interface Payload {
   readonly text?: string;
 }
 
-/** The settings of a contender's server; their meaning depends on the contender. */
+/** Settings of a contender's server. Names and meanings depend on the contender. */
 export type ServerSettings = Readonly<Record<string, number>>;
 
-/** A job system, used as its own documentation recommends for throughput. Each contender runs in a separate process. */
+/**
+ * A job system, configured for throughput as the system's documentation recommends. Each contender runs in a separate
+ * process.
+ */
 export interface Contender {
-  /** Connects and creates the tables. */
+  /** Connects and prepares the database. */
   prepare(): Promise<void>;
-  /** Enqueues jobs in bulk, in the way that is fastest for this system. */
+  /** Enqueues jobs in bulk, by this system's fastest method. */
   enqueueMany(payloads: readonly Payload[]): Promise<void>;
   /** Enqueues one job; resolves once it is durable. */
   enqueueOne(payload: Payload): Promise<void>;
   /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
   /**
-   * Starts idle servers, each with `queues` queues. Absent for a contender that the benchmark runs as one server with
-   * one queue per process.
+   * Starts idle servers with `queues` queues each. Absent if the benchmark supports only one idle server with one
+   * queue.
    */
   startIdle?(servers: number, queues: number): Promise<void>;
   /** Stops the server. Resolves when the outcome of every job that ran is durable. */

@@ -38,7 +38,7 @@ export async function longshore(url: string): Promise<Contender> {
         idle.push({ server: one, storage: own });
       }
       isOpen = false;
-      await storage.close(); // so that the connections of this storage do not count
+      await storage.close(); // so that only connections of the idle servers are counted
     },
     stopServer: async () => {
       await server?.stop();

@@ -18,13 +18,13 @@ const outcomes = [
 /** Number of distinct job names. */
 export const names = 200;
 
-/** Number of finished jobs in the last queue, whatever the size of the store. */
+/** Number of finished jobs in the last queue. */
 const rareJobs = 6;
 
 /**
- * Fills a store as if it had been in use for a long time, with waiting jobs and with finished jobs on each day of their
- * retention. Of 1,000 queues, the first has a tenth of the finished jobs, and each later queue has fewer. The names of
- * the jobs are distributed in the same way.
+ * Fills a store as after long use: waiting jobs, and finished jobs on each day of the retention period. Of 1,000
+ * queues, the first has a tenth of the finished jobs, and later queues have fewer. Job names are distributed in a
+ * similar way.
  */
 export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
@@ -41,8 +41,7 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
         await fillDay(client, { state, daysAgo, jobs: perDay, queues: sizes.dashboardQueues });
     }
     await client.query('vacuum analyze');
-    // Builds the indexes before adding ready jobs, because servers build indexes only while they keep up with their
-    // jobs.
+    // Builds the indexes first, because servers with a backlog of ready jobs postpone them.
     await indexEndedDays(client, url);
     await client.query(
       `insert into job (queue_id, id, max_attempts, name, args)
@@ -68,8 +67,8 @@ interface Day {
 }
 
 /**
- * Writes the jobs that ended in one state on one day. Spreads them evenly over the day or, for today, over the time
- * until now.
+ * Writes the jobs that ended in one state on one day. Spreads the jobs evenly over the day. For today, spreads them
+ * over the time until now.
  */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(

@@ -1,7 +1,7 @@
 import { defineJob, defineRecurringJob, JobClient } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 
-/** Ids of items whose dashboard pages are measured, in addition to the page of a job in the history. */
+/** Ids of items whose dashboard pages are measured. */
 export interface Landmarks {
   /** Id of a job with a parent and two levels of dependents. */
   readonly graphId: string;

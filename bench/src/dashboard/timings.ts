@@ -1,8 +1,8 @@
 import type pg from 'pg';
 
-/** Number of one-minute buckets in their retention period of 31 hours. */
+/** Number of one-minute buckets in the retention period of 31 hours. */
 const minutes = 31 * 60;
-/** Number of one-hour buckets in their retention period of 31 days. */
+/** Number of one-hour buckets in the retention period of 31 days. */
 const hours = 31 * 24;
 
 /**

@@ -1,6 +1,6 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** Number of connections to open at a time, so that they fit the service's backlog of pending connections. */
+/** Number of connections to open at a time. Small enough for the service's backlog of pending connections. */
 const connecting = 100;
 
 /** Open connections that are mostly silent. */
@@ -11,10 +11,10 @@ export interface Listeners {
 }
 
 /**
- * Requests each URL on its own connection. Resolves when every response has started. Long polls respond later, so for
- * these it resolves when every request has been sent.
+ * Requests each URL on a separate connection. Resolves when every stream has started, or when every long poll has been
+ * sent.
  *
- * @param streams whether responses start immediately
+ * @param streams true for streams, false for long polls
  * @throws {Error} if a connection fails or a stream's status is not 200
  */
 export async function listen(urls: readonly string[], streams: boolean): Promise<Listeners> {

@@ -24,8 +24,8 @@ export interface LoadReport {
 }
 
 /**
- * Sends POST requests for `seconds`, one at a time on each connection. If the machine is so busy that no request is
- * answered in that time, tries again for twice as long, and so on.
+ * Sends POST requests for `seconds`, one at a time on each connection. If no request is answered in that time, tries
+ * again with twice the time.
  *
  * @throws {Error} if a request fails, or if no request is answered in a load of at least two minutes
  */

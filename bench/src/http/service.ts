@@ -18,7 +18,7 @@ export interface Service {
  * Starts a program that serves HTTP on `PORT`, and resolves when it is ready.
  *
  * @param program a compiled file, relative to the root of the repository
- * @throws {Error} if it ends or is not ready in time
+ * @throws {Error} if the program ends or is not ready within two minutes
  */
 export async function startService(program: string, env: Record<string, string>): Promise<Service> {
   const port = await freePort();

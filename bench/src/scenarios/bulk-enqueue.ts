@@ -7,7 +7,7 @@ import { jobsOf } from '../sizes.js';
 const settings = (contender: ContenderName): string =>
   contender === 'longshore' ? 'one call' : 'calls of 5000';
 
-/** Measures how fast one caller enqueues jobs with 20 bytes of arguments; the tables are not emptied between rounds. */
+/** Measures how fast one caller enqueues jobs with 20 bytes of arguments. The tables are not emptied between rounds. */
 export const bulkEnqueue: Scenario = {
   name: 'bulk-enqueue',
   run: (bench) =>

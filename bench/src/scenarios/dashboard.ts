@@ -13,15 +13,14 @@ const password = 'bench';
 const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toString('base64')}` };
 
 /**
- * Pause between rounds, in milliseconds. Slightly longer than the dashboard caches a read, so that each round reads
- * from the storage again.
+ * Pause between rounds, in milliseconds. The dashboard's cached reads expire in this time, so each round reads from the
+ * storage.
  */
 const cacheExpiryMs = 1_100;
 
 /**
- * Number of rounds before the measurement. During these rounds, V8 compiles the code, and each of the dashboard's four
- * connections plans its prepared statements. Planning takes 10 to 40 ms for each kind of list. Several rounds are
- * needed, because pages prefer the most recently used connection and rarely use the fourth.
+ * Number of rounds before the measurement. In these rounds, V8 compiles the code, and each of the dashboard's four
+ * connections plans its statements. Pages rarely use the fourth connection, so several rounds are needed.
  */
 const warmUpRounds = 10;
 

@@ -30,8 +30,8 @@ export const drainFullStore: Scenario = {
 };
 
 /**
- * Writes the rows of this many finished and scheduled jobs, with matching counters. Half of the finished jobs ended
- * today and half yesterday; yesterday's indexes have not been built yet.
+ * Writes rows of finished and scheduled jobs, with matching counters. Half of the finished jobs ended today and half
+ * yesterday. Yesterday's indexes have not been built yet.
  */
 async function fill(url: string, { finishedJobs, scheduledJobs }: Sizes): Promise<void> {
   await connected(url, async (client) => {

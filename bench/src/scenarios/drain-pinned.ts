@@ -17,7 +17,7 @@ export const drainPinned: Scenario = {
       await drainSample(bench, agent, settings); // warm-up
       const samples = await connected(agent.url, async (client) => {
         await client.query('begin isolation level repeatable read');
-        await client.query('select count(*) from longshore.queue'); // takes a snapshot, which holds back vacuum
+        await client.query('select count(*) from longshore.queue'); // takes a snapshot that holds back vacuum
         const samples: Sample[] = [];
         for (let round = 0; round < 5; round++) samples.push(await drainSample(bench, agent, settings));
         await client.query('rollback');

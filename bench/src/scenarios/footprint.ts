@@ -9,7 +9,7 @@ import { readFigures } from '../store-figures.js';
 /** Maximum delay until Postgres's statistics include all commits and dead rows, in milliseconds. */
 const reportedMs = 1_500;
 
-/** Measures how much is written for a job on its way from the enqueuer to the history, and how much of that remains. */
+/** Measures write-ahead log, commits, dead rows and disk space per job, from bulk enqueue to history. */
 export const footprint: Scenario = {
   name: 'footprint',
   isLeftOutOfSmoke: true,
@@ -21,7 +21,7 @@ export const footprint: Scenario = {
         await bench.withAgents([contender], async (agent) => {
           if (agent === undefined) throw new RangeError('A contender is missing');
           const jobs = jobsOf(contender, bench.sizes);
-          await bench.database.settle(); // a checkpoint, so that full-page writes are the same for all contenders
+          await bench.database.settle(); // checkpoints first, so that full-page writes are alike for all contenders
           await pause(reportedMs);
           const before = await readFigures(agent.url);
           await agent.perform('enqueueMany', jobs);

@@ -14,7 +14,7 @@ const serversPerProcess = 25;
  */
 const settleFactor = 4;
 
-/** Measures the cost of idle servers: one of each contender, and a whole fleet. */
+/** Measures the cost of idle servers: one server of each contender on Postgres, and a fleet of Longshore servers. */
 export const idleFleet: Scenario = {
   name: 'idle-fleet',
   isLeftOutOfSmoke: true,

@@ -40,7 +40,7 @@ interface Kind {
   readonly seconds: number;
 }
 
-/** Measures one kind of listener. All listeners wait for the same scheduled job, which runs at the end. */
+/** Measures one kind of listener. All listeners wait for the same scheduled job. The job runs at the end. */
 async function measured(bench: Bench, { name, streams, path, count, seconds }: Kind): Promise<Row> {
   const url = await bench.database.create();
   const env = {

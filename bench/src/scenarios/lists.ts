@@ -8,10 +8,7 @@ import { median, percentile } from '../statistics.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/**
- * List endpoints of the API: sorted lists, lists with a total, and lists filtered by values that many, some and few
- * jobs have.
- */
+/** Lists to measure: sorted lists, and lists filtered by values that many, some or few jobs have. */
 const lists = [
   'jobs',
   'jobs?state=failed',

@@ -9,7 +9,7 @@ const allQueues = 1_000;
 const busyQueues = 100;
 const concurrency = 24;
 
-/** Measures a server with a thousand queues, nine hundred of them idle, against a server with one queue. */
+/** Compares a server with a thousand queues, nine hundred of them idle, to a server with one queue. */
 export const manyQueues: Scenario = {
   name: 'many-queues',
   isLeftOutOfSmoke: true,

@@ -15,13 +15,12 @@ const connections = 8;
 const viewers = 5;
 
 /**
- * Maximum ratio of a service's memory at the end of the soak to the same service's memory after a tenth of the soak.
+ * Maximum growth of a service's memory: its size at the end of the soak, divided by its size after a tenth of the soak.
  */
 const growth = 1.25;
 
 /**
- * Measures the memory of each service, first while idle and then during a soak with jobs over HTTP and viewers of the
- * overview.
+ * Measures the memory of each service while idle, and during a soak with jobs over HTTP and viewers of the overview.
  */
 export const memory: Scenario = {
   name: 'memory',

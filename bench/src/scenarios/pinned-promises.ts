@@ -12,13 +12,14 @@ const plain = defineJob({ name: 'plain', queue: 'plain' });
 const concurrencyLimit = 10;
 const rounds = 5;
 
-/** The delay of a scheduled job, in milliseconds. Longer than the interval at which servers poll for scheduled jobs. */
+/** Delay of a scheduled job, in milliseconds. Longer than the servers' poll interval for scheduled jobs. */
 const delayMs = 1_500;
 
 /**
- * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate: the speed of a
- * queue with a concurrency limit, and how soon jobs start. The jobs are plain jobs, scheduled jobs, and jobs whose
- * transaction commits only after the scan cursors have passed their position.
+ * Measures, while a transaction stays open and dead rows accumulate:
+ * - the throughput of a queue with a concurrency limit
+ * - how soon plain jobs and scheduled jobs start
+ * - how soon a job starts if it commits after the scan cursors have passed its position
  */
 export const pinnedGuarantees: Scenario = {
   name: 'pinned-promises',
@@ -34,7 +35,7 @@ export const pinnedGuarantees: Scenario = {
       const server = new JobServer({ storage, handlers, queues: ['limited', 'plain'], concurrency: 20 });
       await server.start();
 
-      /** Returns the milliseconds until this many jobs have run. */
+      /** Resolves to the milliseconds until `count` jobs have run. */
       const timeToRun = async (count: number, enqueue: () => Promise<unknown>): Promise<number> => {
         let ran = 0;
         const finished = new Promise<void>((resolve) => {
@@ -76,7 +77,7 @@ export const pinnedGuarantees: Scenario = {
         return await connected(agent.url, (pinning) =>
           connected(agent.url, async (caller) => {
             await pinning.query('begin isolation level repeatable read');
-            await pinning.query('select count(*) from longshore.queue'); // takes a snapshot, which holds back vacuum
+            await pinning.query('select count(*) from longshore.queue'); // takes a snapshot that holds back vacuum
             await measure(caller); // warm-up
             const rows: Row[] = [];
             for (let round = 0; round <= rounds; round++) {
@@ -123,10 +124,7 @@ export const pinnedGuarantees: Scenario = {
     }),
 };
 
-/**
- * Waits until no job is ready or running. A job still counts as running for a moment after its handler has ended, until
- * the outcome is written.
- */
+/** Waits until no job is ready or running. A job counts as running until its outcome is written. */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
     const { enqueued, processing } = await storage.jobs.stateCounts();

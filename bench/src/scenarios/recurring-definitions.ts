@@ -11,7 +11,10 @@ const everySecond = defineRecurringJob({ id: 'tick', definition: tick, args: {},
 const samples = 20;
 const settleMs = 2_000;
 
-/** Measures the cost of a million recurring jobs that are not due, and how late a job that is due every second runs. */
+/**
+ * Measures the cost of a million recurring jobs that are not due. Also measures the delay of a job that is due every
+ * second.
+ */
 export const recurringDefinitions: Scenario = {
   name: 'recurring-definitions',
   isLeftOutOfSmoke: true,
@@ -63,7 +66,7 @@ async function measure(bench: Bench, others: number): Promise<Row> {
   }
 }
 
-/** Writes recurring jobs that are due once a year, at different times. */
+/** Writes yearly recurring jobs. The next due times start in an hour, one second apart. */
 async function fill(url: string, count: number): Promise<void> {
   await connected(url, async (client) => {
     await client.query(

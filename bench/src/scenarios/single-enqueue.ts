@@ -3,8 +3,8 @@ import type { Scenario } from '../bench.js';
 import { rateRow, ratiosOf } from '../result.js';
 
 /**
- * Measures concurrent callers. Each enqueues one job at a time and waits until it is durable, like requests to a web
- * service.
+ * Measures concurrent callers. Each caller enqueues one job at a time and waits until the job is durable, like requests
+ * to a web service.
  */
 export const singleEnqueue: Scenario = {
   name: 'single-enqueue',

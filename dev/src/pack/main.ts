@@ -1,4 +1,6 @@
-/** Implements `make pack`, which builds the tarballs of all published packages: `node dev/dist/pack/main.js DIRECTORY`. */
+/**
+ * Implements `make pack`: builds the tarballs of all published packages. Usage: `node dev/dist/pack/main.js DIRECTORY`.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { packAll } from './pack-all.js';

@@ -25,13 +25,12 @@ export interface Publisher {
   readonly repository: { readonly type: string; readonly url: string };
 }
 
-/** Members of a manifest that are not published, because only the repository needs them. */
+/** Members that published manifests omit, because only the repository needs them. */
 const ofTheRepository = new Set(['scripts', 'devDependencies', 'scarfSettings']);
 
 /**
- * Returns the manifest to publish. Leaves out the members that only the repository needs, and the `source` conditions,
- * because the source files are not published. Adds the publisher's members, and pins packages of this repository to
- * exact versions.
+ * Returns the manifest to publish. Omits members that only the repository needs. Omits the `source` conditions, because
+ * the source files are not published. Adds the publisher's members. Pins packages of this repository to exact versions.
  *
  * @param folder the package's folder in the repository
  * @param versions the versions of the packages of this repository, by name

@@ -8,8 +8,8 @@ import { checkFollows, npmTagOf } from './version.js';
 const execute = promisify(execFile);
 
 /**
- * Prepares a release: sets the version of all packages, moves the unreleased changes into their own section of the
- * changelog, commits and tags. Pushes and publishes nothing; the workflow that runs for the tag publishes.
+ * Prepares a release: sets the version of all packages, moves the unreleased changes into the version's section of the
+ * changelog, commits and tags. Does not push or publish. The workflow for the tag publishes the packages.
  *
  * @param root the repository
  * @param dryRun whether to check everything but change nothing

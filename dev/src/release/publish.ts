@@ -4,7 +4,7 @@ import { npmTagOf } from './version.js';
 
 const execute = promisify(execFile);
 
-/** A tarball and the parts of its manifest that decide when and how it is published. */
+/** A tarball and the parts of its manifest that publishing needs. */
 export interface Tarball {
   readonly file: string;
   readonly name: string;
@@ -44,9 +44,9 @@ export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
 
 /**
  * Publishes tarballs with provenance, dependencies first. Skips versions that are already published, so that an
- * interrupted release can be continued.
+ * interrupted release can be continued. A dry run skips nothing.
  *
- * @param report called for each package with a line that says whether it was published
+ * @param report called for each package with a line about the result
  */
 export async function publish(
   files: readonly string[],

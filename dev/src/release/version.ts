@@ -1,8 +1,7 @@
 const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?<channel>[a-z]+)\.(\d+))?$/;
 
 /**
- * Returns the npm tag under which a version is published: `latest`, or the channel of a prerelease, such as `beta` for
- * `1.0.0-beta.2`.
+ * Returns the npm tag of a version: `latest`, or the channel of a prerelease, such as `beta` for `1.0.0-beta.2`.
  *
  * @throws {Error} if the version is neither a release nor such a prerelease
  */
@@ -14,7 +13,7 @@ export function npmTagOf(version: string): string {
 /**
  * Checks that a version is later than the previous one.
  *
- * @throws {Error} if it is not later, or if one of them is not a version
+ * @throws {Error} if it is not later, or if either is not a version
  */
 export function checkFollows(version: string, previous: string): void {
   if (compare(version, previous) <= 0) throw new Error(`${version} does not follow ${previous}`);

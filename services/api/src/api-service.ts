@@ -26,7 +26,7 @@ import { apiTables, createStorage, type Storage } from './storage.js';
 import { testRoute } from './test-route.js';
 import { traceJobs, traceRequests } from './trace-context.js';
 
-/** Starts the HTTP API. It accepts connections immediately, and is ready once its storage is open. */
+/** Starts the HTTP API. Accepts connections before the storage is open. Resolves once the API is ready. */
 export async function startApi(
   config: ApiConfig,
   logger: Logger,

@@ -20,7 +20,7 @@ const variables = Type.Object({
   ...dashboardVariables,
   ...accessVariables,
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
-  /** With `memory`, everything is kept in this process and lost when it ends. */
+  /** With `memory`, all data is lost when this process ends. */
   API_STORAGE: Type.Enum(['postgres', 'memory'], { default: 'postgres' }),
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
   /** The base URL of all links in responses; behind a gateway, the gateway's address. */
@@ -40,7 +40,7 @@ const variables = Type.Object({
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
-  /** Whether callers must give a reason when they pause something, or delete items of the job platform. */
+  /** Whether callers must give a reason to pause something or to delete items of the job platform. */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -66,7 +66,7 @@ export const apiVariables = Object.keys(variables.properties);
 /**
  * Reads the configuration of the API from the environment.
  *
- * @throws {ConfigError} if a variable is invalid or missing; the message says which one
+ * @throws {ConfigError} if a variable is invalid or missing; the message names the variable
  */
 export function readApiConfig(environment: Environment): ApiConfig {
   const config = readConfig(variables, environment);

@@ -9,15 +9,15 @@ const usage =
   'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
 
 /**
- * Creates an API key and prints its token, which cannot be shown again. Intended for the first key, and for operators
- * who have access to the database but no key.
+ * Creates an API key and prints its token. The token cannot be shown again. Intended for the first key, and for
+ * operators with access to the database but without a key.
  *
  * @throws {ConfigError} if there is no database, or the arguments are invalid
  */
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
   const terms = readTerms(args);
   const storage = createStorage(config);
-  await storage.jobs.close(); // the job store is not needed, and has not connected yet
+  await storage.jobs.close(); // the job store is not needed
   if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are lost when the process ends: set DATABASE_URL, or use API_ADMIN_KEY',

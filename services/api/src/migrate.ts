@@ -3,8 +3,8 @@ import type { ApiConfig } from './config.js';
 import { apiTables, createStorage } from './storage.js';
 
 /**
- * Migrates the schemas of the job storage, the API and the application. The services also do this at start-up; this
- * function is for deployments that run migrations as a separate step.
+ * Migrates the schemas of the job storage, the API and the application. Intended for deployments that run migrations as
+ * a separate step.
  *
  * @throws {ConfigError} if no database is configured, or the application cannot be loaded
  */

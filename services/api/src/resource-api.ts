@@ -90,10 +90,7 @@ curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
 \`\`\``;
 }
 
-/**
- * Returns the function that resource operations call to enqueue jobs by name. A job is enqueued in the transaction of
- * the operation.
- */
+/** Returns a function that enqueues a job by name in the transaction of a resource operation. */
 function enqueueWith(client: JobClient, definitions: readonly JobDefinition[]): Enqueue {
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));
   return async (transaction, name, args) => {

@@ -13,7 +13,7 @@ export async function seedTables(config: ApiConfig, logger: Logger): Promise<nul
     ...config,
     DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
   });
-  await storage.jobs.close(); // the job store is not needed, and has not connected yet
+  await storage.jobs.close(); // the job store is not needed
   if (storage.kind === 'memory')
     throw new ConfigError('Rows in memory are lost when the process ends: set DATABASE_URL to seed');
   const { application: database } = storage;

@@ -10,7 +10,7 @@ import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
-/** The tables in which the API itself stores data: the migrations that create them, and their qualified names. */
+/** The API's own tables: the migrations that create them, and their qualified names. */
 export interface ApiTables {
   readonly migrations: Migrations;
   readonly keys: string;

@@ -7,8 +7,8 @@ import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
 /**
- * `POST /test`: enqueues a job that takes a while, and responds immediately. Callers need the `write` scope, unless the
- * API accepts requests without credentials.
+ * `POST /test`: enqueues a job that takes `API_TEST_JOB_MS`, and responds without waiting for the job's end. If the API
+ * requires credentials, callers need the `write` scope.
  */
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -25,8 +25,8 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
 }
 
 /**
- * Derives the idempotency key of the job from the `Idempotency-Key` header and the caller. If the same caller repeats a
- * request with the same header, the job is not created again.
+ * Derives the job's idempotency key from the `Idempotency-Key` header and the caller. Returns no key if the header is
+ * missing.
  */
 function keyOf(context: Koa.Context): Pick<EnqueueOptions, 'idempotencyKey'> {
   const given = context.get('idempotency-key');

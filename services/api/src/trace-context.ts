@@ -14,7 +14,10 @@ export const traceRequests: Middleware = (context, next) => {
   return isTraceparent(traceparent) ? current.run(traceparent, next) : next();
 };
 
-/** Passes the `traceparent` of the current request to the jobs that the request enqueues. */
+/**
+ * Passes the `traceparent` of the current request to the jobs that the request enqueues. A job's own `traceparent`
+ * takes precedence.
+ */
 export const traceJobs: EnqueueMiddleware = (context, next) => {
   const traceparent = current.getStore();
   if (traceparent !== undefined) {

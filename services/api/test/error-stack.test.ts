@@ -12,7 +12,7 @@ class BrokenStorage extends MemoryStorage {
 }
 
 describe('API_ERROR_STACK=trusted', () => {
-  /** Returns the status and body of a failing request that is sent with a key of the given scope. */
+  /** Returns the status and body of a failing request with a key of this scope. */
   const answerTo = async (scope: string): Promise<string> => {
     const storage = new BrokenStorage();
     const server = await serveResources(storage, { API_ERROR_STACK: 'trusted' });

@@ -25,7 +25,7 @@ interface Example extends Pick<Parameter, 'name' | 'in' | 'explode'> {
 type Ids = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** These tests run against the job resources and the seeded example application, without a server to run the jobs. */
+/** Tests the examples on the job resources and the seeded example application. No server runs the jobs. */
 describe('The examples of the document', () => {
   let database: TestDatabase;
   let api: RunningApi;
@@ -74,8 +74,8 @@ describe('The examples of the document', () => {
   const queryOf = (method: string, path: string): string =>
     parametersOf(method, path)
       .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
-      // Omits these parameters, because statistics are kept for only 31 days, so the fixed times in the examples would
-      // soon be rejected.
+      // Omits the fixed times of the examples. Statistics are kept for only 31 days, so the times would soon be
+      // rejected.
       .filter(({ name }) => path !== '/statistics' || !['startsAfter', 'startsBefore'].includes(name))
       .flatMap(({ name, example, explode }) => {
         const values = Array.isArray(example) && explode === true ? (example as unknown[]) : [example];

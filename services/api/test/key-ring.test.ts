@@ -4,7 +4,7 @@ import type { ApiKeyStore } from '../src/access/api-key-store.js';
 import { KeyRing } from '../src/access/key-ring.js';
 import { memoryApiKeyStore } from '../src/access/memory-api-key-store.js';
 
-/** Creates a key ring whose store records its calls, and whose clock moves only when the test moves it. */
+/** Creates a key ring with a store that records calls, and with a clock that only the test moves. */
 async function ringWithKey() {
   const { key, token } = newApiKey(
     { name: 'test', scopes: ['read'], queues: ['mail'], expiresAt: null },

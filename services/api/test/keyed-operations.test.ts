@@ -14,7 +14,7 @@ const applicationPath = /^\/(customers|orders|cancellations|cars|tickets)\//;
 /** An operation to call, and a query for checking its effect. */
 interface Operated {
   readonly path: string;
-  /** A query whose single row differs before and after the operation. */
+  /** A query for a single row that the operation changes. */
   readonly effect: string;
 }
 

@@ -115,9 +115,8 @@ describe('The admin key', () => {
 
 describe('HTTP_TRUSTED_PROXIES', () => {
   /**
-   * Sends one request from each of 40 clients at once through one proxy, and returns the distinct statuses. Each client
-   * address may send one request per second. With this many clients, a limit that they all share cannot be refilled
-   * quickly enough for all of them, even on a slow machine.
+   * Sends one request from each of 40 clients at once through one proxy. Returns the distinct statuses. The limit is
+   * one request per second. If all clients shared the limit, some requests would be rejected even on a slow machine.
    */
   const statusesWith = async (proxies: string): Promise<Set<number>> => {
     const limits = {

@@ -14,7 +14,7 @@ import createClient from 'openapi-fetch';
 import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
-/** Source code of a client, as a user of the API would write it. It uses jobs and the resources of the application. */
+/** Source code of a client, as a user of the API would write it. Uses jobs and the resources of the application. */
 const source = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';
@@ -70,8 +70,8 @@ describe('The OpenAPI document of the api', () => {
   });
 
   it('passes Redocly’s strict rules', async () => {
-    // The rule is off because Redocly considers `/orders/search/{keyword}` and `/orders/{orderId}/cancel` ambiguous,
-    // but no item can have the id `search`.
+    // Off, because Redocly considers `/orders/search/{keyword}` and `/orders/{orderId}/cancel` ambiguous. They are not,
+    // because no item can have the id `search`.
     const rules = { 'no-ambiguous-paths': 'off' as const };
     const config = await createConfig({ extends: ['recommended-strict'], rules });
     const problems = await lintFromString({ source: text, config });
@@ -116,8 +116,8 @@ describe('The OpenAPI document of the api', () => {
 });
 
 /**
- * Computes, for each limit of a schema, approximately how many bytes of JSON it takes to exceed the limit by one. Tools
- * that generate test requests have to produce that much.
+ * Computes, for each limit of a schema, approximately how many bytes of JSON exceed the limit by one. Tools that
+ * generate test requests must produce that many bytes.
  */
 class Limits {
   /** Number of bytes, keyed by the limit's place in the body, such as `body.jobs[].name`. */

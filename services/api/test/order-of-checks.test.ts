@@ -24,7 +24,9 @@ describe('Order of checks, on jobs', () => {
   const large = 'x'.repeat(1024 * 1024 + 1);
   const stale = { 'if-match': '"stale"' };
 
-  /** Sends a body, which may be malformed JSON, and returns the first error code; 0 if there is none. */
+  /**
+   * Sends a body as the writer and returns the first error code; 0 if there is none. The body may be malformed JSON.
+   */
   const post = async (path: string, body: string, headers: Call['headers']): Promise<number> => {
     const authorization = `Bearer ${writer}`;
     const response = await fetch(api.url + path, {

@@ -8,8 +8,8 @@ import { adminKey, type RunningApi, runApi } from './support/running-api.js';
 const times = `'infinity'::timestamptz, '-infinity', '294000-01-01Z', '0044-03-15 BC'`;
 
 /**
- * Inserts rows that the code never writes and the table constraints forbid, but that a bug or a manual change could
- * leave behind. Each kind of row is inserted once for every value in `times`.
+ * Inserts invalid rows after dropping the constraints that forbid them. A bug or a manual change could leave such rows
+ * behind. Most kinds of rows are inserted once for each value in `times`.
  */
 async function poison(database: TestDatabase): Promise<void> {
   for (const table of ['job', 'job_blocked', 'job_scheduled', 'job_awaiting', 'recurring_job', 'queue'])

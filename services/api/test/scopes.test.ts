@@ -13,7 +13,7 @@ interface DocumentedOperation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The scope that each call requires according to the table in docs/access.md. */
+/** The scope that each call requires, as in the table of docs/access.md. */
 const expected: Readonly<Record<string, string>> = {
   'GET /jobs': 'read',
   'GET /jobs/{jobId}': 'read',
@@ -48,7 +48,7 @@ const expected: Readonly<Record<string, string>> = {
   'DELETE /api-keys/{apiKeyId}': 'admin',
 };
 
-/** Returns whether a path needs no credentials, as the index and the error pages do. */
+/** Whether a path is public, like the index and the error pages. */
 const isOpen = (path: string): boolean => path === '/' || path.startsWith('/errors/');
 
 describe('Scopes', () => {

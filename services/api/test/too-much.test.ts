@@ -38,7 +38,7 @@ describe('An api with limits on its input', () => {
 describe('An api with a limit on requests', () => {
   it('counts requests for its metrics, too', async () => {
     const api = await runApi({ API_RATE_LIMIT_PER_SECOND: '1', API_RATE_LIMIT_BURST: '2' });
-    // Sends enough requests at once that the limit cannot be refilled for all of them, even on a slow machine.
+    // Sends so many requests at once that some exceed the limit, even on a slow machine.
     const answers = await Promise.all(Array.from({ length: 40 }, () => api.call('GET', '/metrics')));
     await api.stop();
     const limited = answers.filter(({ status }) => status !== 200);

@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Determines which module exports the application, stores the module's name in `LONGSHORE_APP` and returns it. The
- * argument takes precedence over the current value of the variable.
+ * Determines which module exports the application, stores the module's name in `LONGSHORE_APP` and returns the name.
+ * The argument takes precedence over the current value of the variable.
  *
  * @throws {InvalidArgumentError} if neither the argument nor the variable is given
  */
@@ -27,8 +27,8 @@ export function loaderFor(application: string): string[] {
 }
 
 /**
- * Prepares this process to load the application: imports `tsx` if the application is TypeScript, unless the Node.js
- * options of this process already mention `tsx`.
+ * Prepares this process to load the application. Imports `tsx` if the application is TypeScript and the Node.js options
+ * of this process do not mention `tsx`.
  */
 export async function prepareToLoad(application: string): Promise<void> {
   const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
@@ -41,8 +41,8 @@ function isTypeScript(application: string): boolean {
 }
 
 /**
- * Returns the URL of the `tsx` package installed in the working directory. Importing it enables imports of TypeScript
- * files.
+ * Returns the URL of the `tsx` package installed in the working directory. Importing this package enables imports of
+ * TypeScript files.
  *
  * @throws {Error} if `tsx` is not installed
  */

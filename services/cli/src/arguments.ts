@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 
-// Parsers for command-line arguments. They throw an InvalidArgumentError, which makes the command exit with code 2.
+// Parsers for command-line arguments. If a value is invalid, they throw an InvalidArgumentError, and the command exits
+// with code 2.
 
 export function readJson(text: string): unknown {
   try {

@@ -10,7 +10,7 @@ import { startDevelopmentPostgres } from './development-postgres.js';
 const main = fileURLToPath(new URL('main.js', import.meta.url));
 const paint = paintFor(process.stdout, process.env);
 
-/** Paths that are not watched for changes: dependencies, build output, and everything whose name begins with a dot. */
+/** Paths that are not watched for changes: dependencies, build output, and names that begin with a dot. */
 const ignored = /(^|[/\\])(\.[^./\\][^/\\]*|node_modules|dist|coverage)([/\\]|$)/;
 
 /** Maximum time for the process to stop before it is killed, in milliseconds. */
@@ -20,9 +20,9 @@ const stopMs = 3_000;
 const settleMs = 50;
 
 /**
- * Implements `longshore dev`: runs API, worker and dashboard in one process, and restarts it when a file in the working
- * directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves when the command is stopped, for example
- * with Ctrl-C.
+ * Implements `longshore dev`: runs API, worker and dashboard in one process. Restarts the process when a file in the
+ * working directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves when the command is stopped, for
+ * example with Ctrl-C.
  *
  * @throws {Error} if the port is in use
  */
@@ -72,7 +72,7 @@ function startService(application: string, env: NodeJS.ProcessEnv, url: string):
   const child = spawn(process.execPath, [...loaderFor(application), main, 'api'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // Ctrl-C reaches only this process, which then stops the service
+    detached: true, // Ctrl-C reaches only this process; this process then stops the service
   });
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => {
@@ -113,8 +113,7 @@ function welcome(url: string, database: string | undefined, ms: number): void {
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
       `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
-      // Shows only the URL of the local Postgres, because a `DATABASE_URL` that the user has set may contain a
-      // password.
+      // Shows only the URL of the local Postgres, because the user's `DATABASE_URL` may contain a password.
       ...(process.env['DATABASE_URL'] ? [] : [`    Postgres    ${paint('cyan', database ?? '')}`]),
       '',
     ].join('\n'),

@@ -5,11 +5,11 @@ import type { LocalPostgres } from '@longshore/local-postgres';
 const directory = path.resolve('.longshore/postgres');
 
 /**
- * Runs `work` with `DATABASE_URL` set to the Postgres of `longshore dev`, if the working directory has one. Starts that
- * Postgres for the duration of `work` unless it is already running. Leaves the environment unchanged if `DATABASE_URL`
- * is already set, if `API_STORAGE` is `memory`, or in production.
+ * Runs `work` with `DATABASE_URL` set to the local Postgres of `longshore dev`, if the working directory has one. If
+ * that Postgres is not running, starts it first and stops it after `work`. Leaves the environment unchanged if
+ * `DATABASE_URL` is set, `API_STORAGE` is `memory`, or `NODE_ENV` is `production`.
  *
- * @param say called with each message for the user
+ * @param say shows a message to the user
  */
 export async function withDevelopmentPostgres<Result>(
   say: (line: string) => void,
@@ -30,10 +30,10 @@ export async function withDevelopmentPostgres<Result>(
 }
 
 /**
- * Starts the Postgres of `longshore dev`, which keeps its data in `.longshore/postgres`.
+ * Starts a local Postgres with its data in `.longshore/postgres`.
  *
  * @param say called with a progress message, and with each warning, error and panic that Postgres logs
- * @throws {Error} if the package that contains Postgres is not installed
+ * @throws {Error} if `@longshore/local-postgres` is not installed
  */
 export async function startDevelopmentPostgres(say: (line: string) => void): Promise<LocalPostgres> {
   const { freePort, startLocalPostgres } = await import('@longshore/local-postgres').catch(

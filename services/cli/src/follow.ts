@@ -2,23 +2,18 @@ import type { Installation, Item } from './installation.js';
 
 const final = new Set(['done', 'failed', 'cancelled']);
 
-/**
- * Pause between the first two reads of the job, in milliseconds. It is short because many jobs finish quickly. Each
- * further pause is twice as long as the one before.
- */
+/** Pause after the first read of the job. Doubles after each read, up to `maxIntervalMs`. */
 const firstIntervalMs = 50;
-/** Maximum pause between two reads of the job, in milliseconds. */
 const maxIntervalMs = 500;
 
-/** Maximum number of log lines per request. */
 const pageSize = 100;
 
 /**
  * Reads a job, and passes its log lines and its progress to callbacks.
  *
- * @param untilFinished whether to repeat this until the job has finished; otherwise the job is read once
+ * @param untilFinished whether to read the job repeatedly until it has finished, instead of once
  * @param onLine called with each line of the log, from the beginning
- * @param onProgress called with the progress, from 0 to 100, and its message when they change
+ * @param onProgress called when the percentage (0 to 100) or its message has changed
  * @returns the job as it was last read
  */
 export async function follow(

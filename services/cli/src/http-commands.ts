@@ -156,8 +156,8 @@ async function list(
 }
 
 /**
- * Prints the log of a job. With `untilFinished`, waits until the job has finished and also prints its outcome; the exit
- * code is then 1 unless the job is done.
+ * Prints the log of a job. With `untilFinished`, also waits for the job to finish and prints the outcome. The exit code
+ * is then 1 unless the job is `done`.
  */
 async function showFollowed(
   installation: Installation,

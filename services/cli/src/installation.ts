@@ -16,7 +16,7 @@ interface Refusal {
 export class Installation {
   readonly #address: Address;
 
-  /** @throws {Error} if the address is not a URL */
+  /** @throws {Error} if `address.url` is not an HTTP or HTTPS URL */
   constructor(address: Address) {
     if (!/^https?:\/\/./.test(address.url) || !URL.canParse(address.url))
       throw new Error(`"${address.url}" is not a URL such as https://example.com`);
@@ -26,8 +26,7 @@ export class Installation {
   /**
    * Sends a request to the API and returns the parsed response.
    *
-   * @throws {Error} with the messages of the API if it rejects the request, or with the URL of the API if it does not
-   *   respond
+   * @throws {Error} if the API rejects the request or does not respond
    */
   async call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
     const { url, key } = this.#address;

@@ -7,11 +7,12 @@ import { readInteger, readPort } from './arguments.js';
 import { develop } from './develop.js';
 import { withDevelopmentPostgres } from './development-postgres.js';
 
-// Each command imports the services that it runs only when it is called, because loading a service takes longer than an
-// HTTP call.
 type ApiStart = (config: ApiConfig, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
-/** Adds the commands that load the application and run in this process. */
+/**
+ * Adds the commands that run in this process. Each command imports its service when it is called, because importing all
+ * services would slow down every command.
+ */
 export function addLocalCommands(program: Command): void {
   const command = (name: string, description: string): Command =>
     program
@@ -118,7 +119,7 @@ async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promi
   });
 }
 
-/** Runs a command that ends by itself, and exits. Formats log lines for people if standard output is a terminal. */
+/** Runs a one-off command and exits. If standard output is a terminal, log lines are formatted for people. */
 async function runOnce(start: ApiStart): Promise<void> {
   const paint = paintFor(process.stdout, process.env);
   const writeLog = (line: string): void =>
@@ -128,7 +129,7 @@ async function runOnce(start: ApiStart): Promise<void> {
   await exitAfter(withDevelopmentPostgres(say, () => runApi(start, log)));
 }
 
-/** Exits with the service's exit code, even if something in the application would keep the process alive. */
+/** Exits with the service's exit code, even if the application has left timers or connections open. */
 async function exitAfter(service: Promise<number>): Promise<void> {
   process.exit(await service);
 }

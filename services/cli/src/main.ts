@@ -10,7 +10,7 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   const isWrongCall = error instanceof CommanderError;
-  // Commander prints the errors that it detects itself, but not those that actions throw.
+  // Commander prints its own errors, but not errors thrown by actions.
   if (!isWrongCall || error instanceof InvalidArgumentError)
     process.stderr.write(`longshore: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = isWrongCall ? (error.exitCode === 0 ? 0 : 2) : 1;

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { addHttpCommands } from './http-commands.js';
 import { addLocalCommands } from './local-commands.js';
 
-/** Creates the command-line interface. Exit codes: 0 for success, 1 if the work failed, 2 for invalid arguments. */
+/** Creates the `longshore` command with its subcommands. */
 export function createProgram(): Command {
   const program = new Command('longshore')
     .description('Background jobs on Postgres: develop, run the services, and call an installation')

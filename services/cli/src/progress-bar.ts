@@ -9,7 +9,7 @@ export class ProgressBar {
     this.#stream = stream;
   }
 
-  /** Draws the bar for `percent` (0 to 100), replacing the previous one. Truncates the message to one line. */
+  /** Draws the bar for `percent` (0 to 100), replacing the previous one. */
   draw(percent: number, message: string | null): void {
     const full = Math.round((percent / 100) * barWidth);
     const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
@@ -18,7 +18,7 @@ export class ProgressBar {
     this.#replaceBy(this.#bar);
   }
 
-  /** Writes a line above the bar. */
+  /** Erases the bar, calls `write`, and redraws the bar below the new output. */
   writeAbove(write: () => void): void {
     this.#replaceBy('');
     write();

@@ -21,7 +21,7 @@ import {
 } from '@longshore/service';
 import type { DashboardConfig } from './config.js';
 
-/** Starts the dashboard as a separate service. */
+/** Starts the dashboard service. It listens at once; the promise resolves when the storage is open. */
 export async function startDashboard(
   config: DashboardConfig,
   logger: Logger,
@@ -54,7 +54,7 @@ export async function startDashboard(
   );
   app.use((context) => {
     if (context.path !== '/') return;
-    // The redirect must be relative, because a gateway may have stripped a prefix. `redirect` would make it absolute.
+    // The redirect must be relative, because a gateway can strip a path prefix.
     context.status = 302;
     context.set('Location', `.${config.DASHBOARD_PATH}`);
   });

@@ -31,7 +31,7 @@ describe('the service dashboard', () => {
   });
 
   /**
-   * Starts the service and returns a client for it. Resolves once the service listens; the storage may not be open yet.
+   * Starts the service and returns a client for it. Resolves once the service listens, even if the storage is not open.
    */
   const start = async (environment: Readonly<Record<string, string>> = {}) => {
     const stream = new PassThrough();

@@ -22,13 +22,13 @@ const variables = Type.Object({
 
 export type WorkerConfig = Config<typeof variables>;
 
-/** The names of the environment variables of the worker service. */
+/** The names of the environment variables that the worker service reads. */
 export const workerVariables = Object.keys(variables.properties);
 
 /**
  * Reads the configuration of a worker from the environment.
  *
- * @throws {ConfigError} that lists every problem
+ * @throws {ConfigError} if a variable is invalid; the message lists every problem
  */
 export function readWorkerConfig(environment: Environment): WorkerConfig {
   return readConfig(variables, environment);

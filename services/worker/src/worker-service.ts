@@ -13,7 +13,7 @@ import {
 import Koa from 'koa';
 import type { WorkerConfig } from './config.js';
 
-/** Starts a job server as a separate service. To run more jobs at once, start several of these services. */
+/** Starts a job server with health and metrics routes. Resolves when the server is running. */
 export async function startWorker(
   config: WorkerConfig,
   logger: Logger,

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 const template = fileURLToPath(new URL('../template/', import.meta.url));
 
 /**
- * Maps the names of template files to their final names in the application. The template does not use the final names,
- * because npm treats files with these names specially when it publishes a package.
+ * Maps the names of template files to their names in the application. The template avoids the final names, because npm
+ * treats some of them specially when it publishes a package.
  */
 const renamed: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',
@@ -18,10 +18,10 @@ const renamed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes the files of a new application, including an `.env` with generated secrets for its containers.
+ * Writes the files of a new application, including an `.env` file with generated secrets.
  *
  * @param directory created if missing; its last segment becomes the name of the application
- * @throws {Error} if the directory is not empty, or its name is not a valid package name
+ * @throws {Error} if the directory contains anything besides `.git`, or its name is not a valid package name
  */
 export async function createApplication(directory: string): Promise<void> {
   const target = path.resolve(directory);

@@ -26,7 +26,7 @@ function install(directory: string): void {
   const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund'], {
     cwd: directory,
     stdio: 'inherit',
-    shell: process.platform === 'win32', // on Windows, npm is a script, which needs a shell
+    shell: process.platform === 'win32', // on Windows, npm is a script and needs a shell
   });
   if (status !== 0) throw new Error(`npm install failed; run it again in ${directory}`);
 }

@@ -11,9 +11,9 @@ const Reason = Type.Object(
 );
 
 /**
- * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect immediately; cancelling a
- * paid order creates a cancellation, which staff approve or reject. A shipped order can be returned. After a return or
- * an approved cancellation, a job refunds the order.
+ * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect immediately. Cancelling a
+ * paid order creates a cancellation for staff to approve or reject. A shipped order can be returned. A job refunds
+ * returned orders and approved cancellations.
  */
 export const orders = defineResource(
   {

@@ -3,8 +3,8 @@ import { type Database, inTransaction, type Queryable } from '@longshore/resourc
 const tables = ['store', 'customer', 'customer_group', 'order', 'car', 'ticket'];
 
 /**
- * Fills the shop, if it is empty, with `orders` example orders and matching customers, stores and other rows. If several
- * processes call this at once, only one of them fills the shop.
+ * Fills an empty shop with `orders` example orders and matching customers, stores and other rows. A lock makes
+ * concurrent calls wait for each other.
  *
  * @param replace whether to delete all rows first
  */
@@ -140,8 +140,7 @@ function statements({ orders, customers, stores, cars, tickets }: Counts): reado
             'Quay ' || 1 + n % 200 || ', ' || s.city, case when n % 5 = 0 then 'Ring the bell twice' end, ${day('n % 365')}
      from generate_series(1, ${orders}) n
      join (select id, city, row_number() over (order by id) as place from shop.store) s on s.place = 1 + n % ${stores}`,
-    // Disables the trigger that computes the totals of orders: they are already set, and the trigger would take longer
-    // than everything else.
+    // Disables the trigger that computes order totals. The totals are already set, and the trigger is slow.
     'alter table shop.line_item disable trigger user',
     `insert into shop.line_item (id, order_id, product, quantity, price)
      select ${uuid('line', "n || '-' || line")}, ${uuid('order', 'n')}, ${pick(products, 'n + line')}, ${quantity}, ${price}

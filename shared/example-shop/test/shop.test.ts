@@ -11,7 +11,7 @@ interface Order {
   readonly total: number;
 }
 
-/** Returns the id of the job in the `Location` header of a 202 response. */
+/** Returns the id of the job in the `Location` header, or `no job`. */
 function jobIn(headers: Headers): string {
   return /\/api\/v1\/jobs\/([0-9a-f-]{36})$/.exec(headers.get('location') ?? '')?.[1] ?? 'no job';
 }
@@ -27,9 +27,9 @@ for (const kind of ['postgres', 'memory'] as const)
     const put = (path: string, json?: unknown): Promise<Answer> => shop.call('PUT', path, json);
 
     /**
-     * Returns the path of a non-empty collection named `child`: below the first item at `path` that has one.
+     * Returns the path of the first non-empty `child` collection below the items at `path`.
      *
-     * @throws {Error} if there is no such item
+     * @throws {Error} if all of these collections are empty
      */
     const filled = async (path: string, child: string, key = 'id'): Promise<string> => {
       const parents = (await get(path)).body as Readonly<Record<string, unknown>>[];
@@ -41,8 +41,7 @@ for (const kind of ['postgres', 'memory'] as const)
     };
 
     /**
-     * Returns all collections with their paths. A child collection is reached through a parent item that has at least
-     * one such child.
+     * Returns every collection with its path. Child collections in the result are not empty.
      */
     const collections = async (): Promise<{ path: string; resource: Resource }[]> => {
       const below = async (

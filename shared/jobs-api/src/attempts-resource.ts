@@ -3,7 +3,7 @@ import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import { AttemptItem, toAttemptItem } from './job-item.js';
 import { writtenByServers } from './not-allowed.js';
 
-/** `/jobs/{id}/attempts`: every run of a job, oldest first. */
+/** `/jobs/{id}/attempts`: the attempts of a job, oldest first. */
 export function attemptsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
   return defineResource({
     name: 'attempts',

@@ -4,7 +4,7 @@ import { apiError } from '@longshore/resources';
 /** How long a count is reused, in milliseconds. */
 const countMaxAgeMs = 1_000;
 
-/** Maximum number of queues with a cached count. When it is reached, the cache is cleared. */
+/** Number of cached queues at which the cache is cleared. */
 const maxQueues = 1_000;
 
 interface Count {
@@ -14,7 +14,7 @@ interface Count {
 }
 
 /**
- * Rejects jobs for queues that already have too many ready jobs. The ready jobs of a queue are counted at most once a
+ * Rejects jobs that would give a queue too many ready jobs. The ready jobs of a queue are counted at most once a
  * second. Jobs admitted between two counts are added to the earlier count.
  */
 export class Backlog {
@@ -22,7 +22,7 @@ export class Backlog {
   readonly #maxReadyJobs: number;
   readonly #counts = new Map<string, Promise<Count>>();
 
-  /** @param maxReadyJobs maximum number of ready jobs in a queue */
+  /** @param maxReadyJobs maximum number of ready jobs in a queue; `Infinity` for no limit */
   constructor(storage: Pick<JobStorage, 'jobs'>, maxReadyJobs: number) {
     this.#storage = storage;
     this.#maxReadyJobs = maxReadyJobs;
@@ -48,14 +48,14 @@ export class Backlog {
   }
 
   /**
-   * Returns the number of ready jobs in a queue, recounted at most once a second. If the database is too busy to count,
-   * returns the previous number. Concurrent callers share one count.
+   * Returns the cached count of a queue, or counts again if the cached count has expired. Concurrent callers share one
+   * count.
    */
   async #current(queue: string): Promise<Count> {
     const known = this.#counts.get(queue);
     const before = known === undefined ? undefined : await known;
     if (before !== undefined && before.untilMs > performance.now()) return before;
-    if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller is counting already
+    if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller has started to count
     if (this.#counts.size >= maxQueues) this.#counts.clear();
     const counting = this.#count(queue, before?.jobs ?? 0);
     this.#counts.set(queue, counting);
@@ -63,7 +63,7 @@ export class Backlog {
     return counting;
   }
 
-  /** Counts the ready jobs of a queue. If the database is too busy to count, returns `before` instead. */
+  /** Counts the ready jobs of a queue. If counting times out, uses `before` instead. */
   async #count(queue: string, before: number): Promise<Count> {
     const jobs = await this.#storage.jobs.count({ queue: [queue], state: ['enqueued'] }).then(
       ({ count }) => count,

@@ -19,14 +19,18 @@ export async function runBulkOperation(
   return endOf(bulk, await bulk.start(request, { audit }));
 }
 
-/** Stores a bulk operation in a transaction and runs it after the commit; if this process dies, servers continue it. */
+/**
+ * Stores a bulk operation in a transaction, and runs it in the background after the commit. If this process dies,
+ * servers continue the operation.
+ */
 export async function runBulkOperationAfterCommit(
   bulk: BulkOperations,
   request: BulkRequest,
   { transaction, audit }: { transaction: Transaction; audit: ActionOptions<BulkOperation>['audit'] },
 ): Promise<void> {
   const operation = await bulk.start(request, { transaction, audit });
-  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // the failure is stored with the operation
+  // Ignores a failure here, because the operation stores it.
+  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined));
 }
 
 async function endOf(bulk: BulkOperations, { id, action }: BulkOperation): Promise<BulkOperation> {

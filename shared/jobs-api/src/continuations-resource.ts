@@ -44,8 +44,8 @@ export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resour
 }
 
 /**
- * Loads the arguments and results of a page's items, and drops the items that do not fit into the size limit. Fills the
- * page in paging direction: from the first item when paging forward, from the last when paging backward.
+ * Loads the arguments and results of a page's items. Leaves out items beyond the size limit: the last ones when paging
+ * forward, the first ones when paging backward.
  */
 async function loadFullItems(
   storage: Pick<JobStorage, 'jobs'>,

@@ -13,7 +13,7 @@ import type { Static } from 'typebox';
 
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** Template for the definition of a job that this process does not define. Accepts any arguments. */
+/** Definition used for jobs that this process does not define. Accepts any arguments. */
 const unchecked = defineJob({ name: 'unchecked' });
 
 /** Converts request bodies into enqueue requests. */
@@ -28,7 +28,7 @@ export class EnqueueRequests {
   }
 
   /**
-   * Returns the definition of a job.
+   * Returns the definition of a job. The definition of an unknown job accepts any arguments.
    * @throws {ApiError} 42202 if the application does not define the job, and unknown jobs are not accepted
    */
   definitionOf(name: string): JobDefinition {
@@ -53,7 +53,8 @@ export class EnqueueRequests {
 }
 
 /**
- * Runs `work` for a request body. If the platform rejects the body, throws a 422; other errors are rethrown unchanged.
+ * Runs `work` for a request body. Converts invalid arguments, range errors and unknown parents to a 422. Rethrows all
+ * other errors unchanged.
  *
  * @param at the position of the body in the request, for messages, such as `[3]` or `jobs[3]`
  */
@@ -66,11 +67,10 @@ export async function withApiErrors<Result>(work: () => Promise<Result> | Result
 }
 
 /**
- * Converts several bodies to enqueue requests and runs `work` with all of them. If several bodies have unknown job
- * names, or several have invalid arguments, one 422 lists the problems of all of them, each with the position of its
- * body.
+ * Converts bodies to enqueue requests and runs `work` with them. One 422 lists all unknown job names. If all names are
+ * known, one 422 lists all invalid arguments. Each problem contains the position of the body.
  *
- * @param at returns the position of the body with an index, for messages; by default `[3]` for index 3
+ * @param at formats the index of a body for messages; by default, index 3 becomes `[3]`
  */
 export async function withEnqueueRequests<Result>(
   bodies: readonly NewJobBody[],
@@ -83,8 +83,7 @@ export async function withEnqueueRequests<Result>(
     try {
       return await work(given);
     } catch (error) {
-      // The client reports only the first job with invalid arguments, so all arguments are checked again to report
-      // every problem.
+      // The client reports only the first job with invalid arguments. Checks all arguments to report every problem.
       if (error instanceof InvalidArgumentsError)
         await mapCollectingProblemsInSlices(given, at, ({ definition, args }) => definition.check(args));
       throw error;
@@ -95,8 +94,8 @@ export async function withEnqueueRequests<Result>(
 type Place = (index: number) => string;
 
 /**
- * Runs `work` for each entry of a list. Throws the problems of all entries together, each with the position of its
- * entry.
+ * Runs `work` for each entry of a list. Throws one error with the problems of all entries. Each problem contains the
+ * position of the entry.
  */
 export function mapCollectingProblems<Given, Result>(
   list: readonly Given[],

@@ -69,8 +69,7 @@ export function jobEventsResource(events: JobEvents): Resource {
 /**
  * Converts a stream of job events to server-sent events.
  *
- * @param filter selects the events that the caller may see; it is needed because a job can move to a queue outside the
- *   caller's scope
+ * @param filter selects the events to send, because a job can move to a queue outside the caller's scope
  */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
@@ -90,7 +89,7 @@ async function* inServerSentEvents(
 
 /**
  * Parses the `Last-Event-ID` header; `null` if it is absent.
- * @throws {ApiError} 40003 if no stream can have sent this id
+ * @throws {ApiError} 40003 if the value is not an event id
  */
 function placeOf(lastEventId: string | undefined): Date | null {
   if (lastEventId === undefined) return null;
@@ -101,6 +100,7 @@ function placeOf(lastEventId: string | undefined): Date | null {
 
 function toEventFilter(filters: readonly Filter[]): EventFilter {
   return Object.fromEntries(
-    filters.map(({ parameter, values }) => [parameter, values.map((value) => value as JobState)]), // checked by the schema
+    // The schema has checked the values.
+    filters.map(({ parameter, values }) => [parameter, values.map((value) => value as JobState)]),
   );
 }

@@ -68,7 +68,7 @@ export function text({ min, max }: Bounds, description?: string): Type.TString {
   });
 }
 
-/** Makes the schema of a field nullable. The field is always present, and null if it has no value. */
+/** Returns a schema that also accepts `null`. */
 export function nullable<Schema extends Type.TSchema>(
   schema: Schema,
   options: Type.TSchemaOptions = {},
@@ -85,8 +85,7 @@ export function toTime(date: Date | null): string | null {
 
 /**
  * Returns the creation time of a job or batch. The time is taken from the id, because lists are sorted and filtered by
- * id. If the id contains no time, returns `createdAt` instead. That is the start of the transaction, so it can order
- * jobs differently from their ids.
+ * id. Falls back to `createdAt` if the id contains no time.
  */
 export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
   return (timeOfId(id) ?? createdAt).toISOString();

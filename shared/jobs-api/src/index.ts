@@ -43,7 +43,7 @@ export interface JobsApiOptions {
   >;
   readonly client: JobClient;
   /**
-   * Provides the events of `storage`; by default, created for this API. Close it before the HTTP listener, so that
+   * Provides the events of `storage`; created for this API by default. Close it before the HTTP listener, so that
    * requests waiting for events get a response.
    */
   readonly events?: JobEvents;
@@ -55,10 +55,7 @@ export interface JobsApiOptions {
    * Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected with 429. Unlimited by default.
    */
   readonly maxBacklog?: number;
-  /**
-   * Whether callers must give a reason when they pause something, or delete items of the job platform; `false` by
-   * default.
-   */
+  /** Whether calls that pause or delete something must give a reason; `false` by default. */
   readonly requiresReasons?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 
-/** The fields of an existing job that only the platform writes. */
+/** The fields of an existing job that callers cannot change. */
 export const serverSet = [
   'id',
   'name',
@@ -43,8 +43,8 @@ export class JobEditor {
 
   /**
    * Changes one job; resolves to `undefined` if there is no such job.
-   * @throws {ApiError} 412 if a condition does not hold, 422 if the new fields are invalid, 40902 if the job is running
-   * or finished
+   * @throws {ApiError} 412 if a precondition fails, 422 if the new fields are invalid, 40902 if the job is running or
+   *   finished
    */
   async one(id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> {
     const edited = await this.#edit([id], async (current) => {
@@ -55,8 +55,8 @@ export class JobEditor {
   }
 
   /**
-   * Changes all jobs or none, and returns them in the order of the changes. Throws as {@link one} does, and 40402 if a
-   * job does not exist.
+   * Changes all jobs or none, and returns them in the order of the changes. Throws like {@link one}; in addition, 40402
+   * if a job does not exist.
    */
   all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
     const ids = changes.map(({ id }) => id);

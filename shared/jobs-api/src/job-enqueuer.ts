@@ -34,8 +34,7 @@ export interface NewBatchBody {
 }
 
 /**
- * Enqueues the jobs that request bodies describe. The storage may combine the jobs of concurrent requests into one
- * write. The response to a request is sent once its jobs are durable. New jobs are not read back for the response.
+ * Enqueues the jobs described by request bodies. The storage can combine concurrent requests into one write.
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
@@ -59,9 +58,11 @@ export class JobEnqueuer {
    * Enqueues a job and returns it, or returns the existing job with the same key.
    *
    * @param caller a caller without a row scope can see all queues
-   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the existing job with
-   *   the same key has been deleted
+   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the existing job is
+   *   deleted before it can be read
    * @throws {KeyHolderHiddenError} if the existing job with the same key has been deleted, or the caller may not see it
+   * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
+   * @throws {IdempotencyConflictError} if the idempotency key was used for a different request
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
@@ -75,7 +76,7 @@ export class JobEnqueuer {
     return enqueued.created ? item : new Existing(item);
   }
 
-  /** Enqueues all jobs or none; throws as {@link one} does. */
+  /** Enqueues all jobs or none. Throws like {@link one}. */
   async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > maxJobs) throw apiError(42202, `the body must have at most ${maxJobs} jobs`);
     const enqueued = await withEnqueueRequests(bodies, this.#requests, async (requests) => {
@@ -83,15 +84,17 @@ export class JobEnqueuer {
       const scoped = await mapInSlices(requests, (request) => requiringVisibleExisting(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
-    // If several entries of the array have the same key, each of them returns the job that was created for that key, in
-    // its initial state.
+    // If several entries have the same key and one of them creates a job, all of them return the new job.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
     const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
     return Promise.all(items.map(async (item, place) => item ?? found(place)));
   }
 
-  /** Enqueues a batch with all of its jobs, or nothing; throws as {@link one} does. */
+  /**
+   * Enqueues a batch with all of its jobs, or nothing.
+   * @throws {ApiError} 422 if the platform rejects a job, 42901 if a queue is full
+   */
   async batch(
     { jobs, callback, ...rest }: NewBatchBody,
     { rowScope: scope, transaction }: Caller = {},
@@ -129,7 +132,7 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
 }
 
 /**
- * Restricts a request to what its caller may see: parents in queues outside `scope` are treated as unknown. Without a
+ * Restricts a request to the queues that the caller may see: parents in other queues are treated as unknown. Without a
  * scope, the request is unchanged.
  */
 function withVisibleQueues(

@@ -4,7 +4,7 @@ import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { members, Name, nullable, Tag, Time } from './fields.js';
 
-/** An event of a job, as the API shows it. Fields that do not apply to its kind are null. */
+/** A job event in the API. Fields that do not apply to the event's kind are null. */
 export const JobEventItem = Type.Object({
   kind: Type.Enum(['state', 'progress', 'log']),
   jobId: Type.String({ format: 'uuid' }),
@@ -36,7 +36,7 @@ const names = Object.keys(JobEventItem.properties);
 /**
  * Converts a job event to a server-sent event.
  *
- * @param resumeAt where a client resumes after it has received the event; sent as the id of the server-sent event
+ * @param resumeAt sent as the event id; a client that reconnects with this id continues after the event
  */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
   return { event: event.kind, id: resumeAt.toISOString(), data: toItem(event) };

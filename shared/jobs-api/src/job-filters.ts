@@ -51,8 +51,8 @@ export const jobFilters = {
 } as const;
 
 /**
- * Converts a selection to a filter of the job store; `null` if no job can match. A path such as `/queues/mail/jobs`
- * adds a filter that a job must match in addition to those in the query.
+ * Converts a selection to a job filter; `null` if no job can match. If the path and the query filter by the same field,
+ * as in `/queues/mail/jobs?queue=mail`, a job must match both.
  */
 export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'search'>): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
@@ -87,8 +87,8 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
 }
 
 /**
- * Converts a time in a query to a bound in the job store. Bounds in the API are inclusive and in milliseconds, but the
- * upper bound of the store is exclusive. A time outside the range that jobs can have is clamped to it.
+ * Converts a time in a query to a bound in the job store. Bounds in the API are inclusive, but the upper bound of the
+ * store is exclusive. Clamps the result to `timeBounds`.
  */
 function boundOf(time: string, match: Filter['match']): Date {
   return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));

@@ -22,7 +22,7 @@ const LogItem = Type.Object({
 
 type Item = Static<typeof LogItem>;
 
-/** Maximum number of log lines that a search examines: only the latest ones are searched. */
+/** How many of the latest log lines a search examines. */
 const maxSearched = 10_000;
 
 /** `/jobs/{id}/logs`: the lines that a job's handler logged, in the order of writing. */
@@ -53,7 +53,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
   });
 }
 
-/** Reads the lines of a job's log that a query selects. */
+/** Reads the log lines of a job that match a query. */
 class JobLog {
   readonly #storage: Pick<JobStorage, 'reports'>;
   readonly #jobId: string;

@@ -4,8 +4,8 @@ import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 
 /**
- * Maximum number of due times in the list. There is a limit because a schedule has no end, and finding a due time takes
- * up to half a millisecond.
+ * Maximum number of due times in the list. Limited because most schedules have no end, and each due time takes time to
+ * calculate.
  */
 const maxOccurrences = 100;
 
@@ -44,8 +44,8 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
 }
 
 /**
- * Returns the next due times. If the schedule is invalid, returns an empty list; this can happen if the schedule was
- * written to the database directly.
+ * Returns the next due times; none if the schedule is invalid. A schedule written directly to the database can be
+ * invalid.
  */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {

@@ -25,13 +25,13 @@ export const pauseFields = {
   ),
 };
 
-/** The note that the API reference adds to every operation that pauses something. */
+/** The note on pause operations in the API reference. */
 export const pauseNote =
   'If it is already paused, a call with another reason or end replaces these; otherwise it has no effect.';
 
 export const pauseFieldNames = ['pausedAt', 'pausedBy', 'pauseReason', 'pausedUntil'] as const;
 
-/** Returns the schema of the body of an operation that pauses something. */
+/** Returns the body schema of pause operations. */
 export function pauseBody(requiresReason: boolean) {
   return Type.Object(
     {

@@ -3,7 +3,7 @@ import type { CallContext } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { text } from './fields.js';
 
-/** The reason that a caller gives for an action. */
+/** A caller's reason for an action, recorded in the audit log. */
 export const Reason = text(bounds.reasonLength, 'Why; kept in the audit log');
 
 /** The request body of an operation that takes only an optional reason. */
@@ -16,7 +16,7 @@ const origin = { via: 'api' } as const;
 
 /** An action taken over the API, as recorded in the audit log. */
 export interface ApiAction {
-  /** The name of the action, the same as in the dashboard: `queues/pause`. */
+  /** The name of the action, as in the dashboard's audit entries: `queues/pause`. */
   readonly action: string;
   readonly target: string;
   readonly reason: string | undefined;
@@ -25,7 +25,7 @@ export interface ApiAction {
 /**
  * Returns the `audit` option for an action: a function that creates the audit entry from the action's result.
  *
- * @param isEffective whether the action changed something, given its result
+ * @param isEffective returns whether the action changed something
  */
 export function audited<Result>(
   { principal }: CallContext,

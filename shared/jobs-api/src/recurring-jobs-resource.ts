@@ -61,8 +61,8 @@ export function recurringJobsResource(
   requiresReason: boolean,
 ): Resource {
   /**
-   * Returns a recurring job with the fields of a request body. Keeps what a body cannot contain: the tags, and the
-   * concurrency key unless the job's name or arguments change.
+   * Returns a recurring job with the fields of a request body. Keeps the current tags. Keeps the current concurrency
+   * key if the job's name and arguments stay the same.
    */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(requests, fields);
@@ -236,7 +236,7 @@ function checkOf(check: Check<Item> | undefined): ControlOptions<RecurringJob> {
 
 /**
  * Runs `work` and rethrows its errors.
- * @throws {ApiError} 40902 instead, if `work` failed because the recurring job is defined in an application's code
+ * @throws {ApiError} 40902 if a recurring job is defined in an application's code
  */
 async function owned<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

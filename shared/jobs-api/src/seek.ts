@@ -8,7 +8,6 @@ interface StoragePage {
   readonly after?: string;
 }
 
-/** The rows that the storage returned for a page. */
 interface Found<Item> {
   readonly rows: readonly Item[];
   /** Whether rows were left out because they would exceed the size limit. */
@@ -16,7 +15,7 @@ interface Found<Item> {
 }
 
 /**
- * Reads a page of a collection that is sorted by id. The page starts at an offset or at a cursor.
+ * Reads a page of a collection that is sorted by id. The page starts at an offset or after a cursor.
  *
  * @param read reads rows in either order, starting at an offset or after an id
  */

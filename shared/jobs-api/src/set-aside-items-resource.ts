@@ -86,8 +86,7 @@ export function setAsideItemsResource(setAside: SetAside, requiresReason: boolea
             ),
           });
           if (item === null) return undefined;
-          // Falls back to the item that `retry` returned: retrying deletes an item that belongs to a bulk operation, so
-          // it cannot be read again.
+          // Retrying an item of a bulk operation deletes the item. The response is then the item from before.
           return toItem((await setAside.find(id, transaction)) ?? item);
         },
       },

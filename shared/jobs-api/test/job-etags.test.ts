@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 
-/** A request that may change a job. Earlier steps determine whether it is allowed and whether it changes anything. */
+/** A request that can change a job, depending on the job's state. */
 const step = fc.oneof(
   fc.record({ method: fc.constant('PATCH'), path: fc.constant(''), body: patch() }),
   fc.record({

@@ -19,8 +19,8 @@ import { scenesOf } from './scenes.js';
  *     tsx -C source screenshots/main.ts [folder] [--only name]… [--kept]
  *
  * With `--only`, takes only the screenshots with names that begin with `name`, such as `jobs-light` or `queue`. With
- * `--kept`, takes only the screenshots that are committed to the repository, and writes them to docs/images unless
- * `folder` is given. The story's clock is fixed to a Monday, so that screenshots of an unchanged page look alike.
+ * `--kept`, takes only the screenshots that are committed to the repository, and writes them to docs/images by default.
+ * The story's clock is fixed to a Monday, so that screenshots of an unchanged page look alike.
  */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
 const { positionals, values } = parseArgs({

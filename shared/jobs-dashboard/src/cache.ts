@@ -3,19 +3,17 @@ import { soon, SOON_MS } from './reading/deadline.js';
 
 const MAX_ENTRIES = 1_000;
 /**
- * The pause before {@link Cache.readSoon} repeats a read, as a multiple of the time that the read took. With ten, one
- * open list keeps a core of the database busy for about a tenth of the time.
+ * The pause before {@link Cache.readSoon} repeats a read, as a multiple of the duration of the read. With ten, one open
+ * list occupies a core of the database server for about a tenth of the time.
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** If a value is older than intended by more than this, in milliseconds, pages show its age. */
+/** Pages show the age of a value that is older than intended by more than this, in milliseconds. */
 const OVERDUE_MS = 30_000;
-/**
- * How long {@link Cache.readSoon} keeps a value, in milliseconds. Viewers rarely wait longer before they reload a page.
- */
+/** How long {@link Cache.readSoon} keeps a value, in milliseconds. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** A cached value that {@link Cache.readSoon} returns, with its age if that matters. */
+/** The result of {@link Cache.readSoon}. */
 export interface Known<T> {
   readonly value: T;
   /** When the value was read, if that is much longer ago than intended; `null` otherwise. */
@@ -109,9 +107,9 @@ export class Cache {
   }
 
   /**
-   * Like {@link read}, but a value that takes longer than 5 ms to read can also be returned when it is stale, for as
-   * long again as it was fresh. It is then refreshed in the background, after the response has been sent
-   * (stale-while-revalidate, RFC 5861).
+   * Like {@link read}, but can also return a stale value. The value is then refreshed in the background
+   * (stale-while-revalidate, RFC 5861). A value can be stale for as long as it was fresh. A value that can be read
+   * within 5 ms is never returned stale.
    */
   readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
     const entry = this.#entry(key);
@@ -125,9 +123,9 @@ export class Cache {
   }
 
   /**
-   * Returns the value if it is fresh or can be read within 5 ms. Otherwise, returns the last known value if it is at
-   * most five minutes old, or else `undefined`. A value that takes longer than 5 ms to read is refreshed in the
-   * background, after a pause ten times as long as the last read (a minute at most).
+   * Returns the value if it is fresh or can be read within 5 ms. Otherwise, returns the last known value, or
+   * `undefined` if there is none from the last five minutes. A value is fresh for ten times as long as the read took,
+   * up to a minute. A slow read continues in the background.
    *
    * @throws the error of `load`, if it fails within 5 ms
    */
@@ -159,7 +157,7 @@ export class Cache {
     return pending === null ? undefined : ((await pending) as T);
   }
 
-  /** Removes all entries, including reads in progress. Called after every action, so that pages show its effect. */
+  /** Removes all entries, including reads in progress. Called after every action, so that pages show the new state. */
   clear(): void {
     this.#entries.clear();
   }
@@ -222,8 +220,8 @@ export class Cache {
   }
 
   /**
-   * Queues a read of the value, unless such a read is queued or in progress. When the queued read's turn comes, it is
-   * skipped if the value has been refreshed or the cache has been cleared.
+   * Queues a read of the value, unless such a read is queued or in progress. The queued read is skipped if the value
+   * has been refreshed or the cache has been cleared in the meantime.
    */
   #refresh<T>(queue: RefreshQueue, { key, entry, load, lifetime }: Refresh<T>): void {
     if (entry.isQueued || entry.pending !== null) return;
@@ -262,7 +260,6 @@ function restMs(tookMs: number): number {
   return Math.min(REST_FACTOR * tookMs, MAX_REST_MS);
 }
 
-/** The lifetime of values from {@link Cache.readSoon}. */
 const readSoonLifetime: Lifetime<unknown> = {
   freshMs: (_value, tookMs) => restMs(tookMs),
   staleMs: (freshMs, tookMs) => MAX_AGE_MS - tookMs - freshMs,

@@ -4,7 +4,7 @@ import { createDashboard } from './dashboard.js';
 import { BasePath } from './http/base-path.js';
 import type { DashboardOptions } from './options.js';
 
-/** The options of {@link createDashboardHandler}. */
+/** The options of {@link createDashboard}, and options of the request handler. */
 export interface DashboardHandlerOptions extends DashboardOptions {
   /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted. Defaults to `false`. */
   readonly trustProxy?: boolean;

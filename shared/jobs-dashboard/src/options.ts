@@ -16,7 +16,7 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   readonly control?: DashboardControl | undefined;
   /** Called after each completed action, for example to log it. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
-  /** Called on each sign-in, sign-out, wrong password or refusal. */
+  /** Called on each sign-in, sign-out, wrong password and denied access. */
   readonly onAccess?: OnAccess | undefined;
   /** The path of the dashboard, as this application sees it. Defaults to `/job-dashboard`. */
   readonly path?: string | undefined;
@@ -37,35 +37,35 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   /** A custom function that authorizes each request. */
   readonly authorize?: Authorize | undefined;
   /**
-   * The secret that the key for signing sessions and forms is derived from. By default, the key is derived from the
-   * client secret or the plain-text passwords; it is random if there are none, or if a password is configured as a
-   * hash. Set `secret` if several processes serve the same dashboard and the default key would be random.
+   * The secret for deriving the key that signs sessions and forms. By default, the key is derived from the client
+   * secret or the plain-text passwords. It is random if there are none, or if a password is configured as a hash. Set
+   * `secret` if several processes serve the same dashboard and the default key would be random.
    */
   readonly secret?: string | undefined;
   /**
-   * Whether this is production. In production, even direct loopback clients have no access unless an authentication
-   * method is configured. By default, the `env` of the Koa application decides; Koa takes it from `NODE_ENV`.
+   * Whether this is production. Production gives access only through a configured authentication method, even to
+   * loopback clients. By default, the `env` of the Koa application decides; Koa takes it from `NODE_ENV`.
    */
   readonly production?: boolean | undefined;
   /** Whether actions that pause, delete or discard something require a reason. Defaults to `false`. */
   readonly requireReasons?: boolean | undefined;
-  /** Values under matching keys are shown as “redacted”. By default, keys that look like secrets match. */
+  /** Matches the keys whose values are shown as “redacted”. By default, keys that look like secrets match. */
   readonly redact?: RegExp | undefined;
   /**
    * Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. Defaults to
    * 2000.
    */
   readonly readTimeoutMs?: number | undefined;
-  /** Maximum number of open streams of running jobs. For further viewers, the page polls instead. Defaults to 100. */
+  /** Maximum number of open event streams. Pages of further viewers poll instead. Defaults to 100. */
   readonly maxStreams?: number | undefined;
-  /** Ends all streams and exports when it is aborted, so that they do not delay the shutdown of a server. */
+  /** Ends all streams and exports when aborted, so that they do not delay the shutdown of a server. */
   readonly closing?: AbortSignal | undefined;
-  /** How long all viewers of this process share the result of a read, in milliseconds. Defaults to 1000. */
+  /** How long the viewers of this process share the result of a read, in milliseconds. Defaults to 1000. */
   readonly cacheMs?: number | undefined;
   /**
-   * Returns the current time in milliseconds since 1970, for sessions, caches and the check of this machine's clock. By
-   * default, sessions and caches use the storage’s clock, and the check uses `Date.now`. The times shown always come
-   * from the storage’s clock.
+   * Returns the current time in milliseconds since 1970. Sessions, caches and the check of this machine's clock use it.
+   * By default, sessions and caches use the storage's clock, and the check uses `Date.now`. The times shown always come
+   * from the storage's clock.
    */
   readonly now?: (() => number) | undefined;
 }

@@ -1,23 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/**
- * How long a refresh waits before it starts, in milliseconds, so that the page that has triggered it is answered first.
- */
+/** Delay before each refresh, in milliseconds, so that the page that triggered the refresh is answered first. */
 const LEAD_MS = 100;
 
-/** The pause after a refresh, as a multiple of the time that the refresh took. */
+/** The pause after a refresh, as a multiple of the duration of the refresh. */
 const REST_FACTOR = 3;
 /** Maximum pause, in milliseconds. It applies, for example, if the clock is set forward during a refresh. */
 const MAX_REST_MS = 60_000;
 
 /**
- * Runs refreshes that no page waits for, one at a time and with pauses between them. However many lists are open, the
- * refreshes therefore use at most about a quarter of one CPU core of the database.
+ * Runs background refreshes one at a time, with pauses between them. The refreshes therefore use at most about a
+ * quarter of one CPU core of the database, however many lists are open.
  */
 export class RefreshQueue {
   readonly #now: () => number;
   readonly #rest: (ms: number) => Promise<unknown>;
-  /** Resolves when the next refresh may begin. */
+  /** Resolves when the next refresh can begin. */
   #free: Promise<unknown> = Promise.resolve();
 
   /** @param rest waits for a number of milliseconds; by default, with a timer that does not keep the process alive */
@@ -29,7 +27,7 @@ export class RefreshQueue {
     this.#rest = rest;
   }
 
-  /** Queues a refresh. Returns a promise that settles with its result. */
+  /** Queues a refresh. Settles like the promise that `refresh` returns. */
   add<T>(refresh: () => Promise<T>): Promise<T> {
     let startedAtMs = 0;
     const result = this.#free

@@ -4,7 +4,7 @@ import { type HttpResponse, overriding, type Overrides } from '@longshore/test-s
 import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The form field in which a confirmation page submits which jobs it has shown: here, two jobs. */
+/** The `confirmed` form field of a confirmation page that showed two jobs. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -31,9 +31,7 @@ describe('the audit', () => {
   });
   afterEach(() => site.close());
 
-  /**
-   * Wraps the storage so that a test can replace its methods at any time: each access applies the current `overrides`.
-   */
+  /** Wraps the storage so that each access applies the current `overrides`. A test can change them at any time. */
   const overridden = (storage: DashboardControl): DashboardControl =>
     new Proxy(storage, {
       get: (_, name): unknown => Reflect.get(overriding<DashboardControl>(storage, overrides), name),

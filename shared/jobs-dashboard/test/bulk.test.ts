@@ -14,7 +14,7 @@ const lists = [
   ['fingerprint', 'errorFingerprint'],
 ] as const;
 
-/** Reverses the escaping of the views, to read an attribute's value as browsers do. */
+/** Unescapes an attribute's value. */
 function plain(html: string): string {
   return html
     .replaceAll('&lt;', '<')
@@ -31,7 +31,7 @@ describe('a bulk action', () => {
   });
   afterEach(() => site.close());
 
-  /** Makes every filter match a job, because a confirmation page has a form only if at least one job matches. */
+  /** Makes every filter match one job. A confirmation page without matching jobs has no form. */
   const letSomeMatch = (): void => {
     site.story.storage.bulk.preview = async () => ({
       count: { count: 1, exact: true },
@@ -46,7 +46,7 @@ describe('a bulk action', () => {
   };
   const post = (path: string, form: string) =>
     site.http.post(path, form, { headers: { 'content-type': 'application/x-www-form-urlencoded' } });
-  /** Submits the form in a confirmation page's HTML as browsers do. Returns the path that it redirects to. */
+  /** Submits the form in a confirmation page's HTML as browsers do. Returns the path of the redirect. */
   const send = async (text: string): Promise<string> => {
     const [, action = ''] = /<form class="acts" method="post" action="([^"]+)"/.exec(text) ?? [];
     const fields = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
@@ -61,8 +61,8 @@ describe('a bulk action', () => {
     );
   };
   /**
-   * Submits the form of the confirmation page at this path, and runs the bulk operation to its end. Returns the path
-   * that the form redirects to.
+   * Submits the form of the confirmation page at this path, and completes the bulk operation. Returns the path of the
+   * redirect.
    */
   const confirm = async (path: string): Promise<string> => {
     const next = await send(await get(path));

@@ -10,7 +10,7 @@ describe('the cache', () => {
     nowMs = 0;
     loads = 0;
   });
-  /** Ends the current pause of the refresh queue that paused last: the pause before or after a refresh. */
+  /** Ends the latest pause of a refresh queue, either before or after a refresh. */
   let endPause: () => void = () => undefined;
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
@@ -164,7 +164,7 @@ describe('the cache', () => {
 describe('the cache, for parts that a page does not wait for', () => {
   let nowMs = 0;
   let known: Cache;
-  /** Ends the current pause of the refresh queue that paused last: the pause before or after a refresh. */
+  /** Ends the latest pause of a refresh queue, either before or after a refresh. */
   let endPause: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;
@@ -190,7 +190,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     return { value, end: async (value) => (settle(value), await settled()) };
   }
 
-  /** Starts a read that returns `value` after `tookMs` milliseconds on the test’s clock. */
+  /** Reads `value`. The read takes `tookMs` milliseconds on the test's clock. */
   async function readIn(tookMs: number, value: number, key = 'a'): Promise<void> {
     const reading = slowly<number>(key);
     await reading.value;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 const styles = new URL('../assets/styles/', import.meta.url);
 
-/** `pages.browser.ts` relies on this: at each width, it checks one of the two schemes only with the colour rules. */
+/** `pages.browser.ts` relies on this. At each width, it checks one of the two schemes only against the colour rules. */
 describe('The colour schemes', () => {
   it('differ in the values of colours only', async () => {
     const files = await readdir(styles);

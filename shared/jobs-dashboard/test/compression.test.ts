@@ -9,7 +9,7 @@ describe('compression', () => {
   let site: Site;
   before(async () => {
     site = await openSite();
-    // Waits until the overall state is known. From then on, all pages show it, and it no longer changes.
+    // Waits until pages show the overall state. After that, it does not change during the test.
     await eventually(
       async () => !/id="health"[^>]* hidden/.test((await site.http.get('/job-dashboard/jobs')).text),
     );
@@ -28,7 +28,7 @@ describe('compression', () => {
     });
 
   it('serves the same page to clients that accept it, in a quarter of the bytes', async () => {
-    // Waits until the page shows the number of warnings, so that the two requests below return the same page.
+    // Waits until the page shows the number of warnings. The two requests below then return the same page.
     await eventually(async () =>
       (await site.http.get('/job-dashboard/jobs')).text.includes(' warnings</span>'),
     );

@@ -21,12 +21,15 @@ export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control
   readonly env?: string;
   /** Whether the Koa application trusts the headers of a proxy. */
   readonly proxy?: boolean;
-  /** Returns the reader that the dashboard gets its data from; defaults to the story’s storage. */
+  /** Returns the reader for the dashboard. Defaults to the story's storage. */
   readonly read?: (story: Story) => DashboardReader;
   readonly control?: (story: Story) => DashboardControl;
 }
 
-/** Serves the dashboard under `/job-dashboard` in a Koa application that answers all other paths with “elsewhere”. */
+/**
+ * Serves the dashboard under `/job-dashboard` in a Koa application. The application answers all other paths with
+ * “elsewhere”.
+ */
 export async function openSite({
   env = 'test',
   proxy = false,
@@ -59,7 +62,7 @@ export async function openSite({
   return { story, http: httpClient(server.url), url: server.url, errors, close };
 }
 
-/** Returns the entity tag of a region in a page or fragment; by default, of the first region. */
+/** Returns the entity tag of a region in a page or fragment. Defaults to the first region. */
 export function etagIn(html: string, region = '[^"]+'): string {
   const [, etag = ''] = new RegExp(`data-region="${region}"[^>]* data-etag="([^"]+)"`).exec(html) ?? [];
   return etag.replaceAll('&#34;', '"');
@@ -70,7 +73,7 @@ export function listenerOf(app: Koa): RequestListener {
   return (request, response) => void handle(request, response);
 }
 
-/** Returns paths inside the dashboard: at least one for each kind of page. */
+/** Returns paths inside the dashboard, at least one for each kind of page. */
 export function pagePaths(story: Story): string[] {
   return [
     '/',
@@ -114,7 +117,7 @@ export function pagePaths(story: Story): string[] {
   ];
 }
 
-/** Returns a path that matches a route. Most of its parameters are ids and names from the story. */
+/** Returns a path that matches a route, mostly with ids and names from the story. */
 export function pathOf(route: string, story: Story): string {
   return route
     .replace(':id', story.doneId)

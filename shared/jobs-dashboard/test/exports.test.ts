@@ -25,7 +25,7 @@ describe('An export', () => {
   const args = `{"id":900719925474099312345,"token":"t-1","text":"${'x'.repeat(100_000)}"}`;
   let site: Site;
   let job: BriefJob;
-  /** Lists jobs in place of the storage; `null` to let the storage list them. */
+  /** Replaces the storage's `listBrief`, unless `null`. */
   let list: List | null = null;
   let range = all;
 
@@ -90,7 +90,7 @@ describe('An export', () => {
       asked.push(after);
       return [first, second, third].filter((id) => id < (after ?? 'g')).map((id) => ({ ...job, id }));
     };
-    // The first search of the failed jobs ends between the matches; the next one reaches the end.
+    // The first search ends between the matches. The second search reaches the end.
     range = (after) => ({ lastIds: after === undefined ? { failed: last } : {}, unfinished: [] });
     const { rows, complete } = await exported('jobs.json?words=ada');
     expect(rows.map(({ id }) => id)).to.deep.equal([first, second, third]);

@@ -16,7 +16,7 @@ describe('the result of an action', () => {
   afterEach(() => site.close());
 
   const get = (path: string): Promise<HttpResponse> => site.http.get(path);
-  /** Submits an action form. Returns the path and query that the response redirects to. */
+  /** Submits an action form. Returns the path and query of the redirect. */
   const act = async (path: string): Promise<string> => {
     const { text } = await get(`/job-dashboard/jobs/${site.story.failedId}`);
     const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];

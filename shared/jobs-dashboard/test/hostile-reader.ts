@@ -4,7 +4,7 @@ import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/stor
 import type { DashboardReader } from '../src/index.js';
 import { setAside } from './situation.js';
 
-/** Strings that would be dangerous on a page if they were not escaped. */
+/** Strings that would be dangerous on a page without escaping. */
 export const hostileTexts = [
   '<script>alert(1)</script>',
   '"><img src=x7 onerror=alert(1)>',
@@ -22,7 +22,7 @@ export const hostileTexts = [
   '<x7>'.repeat(300),
 ];
 
-/** Wraps a reader and replaces the strings that jobs, servers or other users can choose with `text`. */
+/** Wraps a reader so that `text` replaces the strings that jobs, servers or users can choose. */
 export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
@@ -126,7 +126,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         return operation === null ? null : hostileBulk(operation);
       },
       list: async (query) => (await reader.bulk.list(query)).map(hostileBulk),
-      // Filters only by state, because the other filters contain the hostile text, which no stored job matches.
+      // Filters only by state. The other filters contain the hostile text, so no stored job would match.
       preview: ({ action, filter: { state } }) =>
         reader.bulk.preview({ action, filter: state === undefined ? {} : { state } }),
     },

@@ -4,7 +4,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The form field in which a confirmation page submits which jobs it has shown: here, two jobs. */
+/** The `confirmed` form field of a confirmation page that showed two jobs. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',

@@ -8,9 +8,7 @@ import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
-/**
- * The routes of all pages, documents, exports, streams and actions. Other tests submit actions with a valid form.
- */
+/** The routes of all pages, documents, exports, streams and actions. */
 const routes = [
   ...[...Object.keys(pages), ...Object.keys(documents), exportPath, streamPath].map((route) => ({
     route,
@@ -19,7 +17,7 @@ const routes = [
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
-/** Returns the expected status of a request without a form. Without its form, an action is rejected for every role. */
+/** Returns the expected status of a request without a form. Actions without a form are rejected for every role. */
 function statusFor(role: string | null, acts: boolean, method: string): number {
   if (role === null) return 403;
   if (acts) return method === 'POST' ? 403 : 405;
@@ -29,8 +27,8 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * Returns the expected status of a request to the route that sets the density. Every role may post to it, and no CSRF
- * token is needed.
+ * Returns the expected status of a request to the route that sets the density. Every role can use it without a CSRF
+ * token.
  */
 function statusOfDisplay(role: string | null, method: string): number {
   if (role === null) return 403;
@@ -38,8 +36,8 @@ function statusOfDisplay(role: string | null, method: string): number {
 }
 
 /**
- * The expected statuses of the sign-in routes for requests without a valid form, by path; `undefined` for methods that
- * have no route.
+ * The expected statuses of requests without a valid form to the sign-in routes, by path; `undefined` for unsupported
+ * methods.
  */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
   '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],

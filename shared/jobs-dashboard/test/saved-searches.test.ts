@@ -40,7 +40,7 @@ describe('A saved search', () => {
       const [, action = '', given = ''] = form ?? [];
       const entities: Record<string, string> = { '&#34;': '"', '&lt;': '<', '&gt;': '>' };
       const decoded = given.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity);
-      // Resolves the form's URL against the page's, as browsers do.
+      // Resolves the form's URL against the page's URL, as browsers do.
       const { pathname } = new URL(action, `${site.url}/job-dashboard/`);
       expect(await send(pathname.slice('/job-dashboard/'.length), { name: decoded })).to.equal(303);
       expect(await site.story.storage.savedSearches.list()).to.deep.equal([]);

@@ -3,8 +3,8 @@ import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jo
 import type { ManualClock } from '@longshore/test-support';
 
 /**
- * Timeout of servers and leases while a storage is being seeded, in milliseconds. It is long, so that no server or
- * lease expires when seeding advances the clock in large steps.
+ * Timeout of servers and leases while a storage is being seeded, in milliseconds. It is long, so that none expires when
+ * seeding advances the clock in large steps.
  */
 export const SEED_TIMEOUT_MS = 24 * 3_600_000;
 
@@ -15,15 +15,15 @@ interface NewJobText {
   maxAttempts?: number;
   inMs?: number;
   tags?: string[];
-  /** The id of a job that must succeed before this job may run. */
+  /** The id of a job that must succeed before this job can run. */
   after?: string;
 }
 
-/** Memory storage with a manual clock, so that all times in its seeded history are the same in every run. */
+/** Memory storage with a manual clock, so that all seeded times are the same in every run. */
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
   #leasesEndAt: Date | undefined;
-  /** When each job was last started, in milliseconds since the epoch, by job id. */
+  /** When each job was last started, in milliseconds since 1970, by job id. */
   readonly #started = new Map<string, number>();
 
   constructor(clock: ManualClock) {
@@ -33,7 +33,7 @@ export class SeededStorage extends MemoryStorage {
     this.#keepLeases();
   }
 
-  /** Makes servers appear to have sent a heartbeat seconds ago, no matter how far the clock has been advanced. */
+  /** Makes servers appear to have sent a heartbeat seconds ago, however far the clock has been advanced. */
   #keepServersAlive(): void {
     const list = this.servers.list.bind(this.servers);
     this.servers.list = async () =>
@@ -44,7 +44,7 @@ export class SeededStorage extends MemoryStorage {
       }));
   }
 
-  /** Makes leases appear to expire 28 seconds after the first read of a lease, as if just renewed. */
+  /** Makes leases appear freshly renewed. They expire 28 seconds after the first read of a lease. */
   #keepLeases(): void {
     const find = this.leases.find.bind(this.leases);
     this.leases.find = async (job) => {

@@ -11,10 +11,7 @@ import {
 import { plainText } from '../src/format/plain-text.js';
 import type { Sentence } from '../src/format/sentence.js';
 
-/**
- * The current time in the tests that use this file. The factory functions below return typical objects. Their argument
- * replaces some of the members.
- */
+/** The current time in tests. Each factory function below returns a typical object; its argument replaces members. */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');
 export const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
 export const counts = {
@@ -136,7 +133,6 @@ export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
 });
 export const failure = { name: 'TypeError', message: 'x', stack: null };
 
-/** Returns a sentence as plain text, as of `nowMs`. */
 export function read(sentence: Sentence): string {
   return plainText(sentence, nowMs);
 }

@@ -18,7 +18,7 @@ class Reads<T> {
     return this.#ends.length;
   }
 
-  /** Ends all running reads with this value, then waits until pending promise callbacks have run. */
+  /** Ends all running reads with this value, then waits for pending promise callbacks. */
   async end(value: T): Promise<void> {
     for (const end of this.#ends.splice(0)) end(value);
     await new Promise(setImmediate);

@@ -8,10 +8,7 @@ const refused = {
   stack: null,
 };
 
-/**
- * Enqueues a batch of twelve mailing jobs, and a report job that runs when all of them have finished. Returns the
- * batch's id.
- */
+/** Enqueues a batch of twelve mailing jobs, and a report job that runs after them. Returns the batch's id. */
 export async function seedBatch(storage: SeededStorage): Promise<string> {
   const id = newId(storage.manualClock.now());
   const jobs = Array.from({ length: 12 }, (_each, index) => ({
@@ -29,10 +26,7 @@ export async function seedBatch(storage: SeededStorage): Promise<string> {
   return id;
 }
 
-/**
- * Starts eight jobs of the batch. Afterwards, six of these are done, one has failed because a mailbox is full, and one
- * is still running.
- */
+/** Starts eight jobs of the batch. Six succeed, one fails because a mailbox is full, and one keeps running. */
 export async function startBatch(storage: SeededStorage, serverId: string): Promise<void> {
   for (let index = 0; index < 8; index += 1) {
     const claimed = await storage.start(serverId, newsletter);

@@ -12,7 +12,6 @@ const lines: readonly Line[] = [
   ['info', 'Page 90 of 214', { articles: 4_402 }],
 ];
 
-/** Reports progress and log lines of the running import job. */
 export async function reportImport(storage: SeededStorage, { claim }: ClaimedJob): Promise<void> {
   const now = storage.manualClock.now();
   await storage.reports.report([

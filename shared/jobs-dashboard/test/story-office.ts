@@ -3,7 +3,7 @@ import type { SeededStorage } from './seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** Adds batches, queue limits, audit entries and a bulk retry to the story. None of them causes a warning. */
+/** Adds batches, queue limits, audit entries and a bulk retry to the story. */
 export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
   await seedBatches(storage, serverId);
   await storage.queues.limit('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
@@ -48,7 +48,7 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
   }
 }
 
-/** Records some actions that operators took the day before. */
+/** Records actions that operators took the day before. */
 export async function seedAuditEntries(storage: SeededStorage): Promise<void> {
   for (const [who, action, target] of [
     ['linus', 'queues/pause', 'newsletter'],
@@ -95,7 +95,9 @@ async function seedActions(storage: SeededStorage): Promise<void> {
   });
 }
 
-/** Starts two jobs of the queue `orders`, its limit, and reports that the server is processing eight jobs. */
+/**
+ * Starts two jobs of the queue `orders`, as many as its limit allows. Reports that the server is processing eight jobs.
+ */
 export async function fillOrders(storage: SeededStorage, server: ServerRegistration): Promise<void> {
   for (let index = 0; index < 2; index += 1) await storage.start(server.id, 'orders');
   server.report(8);

@@ -9,7 +9,7 @@ const countStock = defineJob({
 });
 const nightlyReport = defineJob({ name: 'nightly-report', args: Type.Object({ apiToken: Type.String() }) });
 
-/** Adds the shop's recurring jobs. Returns the id of the one that fires most often. */
+/** Adds the shop's recurring jobs. Returns the id of the most frequent one. */
 export async function seedRecurring(storage: SeededStorage): Promise<string> {
   await storage.recurring.synchronize('shop', [
     defineRecurringJob({
@@ -45,7 +45,7 @@ export async function seedRecurring(storage: SeededStorage): Promise<string> {
   return 'count-stock';
 }
 
-/** Enqueues the jobs of due recurring jobs, and runs them. All of them must be in the queue `stock`. */
+/** Enqueues the jobs of due recurring jobs, and runs them. These jobs must be in the queue `stock`. */
 export async function fireRecurring(storage: SeededStorage, serverId: string): Promise<void> {
   const { fired } = await storage.recurring.fireDue(10);
   for (const _each of fired.flatMap(({ jobIds }) => jobIds)) {

@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 
 const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
 
-/** A seeded storage, and the ids of jobs and other objects in notable states. */
+/** A seeded storage, with the ids of jobs and other objects in notable states. */
 export interface Story {
   storage: SeededStorage;
   /** A job that succeeded on its first attempt. */
@@ -43,8 +43,8 @@ export interface Story {
 }
 
 /**
- * Seeds a storage with an hour and a half in the life of a small shop, up to `endMs`. With `busy`, the shop has more
- * work, and the story begins a day earlier.
+ * Seeds a storage with 90 minutes in the life of a small shop, up to `endMs`. With `busy`, the shop has more work, and
+ * the story begins a day earlier.
  */
 export async function seedStory(
   endMs: number = Date.parse('2026-03-01T14:05:00Z'),

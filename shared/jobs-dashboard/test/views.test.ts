@@ -13,7 +13,7 @@ const read = (folder: string): [string, string][] =>
     readFileSync(new URL(folder + name, root), 'utf8'),
   ]);
 
-/** Returns whether the code is a single call of `it.include` and nothing else. */
+/** Returns whether the code is nothing but a single call of `it.include`. */
 function isInclusion(code: string): boolean {
   const call = code.trim().replaceAll(/'[^']*'|"[^"]*"/g, "''");
   if (!call.startsWith('it.include(')) return false;

@@ -7,7 +7,7 @@ describe('times of a list in a zone', () => {
   const format = (...texts: string[]): string[] => {
     const times = texts.map((text) => new Date(text));
     const detail = detailOf(times, now);
-    // Removes commas, because their positions depend on the version of the locale data.
+    // Removes commas, because their positions depend on the locale data.
     return times.map((at) => timeIn('Europe/Berlin', at, detail).replaceAll(',', ''));
   };
 

@@ -57,7 +57,7 @@ import { setDistributedForms } from './connection/statement.js';
 /** Maximum time, in milliseconds, that each step of closing waits for running work. */
 const closeGraceMs = 3_000;
 
-/** Stores jobs in Postgres 15 to 18. Implements the whole storage contract, and connects on first use. */
+/** Stores jobs in Postgres 15 to 18. Connects on first use. */
 export class PostgresStorage implements JobStorage {
   readonly clock: DatabaseClock;
   readonly enqueuer: PostgresEnqueuer;
@@ -102,9 +102,9 @@ export class PostgresStorage implements JobStorage {
     const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
     // The event feed has separate connections, so that it never waits for searches.
     const feeds = new Database({ ...beside, poolSize: 2 }, searchPlans);
-    // Lookups have separate connections for two reasons. A transaction that looks up a queue's id on shared connections
-    // could wait forever: the last connection may be in use by a caller that waits for a lock of this transaction. And
-    // callers that wait for a job (`?wait`) would queue behind lists.
+    // Lookups have separate connections, so that calls that wait for a job (`?wait`) do not queue behind lists. Shared
+    // connections could also cause a deadlock. A transaction that looks up a queue's id could wait for the last
+    // connection, while that connection waits for one of the transaction's locks.
     const lookups = new Database({ ...beside, poolSize: 4 });
     const indexing = new Database({ ...beside, poolSize: 1 });
     const clock = new DatabaseClock(database);
@@ -115,7 +115,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // Reads jobs that are about to be changed, on the connections for writes.
+    // Reads jobs on the connections for writes, before the jobs are changed.
     const written = new PostgresJobReader(
       { database, searches, lookups: database },
       clock,
@@ -217,7 +217,7 @@ export class PostgresStorage implements JobStorage {
 
   async close(): Promise<void> {
     this.#limits.close();
-    // Each step is limited in time, because the database may be unresponsive. Closing the pools then cuts off work that
+    // Limits the time of each step, because the database may be unresponsive. Closing the pools then cuts off work that
     // is still running.
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, Promise.all([written, this.timings.store().catch(() => undefined)]));

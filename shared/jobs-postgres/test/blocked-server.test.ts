@@ -6,15 +6,12 @@ import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-/**
- * Server timeout, in milliseconds. Twice the minimum, because the heartbeat thread can be seconds late on a busy
- * machine.
- */
+/** Server timeout, in milliseconds. Twice the minimum, because heartbeats can be seconds late on a busy machine. */
 const serverTimeoutMs = 10_000;
 
 /**
- * Returns the source of a program that rescues jobs in a loop. At the end, the program prints how many times it
- * searched and how many dead servers and jobs it found.
+ * Returns the source of a program that rescues jobs in a loop until it receives input. It then prints how many times it
+ * searched, and how many dead servers and lost jobs it found.
  */
 const rescuer = (url: string): string => `
   import { PostgresStorage } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};

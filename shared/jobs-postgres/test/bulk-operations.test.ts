@@ -59,7 +59,7 @@ describe('Bulk operations on Postgres', () => {
 
   it('are deleted after 30 days, with all the jobs they recorded', async () => {
     await recordOld(12_000);
-    // Rejects statements that delete more than 10,000 rows, because these could take too long.
+    // The trigger rejects statements that delete more than 10,000 rows, because these could take too long.
     await database.query(`
       create function longshore.bound() returns trigger language plpgsql as $$
       begin

@@ -92,7 +92,7 @@ describe('Concurrency keys on Postgres', () => {
       await storage.completions.complete([
         { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
-    await storage.close(); // before this storage resolves the dependencies
+    await storage.close(); // this storage has not resolved the dependencies yet
     storage = new PostgresStorage({ url: database.url });
     await storage.maintenance.resolveDependencies(100);
     const next = await storage.claims.claim({

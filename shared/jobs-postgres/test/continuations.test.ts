@@ -180,7 +180,7 @@ describe('Continuations and batches on Postgres', () => {
     await client.enqueueMany(
       Array.from({ length: size }, () => ({ definition: childJob, args: {}, options })),
     );
-    const enqueuingMs = performance.now() - startedAt; // depends on how fast this machine is
+    const enqueuingMs = performance.now() - startedAt; // a measure of this machine's speed
     await resolveAll();
     await storage.completions.complete([{ claim: await claimOne(), outcome: done, hasMeta: true }]);
     // A statement that compares every job with every dependency takes seconds. A statement that looks up each job takes

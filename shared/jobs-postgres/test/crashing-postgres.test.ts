@@ -26,7 +26,7 @@ describe('A job that crashes Postgres', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Resolves to a connection as soon as Postgres has recovered and accepts connections. */
+  /** Connects as soon as Postgres accepts connections again. */
   function connected(): Promise<pg.Client> {
     return eventually(async () => {
       const client = new pg.Client(postgres.url);
@@ -36,7 +36,7 @@ describe('A job that crashes Postgres', () => {
     });
   }
 
-  /** Returns a function that kills a backend, so that Postgres loses its shared memory and recovers from the WAL. */
+  /** Returns a function that kills a backend and waits for recovery. The crash makes Postgres recover from the WAL. */
   async function readyToCrash(): Promise<() => Promise<void>> {
     const [victim, other] = [await connected(), await connected()];
     const { rows } = await victim.query<{ pid: number }>('select pg_backend_pid() as pid');

@@ -7,8 +7,8 @@ const url = 'postgres://127.0.0.1:1/none';
 
 describe('The options of the Postgres storage in docs/operations.md', () => {
   /**
-   * Maps an option's name to a function. Given a value of the option, or `undefined` if the option is omitted, the
-   * function returns the value that the storage uses.
+   * Maps an option's name to a function that returns the value in effect. The function receives the option's value, or
+   * `undefined` if the option is omitted.
    */
   const resolved: Record<string, (value?: number) => number> = {
     commandBatchMaxTimeoutMs: (value) =>

@@ -14,7 +14,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const jobs = 5_000;
 
-/** Creates a scan whose first poll starts at the head. All later polls start at the cursor. */
+/** Creates a scan. The first poll starts at the head, and all later polls start at the cursor. */
 const newScan = (database: Database): DueScan => new DueScan(database, new PacedScan(-Infinity));
 
 describe('A scan for due jobs', () => {

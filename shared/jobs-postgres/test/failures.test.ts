@@ -140,7 +140,7 @@ describe('Failed jobs in Postgres', () => {
 
   it('of one name with ever new errors leave room for those of others', async () => {
     await fail('ever-new', 60, 'No');
-    // Replaces the digits in the messages with letters, because fingerprints leave out numbers.
+    // Replaces the digits in the messages with letters, because fingerprints ignore numbers.
     await database.query(
       `update longshore.job_history_failed
        set error = jsonb_set(error, '{message}', ('"' || translate(error ->> 'message', '0123456789', 'abcdefghij') || '"')::jsonb)`,

@@ -36,8 +36,8 @@ describe('Global locks', () => {
   });
 
   /**
-   * Calls `act` while another transaction has the queue `busy` locked, and commits that transaction once `then` has
-   * resolved. Resolves to the result of `act`.
+   * Calls `act` while another transaction has locked the queue `busy`. Commits that transaction once `then` has
+   * resolved, and resolves to the result of `act`.
    */
   async function duringWrite<Result>(
     act: () => Promise<Result>,

@@ -34,7 +34,7 @@ describe('The heartbeat of a server on Postgres', () => {
     const first = await heartbeatOf(registration.id);
     await eventually(async () => (await heartbeatOf(registration.id)) > first); // the heartbeat thread is running
     const blockedAt = Date.now();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200); // blocks like a handler that computes
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200); // blocks like a CPU-bound handler
     const last = await heartbeatOf(registration.id);
     await registration.unregister();
     expect(last).to.be.greaterThan(blockedAt);

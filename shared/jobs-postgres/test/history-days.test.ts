@@ -46,7 +46,7 @@ describe('A history without partitions', () => {
     return row?.name ?? '';
   };
 
-  /** Runs maintenance until `job_history_done_default` is empty. Servers run it every second. */
+  /** Runs maintenance until `job_history_done_default` is empty. */
   const maintained = (): Promise<true> =>
     eventually(async () => {
       await storage.maintenance.maintain();

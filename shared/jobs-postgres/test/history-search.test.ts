@@ -11,13 +11,10 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;
 const dayMs = 86_400_000;
-/**
- * The UTC date two days ago. Not yesterday, because jobs may still be added to yesterday's partition for a quarter of
- * an hour.
- */
+/** The UTC date two days ago. Yesterday would not do, because it does not count as ended until 00:15 UTC. */
 const endedDay = new Date(Date.now() - 2 * dayMs).toISOString().slice(0, 10);
 
-/** Uses two days, a past day and the current one. Each has more jobs than a query reads before it uses an index. */
+/** Uses a past day and the current day. Each has more jobs than a query reads before it uses an index. */
 describe('A large history in Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;

@@ -112,8 +112,8 @@ describe('The hot path on Postgres', () => {
       await worker.close();
       await database.disconnected('measured');
       const [after] = await database.query<{ read: string }>(tuplesReadOfJob);
-      // A job's tuple is read when the job is claimed (twice), when it is renewed (twice), when it is finished, and by
-      // the poll from the head.
+      // A job's tuple is read twice by the claim, twice by the renewal, once by the completion, and by the poll from
+      // the head.
       expect(Number(after?.read) - Number(before?.read)).to.be.below(10 * sizes.batch * 12 + 500);
     });
   }

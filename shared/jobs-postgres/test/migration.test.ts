@@ -8,12 +8,10 @@ import { PostgresStorage } from '../src/index.js';
 /** Key of the advisory lock that node-pg-migrate takes so that only one process migrates at a time. */
 const migrationLock = '7241865325823964';
 
-/**
- * Last migration of the first release. When this migration or an earlier one is applied, all tables are still empty.
- */
+/** Last migration of the first release. All tables are empty when this migration or an earlier one is applied. */
 const lastOfFirstRelease = '006_planner-padding.sql';
 
-/** Returns the tables that a migration adds an index to without creating them itself. */
+/** Returns the tables to which a migration adds an index without having created the tables. */
 function indexedFromBefore(sql: string): string[] {
   const tablesIn = (pattern: RegExp): string[] => [...sql.matchAll(pattern)].map(([, table = '']) => table);
   const made = tablesIn(/\bcreate table (?:if not exists )?(?:longshore\.)?(\w+)/gi);

@@ -13,7 +13,7 @@ describe('A job that another process moved to another queue', () => {
   let database: TestDatabase;
   /** The storage of a process that looks jobs up. */
   let storage: PostgresStorage;
-  /** The storage of another process, which moves jobs. */
+  /** The storage of another process that moves jobs. */
   let mover: PostgresStorage;
   let connection: pg.Client;
 
@@ -44,7 +44,7 @@ describe('A job that another process moved to another queue', () => {
     });
   }
 
-  /** Returns the id of a job that was moved to another queue after `storage` had looked up the job. */
+  /** Returns the id of a job that was moved to another queue after `storage` had looked it up. */
   async function moved(options: object = { runAt: later }): Promise<string> {
     const { id } = await new JobClient(mover).enqueue(work, { n: 1 }, options);
     expect(await storage.jobs.find(id)).to.include({ queue: 'from' });

@@ -24,8 +24,7 @@ describe('Queue limits on Postgres', () => {
   const first = (): PostgresStorage => storages[0] ?? new PostgresStorage({ url: database.url });
 
   /**
-   * Enqueues `jobs` jobs, and runs one server per storage until all of them have been handled. Each handler calls
-   * `run`.
+   * Enqueues `jobs` jobs, and runs one server per storage until all jobs have been handled. The handler calls `run`.
    */
   async function runAll(jobs: number, run: () => Promise<void>): Promise<void> {
     let ended = 0;

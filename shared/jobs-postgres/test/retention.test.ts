@@ -26,7 +26,7 @@ describe('The history of a Postgres storage', () => {
     await database.drop();
   });
 
-  /** Creates the history partition of a past day, with jobs that ended at noon, and returns the partition's name. */
+  /** Creates the history partition of a past day, with jobs that ended at noon (UTC). Returns the partition's name. */
   async function endedOn(
     state: 'done' | 'failed' | 'cancelled',
     daysAgo: number,
@@ -58,8 +58,8 @@ describe('The history of a Postgres storage', () => {
   }
 
   /**
-   * Runs one round of maintenance, and backdates its records of expired partitions by a day. A later round can then
-   * drop these partitions.
+   * Runs one round of maintenance. Backdates the records of expired partitions by a day, so that a later round can drop
+   * these partitions.
    */
   async function recordExpiryYesterday(options: Partial<PostgresOptions> = {}): Promise<void> {
     await maintainOnce(options);

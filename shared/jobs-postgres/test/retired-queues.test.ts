@@ -32,7 +32,7 @@ describe('Retired queues on Postgres', () => {
     await database.drop();
   });
 
-  /** Creates a queue that both processes have used and that contains only cancelled jobs. Returns its name. */
+  /** Creates a queue that both processes have used and whose jobs are all cancelled. Returns the name. */
   async function idleQueue(queue: string): Promise<string> {
     for (const process of [storage, other]) {
       const { id } = await new JobClient(process).enqueue(work, {}, { queue });

@@ -49,7 +49,7 @@ describe('A storage with a pool of the application', () => {
     const before = pool.totalCount;
     const { id } = await new JobClient(storage).enqueue(work);
     await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
-    expect(seen).to.deep.equal({ at: Infinity, one: 1 }); // the types into which the pg driver parses them
+    expect(seen).to.deep.equal({ at: Infinity, one: 1 }); // as the pg driver parses these types
     expect(Math.max(before, pool.totalCount)).to.be.within(1, 3);
     await server.stop();
   });
@@ -72,7 +72,7 @@ describe('A storage with a pool of the application', () => {
 
   it('returns the connections of a pool that it rejects', async () => {
     const native = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 1_000 });
-    native.on('connect', (client) => Object.assign(client, { native: {} })); // marks native bindings
+    native.on('connect', (client) => Object.assign(client, { native: {} })); // simulates native bindings
     const rejecting = new PostgresStorage({ pool: native });
     for (let n = 0; n < 2; n++) {
       const error: unknown = await rejecting.queues.pause('q').catch((thrown: unknown) => thrown);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { createStoreDatabase } from './support/store-database.js';
 
-/** Tests `longshore.new_id()`, which generates the ids of jobs that are enqueued from SQL. */
+/** Tests `longshore.new_id()`, the id generator for jobs that are enqueued with SQL. */
 describe('An id generated in SQL', () => {
   let database: TestDatabase;
   let ids: string[];

@@ -20,7 +20,7 @@ describe('Stopping while the database does not respond', () => {
     await database.drop();
   });
 
-  /** Waits for a task and resolves to the time that took, in milliseconds. */
+  /** Resolves to the duration of a task in milliseconds. */
   const timed = async (task: Promise<unknown>): Promise<number> => {
     const startedAt = performance.now();
     await task;

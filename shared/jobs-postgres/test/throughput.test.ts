@@ -22,7 +22,9 @@ describe('Throughput of several queues on Postgres', () => {
     await database.drop();
   });
 
-  /** Creates queues in which one job per minute was completed during the past two hours. Returns their names. */
+  /**
+   * Creates queues and records one completed job per minute in each for the past two hours. Returns the queues' names.
+   */
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
     for (const queue of names)

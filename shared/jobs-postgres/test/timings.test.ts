@@ -41,7 +41,7 @@ describe('Timings whose connection breaks', () => {
     await admin.query('select pg_reload_conf()');
   }
 
-  /** Terminates connections that wait for the confirmation of a commit. Returns whether there were any. */
+  /** Terminates the connections whose commit of timings awaits confirmation. Returns whether there were any. */
   async function cutUnconfirmed(): Promise<boolean> {
     const { rows } = await admin.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query like '%longshore.timing %'`,

@@ -10,7 +10,7 @@ const warning = (key: string): ObservedWarning => ({
   link: `queues/${key}`,
 });
 
-/** Defines the tests of announcing warnings. Each test uses its own targets. */
+/** Defines the tests of alerts. Each test uses its own targets. */
 export function alerting(fixture: Fixture): void {
   let targets = 0;
   const newTarget = (): string => `hooks.example ${++targets}`;

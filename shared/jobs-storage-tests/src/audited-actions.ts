@@ -14,7 +14,7 @@ import { type Fixture, newJob } from './storage-under-test.js';
 /** An operator's action on one object, such as a job or a queue. The first call of `act` changes the object. */
 interface Action {
   readonly act: (options: ActionOptions<unknown>) => Promise<unknown>;
-  /** Reads the object, to show whether the action changed it. */
+  /** Reads the object, so that tests can check whether the action changed it. */
   readonly read: () => Promise<unknown>;
 }
 

@@ -33,7 +33,8 @@ export function batching(fixture: Fixture): void {
   }
 
   /**
-   * Enqueues a batch of `size` jobs and ends the first of them in the states `ends`. Returns the batch and the claims.
+   * Enqueues a batch of `size` jobs. Completes its first jobs with the final states in `ends`, in this order. Returns
+   * the batch and the claims.
    */
   async function run(
     size: number,

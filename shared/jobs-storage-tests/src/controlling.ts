@@ -8,8 +8,8 @@ import type { Fixture } from './storage-under-test.js';
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';
 
 /**
- * The effect of each action on a job in each state: the new state, `same` if nothing changes, `illegal` if the action
- * is rejected, or `gone` if the job is deleted.
+ * The effect of each action on a job in each state: the new state, `same` (no change), `illegal` (the action is
+ * rejected) or `gone` (the job is deleted).
  */
 const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'gone'>> = {
   cancel: {

@@ -5,7 +5,8 @@ import { childOf } from './dependent-job.js';
 import { type Fixture, moveJob, until } from './storage-under-test.js';
 
 /**
- * Defines the tests of deleting queues: only an unused queue can be deleted, and it exists again as soon as it is used.
+ * Defines the tests of deleting queues. Only an unused queue can be deleted, and using a deleted queue creates it
+ * again.
  */
 export function deletingQueues(fixture: Fixture): void {
   const isListed = async (queue: string): Promise<boolean> =>

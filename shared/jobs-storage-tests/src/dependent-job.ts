@@ -9,7 +9,7 @@ export const outcomeOf: Record<FinishedState, Outcome> = {
   cancelled: { kind: 'cancelled', error },
 };
 
-/** Returns the properties of a job with these parents, in addition to the properties in `job`. */
+/** Returns `job` with the properties that make it depend on these parents. */
 export function childOf(
   parents: readonly string[],
   when: ContinuationCondition = 'onDone',
@@ -18,7 +18,7 @@ export function childOf(
   return { ...job, after: { parents, when }, meta: { ...job.meta, parentIds: parents } };
 }
 
-/** Resolves all pending dependencies. Returns after three consecutive calls have found none. */
+/** Resolves dependencies until three consecutive calls have found none. */
 export async function resolveAll(storage: JobStorage): Promise<void> {
   let quiet = 0;
   while (quiet < 3) quiet = (await storage.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;

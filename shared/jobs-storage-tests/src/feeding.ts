@@ -19,7 +19,6 @@ export function feeding(fixture: Fixture): void {
     return (await fixture.storage.feed.read({ since: null, topics: [] })).resumeAt;
   }
 
-  /** Returns a queue's events since a time. */
   async function eventsOf(
     queue: string,
     since: Date,

@@ -4,7 +4,7 @@ import { defineJob, IdempotencyConflictError, JobClient, type JobDefinition } fr
 import { EnqueuedJobDetails } from '@longshore/jobs/storage';
 import { type Fixture, moveJob, until } from './storage-under-test.js';
 
-/** Defines the tests of idempotency keys: a repeated request with the same key returns the same job. */
+/** Defines the tests of idempotency keys: repeating a request with the same key returns the same job. */
 export function identifying(fixture: Fixture): void {
   const definition = (): JobDefinition => defineJob({ name: 'once', queue: fixture.newQueue() });
   const options = { idempotencyKey: 'request 7' };

@@ -11,7 +11,10 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
   meta: { concurrencyKey: key, concurrencyLimit: limit },
 });
 
-/** Defines the tests that a concurrency key limits how many of its jobs run at once, without affecting other keys. */
+/**
+ * Defines the tests of concurrency keys: each key limits how many of its jobs run at once, and does not affect other
+ * keys.
+ */
 export function keying(fixture: Fixture): void {
   async function resolved(): Promise<void> {
     await until(async () =>
@@ -19,7 +22,7 @@ export function keying(fixture: Fixture): void {
     );
   }
 
-  /** Resolves all dependencies, and then claims all ready jobs. */
+  /** Resolves all dependencies, then claims up to 100 ready jobs. */
   async function claimAll(serverId: string, queue: string): Promise<ClaimedJob[]> {
     await resolved();
     return fixture.claim(serverId, queue, 100);

@@ -6,7 +6,9 @@ import { type Fixture, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-/** Defines the tests that a queue's limits apply to all of its servers together, even if they work concurrently. */
+/**
+ * Defines the tests that a queue's limits apply to all of its servers together, even if the servers claim concurrently.
+ */
 export function limiting(fixture: Fixture): void {
   /** Creates a queue with these limits, `jobs` ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {

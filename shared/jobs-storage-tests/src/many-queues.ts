@@ -3,14 +3,11 @@ import { before, it } from 'mocha';
 import { type JobListQuery, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Defines the tests of lists that span so many queues that a storage should not read a full page from each. */
+/** Defines the tests of lists that span many queues. A storage should not read a full page from each queue. */
 export function readingManyQueues(fixture: Fixture): void {
   const queues = Array.from({ length: 30 }, () => fixture.newQueue());
   const start = Date.now();
-  /**
-   * Jobs that are spread over the queues, apart from the first ten and the last ten: these share one queue. Every tenth
-   * job is named `tenth`.
-   */
+  /** Jobs spread over the queues. The first ten and the last ten share one queue. Every tenth job is named `tenth`. */
   const jobs: NewJob[] = Array.from({ length: 90 }, (_each, index) => ({
     ...newJob(queues[index < 10 || index >= 80 ? 3 : (index * 7) % 30] ?? ''),
     id: newId(start + index),

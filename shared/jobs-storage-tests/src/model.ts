@@ -7,7 +7,7 @@ export interface ModelJob {
   attempt: number;
   maxAttempts: number;
   priority: number;
-  /** At most {@link concurrencyLimit} jobs with the same key run at once; `null` if the job has no key. */
+  /** Concurrency key; `null` if the job has none. At most {@link concurrencyLimit} jobs of a key run at once. */
   concurrencyKey: string | null;
   /** The claim of the current attempt, or `null` if the job is not running. */
   claim: Claim | null;
@@ -19,14 +19,14 @@ export const concurrencyLimit = 2;
 /** The input of {@link Model.enqueue}. */
 export interface ModelEnqueueRequest extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
-  /** A unique key, and what happens if an unfinished job already has that key; `null` if the job has no unique key. */
+  /** The unique key, and what happens if an unfinished job already has it; `null` if the job has no unique key. */
   readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
 }
 
 /** The expected result of an action on one job. */
 export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
 
-/** A minimal model of the jobs in one queue. It defines what a storage must do, but not how. */
+/** A minimal model of the jobs in one queue: it defines the expected behavior of a storage. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
   /** Maps a unique key to the id of the last job that was created with the key. */
@@ -35,8 +35,8 @@ export class Model {
 
   /**
    * Enqueues a job. Returns `id` if a new job was created. If an unfinished job already has the unique key, returns
-   * `rejected` if that is the policy, and otherwise the id of the existing job. The policy `replace` also replaces the
-   * content of that job, unless it is running.
+   * `rejected` for the policy `reject`, and otherwise the id of the existing job. The policy `replace` also replaces
+   * the existing job's content unless that job is running.
    */
   enqueue(id: string, { due, unique, ...content }: ModelEnqueueRequest): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
@@ -143,7 +143,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Moves a job that stops running to this state, or cancels the job if a cancellation was requested while it ran. */
+  /** Moves a job that stops running to this state. Cancels the job instead if a cancellation was requested. */
   #continueAs(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

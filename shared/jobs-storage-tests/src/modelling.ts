@@ -17,8 +17,8 @@ const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
 /**
- * The storage to compare with the model, its live servers, the ids of all jobs, and all claims ever made, including
- * those that are no longer valid.
+ * The storage to compare with the model, its live servers, the ids of all jobs, and all claims ever made (valid or
+ * not).
  */
 interface SystemUnderTest {
   readonly fixture: Fixture;
@@ -39,7 +39,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: hour },
 ];
 
-/** Picks an item by an index from fast-check. An index beyond the end of the list wraps around. */
+/** Picks an item by an index from fast-check. The index wraps around at the end of the list. */
 function pick<Item>(items: readonly Item[], index: number): Item | undefined {
   return items[index % Math.max(items.length, 1)];
 }
@@ -230,8 +230,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /**
- * Defines the test that runs random sequences of the actions of clients, servers and operators, and compares the
- * storage with a model after each step.
+ * Defines a test that runs random sequences of the actions of clients, servers and operators. Compares the storage with
+ * a model after each step.
  */
 export function modelling(fixture: Fixture): void {
   it('is in the same state as the model after every step', async () => {

@@ -75,7 +75,7 @@ export function paging(fixture: Fixture): void {
   it('is brief without large arguments', async () => {
     const queue = fixture.newQueue();
     const short = await fixture.enqueue(queue, { args: '{"n":1}' });
-    // Exceeds the limit, although it compresses to much less than that.
+    // The JSON text exceeds the limit, although its compressed size is far below the limit.
     const long = await fixture.enqueue(queue, { args: JSON.stringify({ text: 'x'.repeat(20 * kilobyte) }) });
     const longest = await fixture.enqueue(queue, {
       args: JSON.stringify({ text: 'x'.repeat(900 * kilobyte) }),

@@ -4,7 +4,7 @@ import type { AuditEntry, PauseOptions, PauseState } from '@longshore/jobs/stora
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Duration of a pause whose end a test waits for, in milliseconds. */
+/** Duration of a pause, in milliseconds, if a test waits for the end of the pause. */
 const shortMs = 80;
 
 /** A queue, job type or recurring job that a test pauses. */
@@ -14,7 +14,7 @@ interface Subject {
   readonly read: () => Promise<PauseState | undefined>;
 }
 
-/** Defines the tests of what a pause records (who paused something, why, and until when) and of how it ends. */
+/** Defines the tests of pauses: who paused something, why, until when, and how the pause ends. */
 export function pausing(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
   let types = 0;
@@ -50,7 +50,7 @@ export function pausing(fixture: Fixture): void {
 
   const inMs = (ms: number): Date => new Date(fixture.storage.clock.now() + ms);
 
-  /** Waits until the storage has ended the pause, and resolves to the audit entry of the resumption. */
+  /** Resumes what is due until the audit log contains the resumption, and resolves to that audit entry. */
   async function resumed(action: string, target: string): Promise<AuditEntry> {
     return until(async () => {
       await fixture.storage.maintenance.resumeDue(100);

@@ -15,7 +15,6 @@ export const hourly = { definition: tick, args: {}, cron: '0 * * * *' };
 
 type Options = Partial<RecurringJobOptions>;
 
-/** Helpers for tests of recurring jobs. */
 export class RecurringFixture {
   readonly #fixture: Fixture;
 
@@ -34,9 +33,8 @@ export class RecurringFixture {
   }
 
   /**
-   * Adds a recurring job that became due about `agoMs` milliseconds ago, at a full minute, and is due again every
-   * minute. If `agoMs` is 0, the job is due only every hour instead, so that a minute that begins during the test
-   * changes nothing.
+   * Adds a recurring job that became due about `agoMs` milliseconds ago, at a full minute, and is due every minute. If
+   * `agoMs` is 0, the recurring job is due every hour, so that a minute that begins during the test changes nothing.
    */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
     const now = await this.#fixture.storage.readClock();
@@ -48,7 +46,7 @@ export class RecurringFixture {
   }
 
   /**
-   * Fires all due recurring jobs, and returns what happened to the one with this id.
+   * Fires the due recurring jobs and returns the result for one of them.
    *
    * @throws {Error} if the recurring job with this id did not fire
    */

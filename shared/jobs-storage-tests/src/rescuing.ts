@@ -97,8 +97,8 @@ export function rescuing(fixture: Fixture): void {
     await fixture.silence(id);
     await fixture.storage.maintenance.rescue();
     const lost = (await fixture.storage.servers.listLost()).find((server) => server.id === id);
-    // Five of the other jobs are counted, because the server has a concurrency of five. The job on its last attempt is
-    // counted, too, because it may have been running.
+    // Five of the jobs with attempts left are counted, because the server has a concurrency of five. The job on its
+    // last attempt is also counted, because it may have been running.
     expect(lost?.processing).to.equal(6);
   });
 

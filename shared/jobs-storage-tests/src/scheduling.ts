@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { defineJob, JobClient } from '@longshore/jobs';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Maximum error of the storage's estimate of its database's clock, in milliseconds. */
+/** Maximum error of the storage's estimate of the database's clock, in milliseconds. */
 const clockError = 5_000;
 
 export function scheduling(fixture: Fixture): void {

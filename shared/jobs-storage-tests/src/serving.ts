@@ -249,7 +249,7 @@ export function serving(fixture: Fixture): void {
       await jobIn((await client.enqueue(other, {})).id, inState('done'));
       const job = await jobIn(id, inState('done'));
       expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));
-      // Claims ignore a pause that is over. The chore that removes the pause and records the resumption may run later.
+      // Claims ignore a pause that is over. The chore that records the resumption may run later.
       const entry = await until(async () => {
         const [newest] = await fixture.storage.audit.list({ limit: 1, target: paused.name });
         return newest;

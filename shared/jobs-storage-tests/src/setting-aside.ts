@@ -5,10 +5,7 @@ import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/**
- * Defines the tests that values out of bounds are rejected or clamped, and that unreadable errors cause no other
- * failures.
- */
+/** Defines the tests of out-of-bounds values, which are rejected or clamped, and of unreadable errors. */
 export function settingAside(fixture: Fixture): void {
   const refused: [string, Partial<NewJob>][] = [
     ['a delay beyond ten years', { due: { inMs: bounds.delayMs.max + 1 } }],

@@ -14,13 +14,13 @@ export interface StorageUnderTest {
   readonly storage: JobStorage;
   /** Makes a server's last heartbeat older than its timeout. */
   silence(serverId: string): Promise<void>;
-  /** Sets the time at which a recurring job is next due. `at` must be a time of its schedule. */
+  /** Sets when a recurring job is next due. `at` must be a time of the recurring job's schedule. */
   setNextDue(recurringJobId: string, at: Date): Promise<void>;
   /** Closes the storage. Called after the last test. */
   close(): Promise<void>;
 }
 
-/** Opens the storage before the first test, closes it after the last test, and provides common operations on it. */
+/** Opens the storage before the first test, closes it after the last test, and provides common operations. */
 export class Fixture {
   #subject: StorageUnderTest | undefined;
   readonly #registrations: ServerRegistration[] = [];
@@ -120,7 +120,7 @@ export async function until<Result>(look: () => Promise<Result | undefined>): Pr
   }
 }
 
-/** Moves a waiting job to another queue. */
+/** Moves a scheduled or ready job to another queue. */
 export async function moveJob(storage: JobStorage, id: string, queue: string): Promise<void> {
   await storage.control.edit([id], async (current) => {
     const job = current.get(id);

@@ -4,7 +4,6 @@ import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
 import { childOf, error } from './dependent-job.js';
 import { type Fixture, newJob, until } from './storage-under-test.js';
 
-/** Defines the tests of the transitions that are recorded for each job. */
 export function transitions(fixture: Fixture): void {
   /** Returns each transition as `state reason`. */
   const stepsOf = async (id: string): Promise<string[]> =>

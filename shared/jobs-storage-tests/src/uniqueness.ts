@@ -14,7 +14,7 @@ import { type Fixture, moveJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
-/** Defines the tests that at most one unfinished job of the same name and queue has a unique key. */
+/** Defines the tests of unique keys. */
 export function uniqueness(fixture: Fixture): void {
   const client = (): JobClient => new JobClient(fixture.storage);
   const definition = (): JobDefinition => defineJob({ name: 'unique', queue: fixture.newQueue() });

@@ -1,7 +1,7 @@
 /**
- * The API for applications: job definitions, handlers, the client, the server and the memory storage. Anything that
- * only storage implementations and their tools need is in `@longshore/jobs/storage`. The package `longshore` exports
- * everything in this module, together with the Postgres storage.
+ * The API for applications: job definitions, handlers, the client, the server and the memory storage. The API for
+ * storage implementations and their tools is in `@longshore/jobs/storage`. The package `longshore` exports this module
+ * together with the Postgres storage.
  *
  * @module @longshore/jobs
  */

@@ -5,7 +5,7 @@ import type { Claim, Completion, Completions } from '../src/storage/index.js';
 import { Completer } from '../src/server/completer.js';
 import { silentLogger } from '../src/server/logger.js';
 
-/** Records outcomes, but rejects completions while `away` is set. */
+/** Records the ids of completed jobs. Rejects completions while `away` is `true`. */
 class OutcomeStore implements Completions {
   away = false;
   refused = 0;

@@ -18,7 +18,7 @@ describe('The idle queues of a memory storage', () => {
 
   afterEach(() => storage.close());
 
-  /** Runs maintenance now, and again as if `days` days had passed. */
+  /** Runs maintenance now, and again after `days` days on the test's clock. */
   async function pass(days: number): Promise<void> {
     await storage.maintenance.maintain();
     nowMs += days * dayMs;

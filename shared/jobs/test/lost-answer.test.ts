@@ -9,7 +9,7 @@ import {
   StorageUnavailableError,
 } from '../src/index.js';
 
-/** Carries out the first claim that finds jobs, but loses the response, as if the connection had been cut. */
+/** Carries out the first claim that finds jobs, but throws as if the connection had been cut before the response. */
 class StorageBehindACutConnection extends MemoryStorage {
   cut = true;
 

@@ -21,7 +21,8 @@ const claimed: ClaimedJob = {
 const tenYearsMs = 315_360_000_000;
 
 /**
- * Generates functions that create hostile values: they throw when printed, read or inspected, or cannot be serialized.
+ * Generates functions that create hostile values: values that throw when printed, read or inspected, or that cannot be
+ * serialized.
  */
 const hostile = fc.constantFrom<MakeValue>(
   () => Object.create(null) as unknown,
@@ -63,7 +64,7 @@ const hostile = fc.constantFrom<MakeValue>(
   },
 );
 
-/** Creates an odd value. This is a function, because fast-check inspects the values that it generates. */
+/** Creates an odd value. Generators yield this function, because fast-check would inspect the value itself. */
 type MakeValue = () => unknown;
 
 const member: fc.Arbitrary<MakeValue> = fc.oneof(
@@ -74,7 +75,7 @@ const member: fc.Arbitrary<MakeValue> = fc.oneof(
   fc.string({ unit: 'binary' }).map((value) => () => value),
 );
 
-/** Generates errors with some odd members. Each of these has an odd value or a getter that throws. */
+/** Generates errors with some odd members: odd values, or getters that throw. */
 const oddError: fc.Arbitrary<MakeValue> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),

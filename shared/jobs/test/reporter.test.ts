@@ -6,7 +6,7 @@ import type { AttemptReport } from '../src/server/attempt-report.js';
 import { silentLogger } from '../src/server/logger.js';
 import { Reporter } from '../src/server/reporter.js';
 
-/** Records reports, but rejects them with {@link failure} while it is set. */
+/** Records reports. Rejects reports while {@link failure} is set. */
 class ReportStorage extends MemoryStorage {
   failure: Error | null = null;
   refused = 0;
@@ -50,7 +50,7 @@ describe('The reporter', () => {
     report.progress(1);
     await eventually(() => storage.taken.length === 1);
     for (let percent = 2; percent <= 50; percent++) report.progress(percent);
-    report.log.info('a line'); // log lines are written sooner than progress
+    report.log.info('a line'); // log lines are written before progress is due again
     await eventually(() => storage.taken.length === 2);
     await reporter.flush(report);
     expect(written().map(({ progress }) => progress?.percent ?? null)).to.deep.equal([1, null, 50]);
@@ -82,7 +82,7 @@ describe('The reporter', () => {
   });
 
   it('continues after a write that takes longer than gathering the next', async () => {
-    storage.takesMs = 600; // longer than the time for which lines are buffered
+    storage.takesMs = 600; // longer than lines are buffered
     report.log.info('first');
     await eventually(() => storage.taken.length === 1);
     report.log.info('second');

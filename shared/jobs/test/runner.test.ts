@@ -19,8 +19,8 @@ const claimed = (attempt: number): ClaimedJob => ({
 
 describe('A server that loses leases', () => {
   /**
-   * Runs attempt `running` of a job, and drops the lease of attempt `dropped` in the meantime. Returns the kinds of the
-   * reported outcomes.
+   * Starts attempt `running` of a job, drops the lease of attempt `dropped`, and lets the job finish. Returns the kinds
+   * of the reported outcomes.
    */
   async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
     let finish: () => void = () => undefined;

@@ -6,7 +6,7 @@ import { jobInState } from './support/serving.js';
 
 const work = defineJob({ name: 'work' });
 
-/** Shortest server timeout that a job server accepts. */
+/** The shortest timeout that a job server accepts, in milliseconds. */
 const serverTimeoutMs = 5_000;
 
 describe('A job server that receives an operator’s request', () => {

@@ -15,7 +15,7 @@ class RecordingStorage extends MemoryStorage {
   override notificationsArrive = true;
   readonly claimed: { readonly atMs: number; readonly leaseMs: number }[] = [];
   readonly renewals: { readonly atMs: number; readonly leaseMs: number }[] = [];
-  /** Notifies the server of a job in this queue, or of jobs in any queue if `queue` is `null`. */
+  /** Notifies the server of a job in this queue; `null` stands for any queue. */
   notify: (queue: string | null) => void = () => undefined;
 
   constructor() {

@@ -2,10 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { keepStoredDigits } from '../src/storage/index.js';
 
-/**
- * Returns the result of `keepStoredDigits` for a stored document that JavaScript has parsed, changed and serialized
- * again.
- */
+/** Parses a stored document, changes and serializes it, and returns the result of `keepStoredDigits`. */
 function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {
   return keepStoredDigits(stored, JSON.stringify(change(JSON.parse(stored) as Record<string, unknown>)));
 }

@@ -18,7 +18,7 @@ const add = defineJob({
 const greet = defineJob({ name: 'greet', args: Type.Object({ name: Type.String() }) });
 const sweep = defineJob({ name: 'sweep' });
 
-/** Each misuse is marked as a compile-time error, so `npm run build` fails if the compiler no longer reports it. */
+/** Each misuse has a `@ts-expect-error`, so the build fails if the compiler does not report it. */
 describe('The types of jobs', () => {
   let storage: MemoryStorage;
   let client: JobClient;

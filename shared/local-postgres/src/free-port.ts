@@ -1,13 +1,14 @@
 import { createServer } from 'node:net';
 
-/** Returns a free TCP port on 127.0.0.1: the preferred one if it is free, otherwise one that the system picks. */
+/** Returns a free TCP port on 127.0.0.1: the preferred port if it is free, otherwise one that the system picks. */
 export async function freePort(preferred = 0): Promise<number> {
   const port = await listenOnce(preferred);
   return port ?? (await listenOnce(0)) ?? 0;
 }
 
 /**
- * Listens for a moment on a port; 0 stands for any free port. Resolves to the port, or to `null` if listening failed.
+ * Checks that a port is free by listening on it; 0 stands for any free port. Resolves to the port; `null` if listening
+ * fails.
  */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {

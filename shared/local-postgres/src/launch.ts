@@ -15,8 +15,8 @@ export function dataOwner(): number | null {
  * Starts a Postgres program with its standard error piped.
  *
  * - If this process runs as root, the program runs as `nobody`, because Postgres refuses to run as root. A capability
- *   lets the program reach all files, because the binaries or the data may be below a home directory that only root can
- *   enter. `initdb` checks access with access(2), which ignores the capability without `no_setuid_fixup`.
+ *   lets the program read and write all files, because its binaries or data can be in a home directory that only root
+ *   can enter. `no_setuid_fixup` makes the capability count for access(2), which `initdb` uses to check access.
  * - On Linux, the kernel sends Postgres a SIGINT (fast shutdown) when this process dies, even if this process is
  *   killed.
  *

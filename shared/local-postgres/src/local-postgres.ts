@@ -10,8 +10,8 @@ import { clearStaleLock, portOfRunning } from './lock-file.js';
 
 export interface LocalPostgresOptions {
   /**
-   * The directory for the data and the password. Created if missing, and kept after `stop`. Only one Postgres at a time
-   * can use it.
+   * The directory for the data and the password. Created if missing, and kept after `stop`. Only one Postgres can use
+   * it at a time.
    */
   readonly directory: string;
   /** TCP port on 127.0.0.1; a free port by default. */
@@ -37,8 +37,8 @@ export interface LocalPostgres {
 }
 
 /**
- * How long Postgres can take for the final checkpoint when it is stopped, in milliseconds. After that, Postgres is
- * ended immediately and recovers at the next start.
+ * Time limit for the final checkpoint when Postgres is stopped, in milliseconds. After that, Postgres is ended
+ * immediately and recovers at the next start.
  */
 const stopDeadlineMs = 2_500;
 
@@ -52,11 +52,11 @@ const fastSettings = {
 };
 
 /**
- * Starts the Postgres that npm has installed, even as root, and resolves when it accepts connections. Postgres is
- * stopped when this process ends.
+ * Starts the Postgres that npm has installed, even as root. Resolves when Postgres accepts connections. Postgres is
+ * stopped when this process exits.
  *
  * @throws if there are no binaries for this platform, if a Postgres is already running on the directory, or if Postgres
- *   does not start; the error then contains the last lines of its log
+ *   does not start; the error then contains the last lines of the log
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = path.resolve(options.directory);
@@ -106,7 +106,7 @@ function settingsOf({ durable = true, settings = {} }: LocalPostgresOptions): st
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Waits for the log line that reports readiness. The line is always in English, because the cluster has no locale. */
+/** Waits for the log line that reports readiness. The line is in English, because the cluster has no locale. */
 function untilReady(child: PostgresProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
   const recent: string[] = [];
   return new Promise((resolve, reject) => {

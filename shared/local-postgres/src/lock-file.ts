@@ -3,13 +3,13 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** How long to wait for Postgres to shut down after the process that started it was killed, in milliseconds. */
+/** How long to wait for Postgres to shut down after its parent process was killed, in milliseconds. */
 const shutdownMs = 3_000;
 
 /**
- * Cleans up after a crash: waits for a Postgres that is still shutting down, and removes a stale `postmaster.pid`,
- * because Postgres would refuse to start with it. The file is stale if its process has ended, or if the process id now
- * belongs to another program. The latter is common in containers.
+ * Cleans up after a crash: waits for a Postgres that is still shutting down, and removes a stale `postmaster.pid`.
+ * Postgres would refuse to start with this file. The file is stale if its process has ended, or if another program now
+ * has the process id, as is common in containers.
  *
  * @throws if a Postgres keeps running on this data directory
  */

@@ -1,6 +1,6 @@
 /**
- * `node shared/local-postgres/dist/main.js --directory DIR [--port N] [--database NAME] [--fast]`: runs a local
- * Postgres until SIGINT or SIGTERM. Prints its URL on standard output once it accepts connections.
+ * `node shared/local-postgres/dist/main.js [--directory DIR] [--port N] [--database NAME] [--fast]`: runs a local
+ * Postgres until SIGINT or SIGTERM. Prints the URL on standard output once Postgres accepts connections.
  */
 import { parseArgs } from 'node:util';
 import { startLocalPostgres } from './local-postgres.js';

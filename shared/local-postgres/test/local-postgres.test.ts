@@ -39,7 +39,7 @@ describe('startLocalPostgres', () => {
 
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'longshore-local-postgres-'));
-    // Lets only the owner enter the directory, as is usual for home directories.
+    // Only the owner can enter the directory, as is usual for home directories.
     await chmod(directory, 0o700);
   });
   afterEach(async () => {

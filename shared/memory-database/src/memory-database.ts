@@ -17,16 +17,16 @@ interface Opened {
 
 /**
  * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts on first
- * use, which takes some seconds and 350 MB (docs/adr/016). Its rows are lost when the process ends. It has only one
- * connection, so transactions wait for one another, and each statement blocks the process while it runs.
+ * use; this takes some seconds and 350 MB (docs/adr/016). The data is lost when the process ends. There is only one
+ * connection, so transactions wait for one another. Each statement blocks the process while it runs.
  */
 export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
-  /** The pool for writes, as in an application's Postgres database. Here, it is the database itself. */
+  /** The pool for writes: here, the database itself. */
   readonly pool: Database = this;
-  /** The pool for reads. Here, it is also the database itself. */
+  /** The pool for reads: here, also the database itself. */
   readonly reads: Database = this;
 
   async query<Row extends object>(text: string, values?: unknown[]): Promise<QueryResult<Row>> {
@@ -40,7 +40,7 @@ export class MemoryDatabase implements Database {
   }
 
   /**
-   * Adds migrations, which run when the database is first used.
+   * Adds migrations. They run when the database is first used.
    *
    * @throws {Error} if the database has already been used
    */

@@ -1,6 +1,6 @@
 // node build-renderer.ts: downloads the package that assets/scalar.json pins, without its dependencies, and writes its
-// browser bundle, compressed, to assets/scalar.js.br. Imports nothing but Node.js, because images build it before they
-// install anything.
+// browser bundle, compressed, to assets/scalar.js.br. Imports only Node.js modules, because image
+// builds run this script before they install packages.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,8 +58,7 @@ function build(): void {
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: script.length,
   };
-  // The file is renamed only when it is complete, so that an interrupted build does not leave a partial file under the
-  // final name.
+  // Renames the file only when it is complete, so that an interrupted build leaves no partial file with the final name.
   const target = path.join(assets, 'scalar.js.br');
   const partial = `${target}.${process.pid}`;
   writeFileSync(partial, brotliCompressSync(script, { params }));

@@ -2,9 +2,8 @@
 type Class = abstract new (...args: never[]) => object;
 
 /**
- * Makes `instanceof` recognise instances of a class across copies of this package. A process has two copies if two
- * versions are installed, or if a bundle contains one and its dependencies load the other. Subclasses keep the usual
- * `instanceof`.
+ * Makes `instanceof` work across copies of this package. A process has several copies if several versions are
+ * installed, or if a bundle contains one copy and a dependency loads another. Subclasses keep the usual `instanceof`.
  *
  * @param name identifies the class, so it must be the same in all copies and versions
  */

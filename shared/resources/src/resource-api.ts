@@ -20,11 +20,11 @@ export interface ResourceApiOptions {
   readonly resources: readonly Resource[];
   /** Required if any resource is a table. */
   readonly platform?: Platform;
-  /** Scheme, host and port of all links, e.g. `https://example.com`. A trailing slash is removed. */
+  /** The scheme, host and port of links, e.g. `https://example.com`. Trailing slashes are removed. */
   readonly baseUrl: string;
   /**
-   * Path before `/api` in links, e.g. `/shop`; default empty. Requests are served with and without it, because a
-   * gateway may strip it.
+   * Path before `/api` in links, e.g. `/shop`; default empty. A gateway may strip the prefix, so requests are served
+   * with and without it.
    */
   readonly prefix?: string;
   /** Identifies the caller; without it the API is open to all. */
@@ -38,18 +38,18 @@ export interface ResourceApiOptions {
   readonly scopeOf?: ScopeOf;
   /**
    * For each resource, the field that determines which rows a caller with a `rowScope` may see. Top-level resources
-   * that are not listed are forbidden to such callers. Default: no resource is listed.
+   * without an entry are forbidden to such callers. Default: no entries.
    */
   readonly rowScopes?: RowScopes;
   /** Limits how many requests each caller may send; default: no limit. */
   readonly rateLimit?: RateLimit;
   /** Limits how many event streams and `?wait` calls may be open at once. */
   readonly listenerLimits?: ListenerLimits;
-  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number;
   /**
-   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined and the error is
-   * not a known error of Postgres, the response is a 500.
+   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined, known Postgres
+   * errors are converted, and other errors become a 500.
    */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where idempotency records are kept; default: in this process. */
@@ -59,8 +59,8 @@ export interface ResourceApiOptions {
   /** Origins whose pages may call the API from a browser, e.g. `https://app.example.com`; default: none. */
   readonly corsOrigins?: readonly string[];
   /**
-   * Called with every well-formed request before it is processed, including requests that later middleware serves.
-   * Throws an ApiError to reject the request. By default, all requests are accepted.
+   * Called with every well-formed request before it is processed, including requests for later middleware. Throws an
+   * ApiError to reject the request. By default, all requests are accepted.
    */
   readonly guard?: RequestGuard;
   /** Who sees the stack trace of a 500; default `always`. */
@@ -74,8 +74,8 @@ const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.
 
 /**
  * Creates the API as Koa middleware. Use it before other middleware. It serves `/`, everything under `/api`, and the
- * pages `/errors/{code}`, all with or without the prefix. It also sends the error payload if later middleware throws,
- * or leaves an error status without a body.
+ * pages `/errors/{code}`, with or without the prefix. If later middleware throws, or leaves an error status without a
+ * body, it sends the error payload.
  * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource is a
  *   table and there is no `platform`
  */

@@ -3,10 +3,7 @@ import fc from 'fast-check';
 import { errorCatalogue, type ErrorPayload, type OpenApiDocument } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/**
- * Statuses that the test allows although the document does not list them. For example, the document does not list the
- * responses to unsupported methods.
- */
+/** Statuses that the test allows although the document does not list them, for example for unsupported methods. */
 const undocumented = [204, 400, 404, 405];
 
 const text = fc.oneof(
@@ -94,8 +91,7 @@ const request = fc.record({
 });
 
 function encode(value: string): string {
-  // Replaces lone surrogates, because they cannot be encoded. Leaves percent signs as they are, so that some encodings
-  // are invalid.
+  // Replaces lone surrogates, which cannot be encoded. Keeps percent signs, so that some encodings are invalid.
   return encodeURIComponent(value.toWellFormed()).replaceAll('%25', '%');
 }
 
@@ -108,7 +104,7 @@ describe('Any request', () => {
   });
   after(() => api.close());
 
-  /** Returns the statuses that the document lists for a method on any path. */
+  /** Returns the statuses that the document lists for a method, on any path. */
   const documented = (method: string): readonly number[] =>
     Object.values(document.paths).flatMap((item) => {
       const operation = item[method === 'HEAD' ? 'get' : method.toLowerCase()] as

@@ -22,7 +22,7 @@ describe('The renderer of the reference', () => {
   const read = (integrity: string): string =>
     pinnedFile({ package: 'pinned', version: `file:${directory}`, integrity, file: 'script.js' }).toString();
 
-  /** Returns the actual integrity of the package, taken from the error message. */
+  /** Extracts the actual integrity of the package from the error message. */
   const actual = (): string => {
     try {
       return read(wrong);

@@ -4,7 +4,7 @@ import { apiError, defineResource, errorCatalogue, type ResourceApiOptions } fro
 import { serve, type TestApi } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** Serves a resource whose `get` throws `error`, and later middleware that throws errors or responds. */
+/** Serves a resource that throws `error` on `get`. Later middleware throws or responds, depending on the path. */
 function serveFailing(error: unknown, options: Partial<ResourceApiOptions> = {}): Promise<TestApi> {
   const failures = defineResource({
     name: 'failures',

@@ -3,8 +3,8 @@ import { EventStream } from '../src/pipeline/event-stream.js';
 import type { ServerSentEvent } from '../src/definition/event-source.js';
 
 /**
- * Returns a stream that sends these events and then stays silent until it is closed. `isLeft` returns whether it has
- * been closed.
+ * Returns a stream that sends these events, then nothing until it is closed. `isLeft` returns whether it has been
+ * closed.
  */
 function silentAfter(events: readonly ServerSentEvent[]): {
   events: AsyncIterable<ServerSentEvent>;

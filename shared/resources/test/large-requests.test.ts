@@ -109,7 +109,7 @@ describe('A large request', () => {
   for (const [what, body] of Object.entries(slow))
     it(`does not block other requests: ${what}`, async () => {
       const text = body();
-      await post(text); // warm-up, because code is compiled during the first request
+      await post(text); // warm-up: the first request compiles code
       const longest = await longestTurn(() => post(text));
       expect(longest).to.be.below(150);
     });

@@ -5,7 +5,7 @@ import { apiError, defineResource, type Principal, unauthorized } from '@longsho
 import { eventually, type EventStreamClient, listenToEvents } from '@longshore/test-support';
 import { serve, type TestApi } from './support/api.js';
 
-/** A stream that sends one event and then nothing until the caller disconnects. */
+/** A stream that sends one event, then nothing until the caller disconnects. */
 const happenings = defineResource({
   name: 'happenings',
   item: Type.Object({ id: Type.String() }),
@@ -84,8 +84,7 @@ describe('A listener with credentials', () => {
     const other = await listenToEvents(url, { 'x-listener': 'other' });
     gone.close();
     /**
-     * Resolves to the listeners whose credentials have been checked in the meantime, once the credentials of `other`
-     * have been checked five times.
+     * Waits until the credentials of `other` have been checked five times. Resolves to all listeners checked by then.
      */
     const checkedListeners = (): Promise<Set<string | undefined>> =>
       new Promise((resolve) => {

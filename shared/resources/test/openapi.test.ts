@@ -6,7 +6,7 @@ import { createRateLimit, type OpenApiDocument, readOrWrite } from '@longshore/r
 import { compileClient } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
 
-/** Source code of a client, as a user of the API would write it. It uses the types generated from the document. */
+/** Source code of a client of the API, using the types generated from the document. */
 const client = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';
@@ -44,8 +44,8 @@ describe('The OpenAPI document', () => {
   });
 
   it('passes Redocly’s strict rules', async () => {
-    // The rule is off because Redocly considers `/books/search/{keyword}` and `/books/{bookId}/lend` ambiguous, but no
-    // item can have the id `search`.
+    // Redocly considers `/books/search/{keyword}` and `/books/{bookId}/lend` ambiguous. They are not, because no item
+    // can have the id `search`.
     const rules = { 'no-ambiguous-paths': 'off' as const };
     const config = await createConfig({ extends: ['recommended-strict'], rules });
     const problems = await lintFromString({ source: text, config });

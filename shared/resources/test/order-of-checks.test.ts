@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRateLimit } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** A fault in a request that makes one check fail, and the expected status of the response. */
+/** A fault that makes one check of a request fail, and the expected status. */
 interface Fault {
   readonly name: string;
   readonly status: number;

@@ -19,7 +19,7 @@ describe('The reference page', () => {
   });
   after(() => api.close());
 
-  /** Requests a path with this `Accept-Encoding`. Unlike fetch, does not decode the response. */
+  /** Requests a path with this `Accept-Encoding`. Unlike `fetch`, does not decode the response. */
   const raw = (path: string, encoding: string): Promise<Raw> =>
     new Promise((resolve, reject) => {
       get(api.url + path, { headers: { 'accept-encoding': encoding } }, (response) => {

@@ -109,7 +109,7 @@ describe('A caller with a row scope', () => {
   });
 
   describe('whose item leaves its scope while a call is in progress', () => {
-    /** A resource whose items leave the caller's scope once they have been found. */
+    /** A resource with items that leave the caller's scope after they have been found. */
     const leaving = defineResource({
       name: 'parcels',
       item: Type.Object({ id: Type.String(), owner: Type.String() }),

@@ -35,7 +35,7 @@ function resource(name: string, children: readonly Resource[] = [], singular?: s
 const period = (description: string) =>
   Type.Object({ days: Type.Integer() }, { title: 'Period', description });
 
-/** A resource whose bulk PUT changes only some fields, and whose operation is allowed only in certain states. */
+/** A bulk PUT changes only the field `note`. The operation is allowed only in certain states. */
 const loans = defineResource({
   name: 'loans',
   item: Type.Object({

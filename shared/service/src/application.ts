@@ -1,10 +1,11 @@
 import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
 import type { Database, Resource } from '@longshore/resources';
 
-/** The services that a process provides to the handlers of its application. */
+/** What a process provides to the handlers of its application. */
 export interface ApplicationServices {
   /**
-   * The database with the application's tables. With `API_STORAGE=memory`, an in-memory Postgres inside the process.
+   * The database with the application's tables. With `API_STORAGE=memory`, this is an in-memory Postgres in the
+   * process.
    */
   readonly database: Database;
   /** A directory to which handlers can write files. */
@@ -16,18 +17,16 @@ export interface SeedOptions {
   readonly replace?: boolean;
 }
 
-/** The tables of an application, with the migrations, resources and example rows that belong to them. */
+/** The tables of an application, with their migrations, resources and example rows. */
 export interface ApplicationTables {
   /**
-   * The directory of the migration files for node-pg-migrate, and the schema that they create. Each service that needs
-   * the tables runs the migrations when it starts.
+   * The directory of the node-pg-migrate files, and the schema that they create. Each service that needs the tables
+   * runs the migrations when it starts.
    */
   readonly migrations: { readonly directory: URL; readonly schema: string };
-  /**
-   * The resources of the application. The API serves them under `/api/v1`, next to the resources of the job platform.
-   */
+  /** The resources of the application. The API serves them under `/api/v1`, next to those of the job platform. */
   readonly resources: readonly Resource[];
-  /** Fills the tables with about `rows` example rows if they are empty. With `replace`, deletes existing rows first. */
+  /** Fills empty tables with about `rows` example rows. With `replace`, first deletes existing rows. */
   readonly seed?: (database: Database, rows: number, options?: SeedOptions) => Promise<void>;
 }
 
@@ -43,18 +42,18 @@ export interface ApplicationTables {
  */
 export interface Application {
   /**
-   * Identifies the application as the owner of its recurring jobs. Letters, digits, `.`, `_`, `-` and `:`, starting
-   * with a letter or digit; at most 100 characters.
+   * Identifies the application as the owner of its recurring jobs. Up to 100 letters, digits, `.`, `_`, `-` and `:`,
+   * starting with a letter or digit.
    */
   readonly name: string;
   /**
-   * Returns the handlers of all jobs of the application. The API also uses the handlers' job definitions to validate
-   * new jobs. Called once per process.
+   * Returns the handlers of all jobs of the application. The API also validates new jobs with the handlers' job
+   * definitions.
    */
   readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
   /**
-   * The recurring jobs of the application, made with `defineRecurringJob`. A job server of the application stores them
-   * when it starts.
+   * The recurring jobs of the application, defined with `defineRecurringJob`. A job server of the application stores
+   * them when it starts.
    */
   readonly recurring?: readonly NewRecurringJob[];
   readonly tables?: ApplicationTables;
@@ -67,10 +66,10 @@ export interface AssembledApplication extends Pick<Application, 'name' | 'tables
 }
 
 /**
- * Validates an application and returns it, so that mistakes surface as soon as its module is loaded.
+ * Validates an application and returns it. Mistakes then surface when the module is loaded.
  *
  * @throws {RangeError} with a message that lists every problem: an invalid name, recurring jobs with the same id, or
- * resources with the same name
+ *   resources with the same name
  */
 export function defineApplication(application: Application): Application {
   const { name, recurring = [], tables } = application;
@@ -86,8 +85,7 @@ export function defineApplication(application: Application): Application {
 }
 
 /**
- * Creates the handlers of an application. Checks that no job has two handlers, and that the jobs of recurring jobs have
- * one.
+ * Creates the handlers of an application. Each job can have only one handler, and each recurring job needs one.
  *
  * @throws {RangeError} with a message that lists every problem: two handlers for one job, or a recurring job without a
  *   handler

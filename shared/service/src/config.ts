@@ -2,7 +2,7 @@ import { brand } from '@longshore/jobs/storage';
 import { Ajv } from 'ajv';
 import type { Static, TObject } from 'typebox';
 
-/** An invalid configuration. The message names the variables and what is wrong with them. */
+/** An invalid configuration. The message names the variables and their problems. */
 export class ConfigError extends Error {
   static {
     brand(this, 'ConfigError');
@@ -17,8 +17,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Config<Schema extends TObject> = Readonly<Static<Schema>>;
 
 /**
- * Reads the environment variables that a schema describes, converts them to numbers and booleans, and fills in
- * defaults. An empty variable counts as not set, because Compose and Kubernetes pass unset variables as empty.
+ * Reads the environment variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty
+ * variable counts as unset, because Compose and Kubernetes pass unset variables as empty.
  *
  * @throws {ConfigError} with a message that lists every problem, but no values, because they may be secret
  */
@@ -28,7 +28,7 @@ export function readConfig<Schema extends TObject>(schema: Schema, environment: 
     const value = environment[name];
     if (value !== undefined && value !== '') values[name] = value;
   }
-  // Compiles the validator without optimizing it: it runs only once, and optimizing would take longer than that run.
+  // The validator runs only once, so optimizing its code would cost more time than it saves.
   const validate = new Ajv({
     allErrors: true,
     coerceTypes: true,

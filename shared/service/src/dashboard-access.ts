@@ -35,9 +35,9 @@ export interface DashboardAccess {
 }
 
 /**
- * Converts the configuration to the dashboard's options for signing in.
+ * Converts the configuration to the dashboard's sign-in options.
  *
- * @throws {ConfigError} if several ways of signing in are configured, or one is incomplete
+ * @throws {ConfigError} if several ways to sign in are configured, or one is incomplete
  */
 export function dashboardAccess(config: DashboardConfig): DashboardAccess {
   const ways: readonly (readonly [string, string, () => DashboardAccess])[] = [

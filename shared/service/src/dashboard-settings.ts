@@ -30,7 +30,7 @@ export function dashboardSettings(config: DashboardConfig): DashboardSettings {
   };
 }
 
-/** Options for the webhooks that receive alerts. */
+/** Options for alert webhooks. */
 export interface AlertSettings {
   readonly instance: string;
   readonly baseUrl: string | null;
@@ -42,7 +42,7 @@ export interface AlertSettings {
   }[];
 }
 
-/** Converts the configuration to options for the webhooks that receive alerts; `null` if no webhook is configured. */
+/** Converts the configuration to options for alert webhooks; `null` if no webhook is configured. */
 export function alertSettings(config: DashboardConfig): AlertSettings | null {
   const urls = listOf(config.DASHBOARD_ALERT_URLS);
   if (urls.length === 0) return null;
@@ -59,8 +59,8 @@ export function alertSettings(config: DashboardConfig): AlertSettings | null {
 }
 
 /**
- * Calls `create`, which gets its options from the configuration. Converts a TypeError about an invalid option to a
- * {@link ConfigError} that names the variable.
+ * Calls `create`. Converts a TypeError to a {@link ConfigError}. The message then names environment variables instead
+ * of options.
  */
 export function withVariableNames<Created>(create: () => Created): Created {
   try {

@@ -27,7 +27,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
   };
 }
 
-/** Returns the retention of finished jobs, in days by final state. */
+/** Returns how many days finished jobs are kept, by final state. */
 export function retentionDays(
   config: Pick<
     Config<typeof variables>,

@@ -4,11 +4,11 @@ import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Koa from 'koa';
 import { createMetrics, measureAttempts } from './metrics.js';
 
-/** The checks and metrics that the health routes of a service report. */
+/** What the health routes of a service report. */
 export interface Health {
   /** Resolves if the service can do its work; otherwise rejects with the reason. */
   ready(): Promise<void>;
-  /** Returns the metrics as Prometheus text; see `createMetrics`. */
+  /** Returns the metrics as Prometheus text. */
   metrics(): Promise<{ contentType: string; text: string }>;
 }
 
@@ -19,11 +19,15 @@ const metricsHoldMs = 1_000;
 const readyMs = 2_000;
 
 /**
- * Creates the routes `/healthz` (the process responds), `/readyz` (its storage responds, too) and `/metrics` (values at
- * most a second old). Paths match exactly, so a gateway that blocks one of them does not have to consider other
- * spellings.
+ * Creates the health routes:
+ * - `/healthz`: the process responds.
+ * - `/readyz`: the service can do its work.
+ * - `/metrics`: metrics that are at most about a second old.
  *
- * @param count middleware that counts requests for `/metrics` towards a rate limit; by default, there is none
+ * Paths match exactly, so a gateway that blocks a path need not consider other spellings.
+ *
+ * @param count middleware that counts requests for `/metrics` towards a rate limit; by default, requests are not
+ *   counted
  */
 export function healthRoutes(health: Health, count: Koa.Middleware = (_context, next) => next()): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -51,10 +55,7 @@ export function healthRoutes(health: Health, count: Koa.Middleware = (_context, 
   return router;
 }
 
-/**
- * Wraps a function so that concurrent callers share one call. A result is reused for `holdMs` afterwards; an error is
- * not.
- */
+/** Wraps a function so that concurrent callers share one call. Reuses the result for `holdMs`, but not an error. */
 function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Promise<Result> {
   let current: Promise<Result> | undefined;
   return () => {
@@ -82,12 +83,11 @@ async function inTime(check: Promise<void>): Promise<void> {
   }
 }
 
-/** The health routes of a service, and methods that change what they report. */
+/** The health routes of a service that uses a job storage. */
 export interface Readiness {
   readonly routes: Router;
   /**
-   * Call this when the storage is open. From then on, `/readyz` checks the storage; until then, the service is not
-   * ready.
+   * Reports that the storage is open. Until then, the service is not ready. Afterwards, `/readyz` checks the storage.
    */
   opened(): void;
   /** Adds metrics about the attempts of a job server to `/metrics`. */

@@ -10,21 +10,20 @@ const headersMs = 20_000;
 const requestMs = 120_000;
 
 /**
- * Time that requests in progress have to finish when a listener closes, in milliseconds. After that, their connections
- * are closed.
+ * How long requests in progress can continue when a listener closes, in milliseconds. Then their connections are
+ * closed.
  */
 const drainMs = 5_000;
 
-/** Interval, in milliseconds, at which a closing listener closes connections that have become idle. */
+/** How often a closing listener closes idle connections, in milliseconds. */
 const idleCheckMs = 50;
 
-/** A listening HTTP server. */
 export interface HttpListener {
   readonly server: Server;
   readonly port: number;
   /**
-   * Stops accepting connections, and resolves when all connections are closed. Requests in progress have five seconds
-   * to finish.
+   * Stops accepting connections. Resolves when all connections are closed. Requests in progress have five seconds to
+   * finish.
    */
   close(): Promise<void>;
 }
@@ -42,8 +41,7 @@ export interface Listening {
 /**
  * Starts an HTTP server.
  *
- * @param rootUrl the base URL of `/errors/{code}`, used in error payloads; `undefined` for a service that has no error
- *   payloads
+ * @param rootUrl the base URL of `/errors/{code}` in error payloads; omitted by services without error payloads
  * @throws if the port is in use or not permitted
  */
 export async function listen(
@@ -62,7 +60,7 @@ export async function listen(
       keepAliveTimeout: config.HTTP_KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
-      requireHostHeader: rootUrl === undefined, // the API rejects requests without a Host header with an error payload
+      requireHostHeader: rootUrl === undefined, // the API itself rejects requests without Host
     },
     (request, response) => void handle(request, response),
   );
@@ -77,7 +75,7 @@ export async function listen(
   return { server, port, close: () => close(server) };
 }
 
-/** Returns whether the error means that the client closed the connection, which is how event streams usually end. */
+/** Returns whether the client closed the connection, as clients of event streams usually do. */
 function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }

@@ -9,8 +9,7 @@ import { serverVariables } from './variables.js';
 const variables = Type.Object(serverVariables);
 
 /**
- * Creates a job server from the values of environment variables. It runs the jobs of an application and the test job
- * (`POST /test`).
+ * Creates a job server from environment variables. It runs the jobs of the application and the test job (`POST /test`).
  */
 export function createJobServer(
   application: AssembledApplication,
@@ -40,7 +39,7 @@ export function createJobServer(
 }
 
 /**
- * Parses a list of queues: `critical,default` for a strict order, or `critical=6,default=3` for weights.
+ * Parses a list of queues: `critical,default` in strict order, or `critical=6,default=3` with weights.
  *
  * @returns `null` for an empty list
  * @throws {ConfigError} if only some of the queues have a weight

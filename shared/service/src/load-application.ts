@@ -12,9 +12,9 @@ import { ConfigError } from './config.js';
 /**
  * Loads the application of a service and creates its handlers.
  *
- * @param specifier the name of a package, or a path that starts with a dot or a slash; relative paths are resolved
- *   against the working directory
- * @throws {ConfigError} if no application is named, the module cannot be loaded, or it does not export a valid
+ * @param specifier a package name, or a path that starts with a dot or a slash; relative paths start at the working
+ *   directory
+ * @throws {ConfigError} if `specifier` is undefined, the module cannot be loaded, or it does not export a valid
  *   application
  */
 export async function loadApplication(

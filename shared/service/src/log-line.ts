@@ -1,4 +1,4 @@
-/** The ANSI escape codes of the styles of log lines. */
+/** ANSI escape codes by style. */
 const styles = {
   bold: 1,
   red: 31,
@@ -15,15 +15,15 @@ export type Style = keyof typeof styles;
 export type Paint = (style: Style, text: string) => string;
 
 /**
- * Returns a function that colours text. The function returns text unchanged if the stream is not a terminal, if
- * `NO_COLOR` is set, or if `TERM` is `dumb`.
+ * Returns a function that colours text. It leaves text unchanged if the stream is not a terminal, `NO_COLOR` is set, or
+ * `TERM` is `dumb`.
  */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return coloured ? (style, text) => `\u001B[${styles[style]}m${text}\u001B[0m` : (_, text) => text;
 }
 
-/** The names of pino's levels, by number. Pino can also be configured to write the names themselves. */
+/** Pino's level names, by number. Some loggers write the name instead of the number. */
 const levelNames: Readonly<Record<string, string>> = {
   10: 'trace',
   20: 'debug',
@@ -40,12 +40,12 @@ const levelStyles: Readonly<Record<string, Style>> = {
   fatal: 'magenta',
 };
 
-/** Fields that are not shown, because every line repeats them or the format already includes them. */
+/** Fields to hide, because every line repeats them or the format already includes them. */
 const hiddenFields = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
 
 /**
- * Formats a service's JSON log line for people: `12:00:00.000 info message key=value`, followed by an error's stack on
- * the next lines. Returns any other line unchanged.
+ * Formats a JSON log line for people: `12:00:00.000 info message key=value`. The stack of an error follows on the next
+ * lines. Returns any other line unchanged.
  */
 export function formatLogLine(line: string, paint: Paint): string {
   const entry = parseEntry(line);

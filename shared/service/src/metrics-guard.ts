@@ -3,9 +3,9 @@ import type Koa from 'koa';
 import { listOf } from './config.js';
 
 /**
- * Rejects requests for `/metrics` that name a host other than this service. Otherwise a web page could read the metrics
- * by pointing its own host name at this service (DNS rebinding). IP addresses and `localhost` are always accepted,
- * because an attacker cannot point those at another address.
+ * Rejects requests for `/metrics` with a foreign `Host` header. Otherwise a web page could read the metrics by pointing
+ * its own host name at this service (DNS rebinding). IP addresses and `localhost` are always accepted, because an
+ * attacker cannot redirect them.
  *
  * @param allowedHosts additional host names, comma-separated, without ports
  */

@@ -7,8 +7,8 @@ const unfinishedStates = jobStates.filter(
 );
 
 /**
- * Maximum number of queues that are reported separately, namely those with the most unfinished jobs. The unfinished
- * jobs of all other queues are summed up as `(others)`.
+ * Maximum number of queues to report separately. The queues with the most unfinished jobs come first; all others are
+ * summed up as `(others)`.
  */
 const maxQueues = 500;
 
@@ -16,9 +16,7 @@ function unfinishedIn({ counts }: Queue): number {
   return unfinishedStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/**
- * Creates the metrics of the process and of the job storage. The storage is read each time the metrics are requested.
- */
+/** Creates the metrics of the process and of the job storage. Each collection reads the storage. */
 export function createMetrics(
   service: string,
   storage: Pick<JobStorage, 'jobs' | 'queues' | 'servers' | 'clock'> & {
@@ -66,10 +64,7 @@ export function createMetrics(
     },
   });
   let reading: Promise<Queue[]> | undefined;
-  /**
-   * Lists the queues, starting with those that have the most unfinished jobs. The gauges below are collected at the
-   * same time, so they share one read.
-   */
+  /** Lists the queues, most unfinished jobs first. Gauges that are collected at the same time share one read. */
   const listQueues = (): Promise<Queue[]> =>
     (reading ??= storage.queues
       .list()
@@ -124,10 +119,10 @@ export function createMetrics(
   return registry;
 }
 
-/** Upper bounds of the histogram of durations, in seconds. */
+/** Upper bounds of the histogram buckets, in seconds. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 
-/** Adds metrics for the count, outcome, waiting time and duration of the attempts of a job server. */
+/** Adds metrics for the attempts of a job server: count, outcome, waiting time and duration. */
 export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registry): void {
   const attempts = new Counter({
     name: 'longshore_attempts_total',

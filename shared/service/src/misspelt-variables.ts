@@ -2,18 +2,20 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { Environment } from './config.js';
 
 /**
- * The variables with the prefix `LONGSHORE_`. No other program uses this prefix, so any other name that begins with it
- * is a mistake.
+ * The variables with the prefix `LONGSHORE_`. Any other variable with this prefix is a mistake, because no other
+ * program uses the prefix.
  */
 const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
 
-/** A name counts as misspelt if it has at most this many wrong, missing or extra characters. */
+/** Maximum number of wrong, missing or extra characters in a name that counts as misspelt. */
 const maxMistakes = 3;
 
 /**
- * Returns a warning for each environment variable that looks as if it should have an effect but has none: an unknown
- * variable with the prefix `LONGSHORE_`, or one that resembles a known name with the same prefix. Other unknown
- * variables, such as `DATABASE_HOST`, may belong to the application.
+ * Returns a warning for each environment variable that is probably misspelt:
+ * - an unknown name that resembles a known one with the same prefix
+ * - any other unknown name with the prefix `LONGSHORE_`
+ *
+ * Other unknown names, such as `DATABASE_HOST`, may belong to the application.
  */
 export function misspeltVariables(environment: Environment, variables: readonly string[]): string[] {
   const known = [...new Set([...variables, ...ownVariables])].filter((name) => name.includes('_'));

@@ -5,15 +5,15 @@ import { surviveStrayErrors } from './stray-errors.js';
 
 /** A service that runs until it is stopped. */
 export interface RunningService {
-  /** Finishes the work in progress or returns it to the queue, and releases all resources. */
+  /** Finishes the work in progress or returns it to the queue. Releases all resources. */
   stop(): Promise<void>;
   /** Aborts if the service ends by itself, for example at an operator's request. The process then exits. */
   readonly ended?: AbortSignal;
 }
 
 /**
- * Starts a service or runs a command. Resolves to `null` if there is nothing left to do. The signal aborts on SIGTERM
- * or SIGINT, even while the service is starting.
+ * Starts a service or runs a command. Resolves to `null` if nothing is left to do. The signal aborts on SIGTERM or
+ * SIGINT, even while the service is starting.
  */
 export type Start<Config> = (
   config: Config,
@@ -25,24 +25,21 @@ export interface ServiceDescription<Config> {
   /** The name of the service, included in every log line. */
   readonly name: string;
   readonly environment: Environment;
-  /** The names of the service's environment variables, for finding misspelt ones. */
+  /** The service's environment variables; used to find misspelt ones. */
   readonly variables: readonly string[];
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
   readonly start: Start<Config>;
-  /**
-   * Arguments of the process; empty by default. The first argument, if any, names a command to run instead of the
-   * service.
-   */
+  /** The arguments of the process; empty by default. The first one names a command to run instead of the service. */
   readonly args?: readonly string[];
   /** Commands by name; empty by default. */
   readonly commands?: Readonly<Record<string, Start<Config>>>;
-  /** Writes a line of the log; by default, lines go to standard output. */
+  /** Writes a log line; default: to standard output. */
   readonly writeLog?: (line: string) => void;
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT, or until it ends by itself, and then stops it. A second signal ends the
+ * Runs a service until SIGTERM or SIGINT, or until it ends by itself. Then stops the service. A second signal ends the
  * process immediately.
  *
  * @returns the exit code: 0 if the service was stopped or had nothing left to do, 1 if the command is unknown, the

@@ -6,9 +6,8 @@ export interface ProxyConfig {
 }
 
 /**
- * Creates the Koa application of a service. If there are trusted proxies, takes the addresses of clients from
- * `X-Forwarded-For`. If no proxy is configured but a request comes through one, logs a warning once, because all
- * clients then have the proxy's address and share one set of limits.
+ * Creates the Koa application of a service. Takes client addresses from `X-Forwarded-For` if there are trusted proxies.
+ * Otherwise logs a warning on the first request through a proxy: all clients then share the proxy's address and limits.
  */
 export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
   const app = new Koa({ proxy: HTTP_TRUSTED_PROXIES > 0, maxIpsCount: HTTP_TRUSTED_PROXIES });

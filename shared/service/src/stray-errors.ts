@@ -1,14 +1,14 @@
 import type { Logger } from './logger.js';
 
-/** Maximum number of stray errors per minute. The process ends if there are more. */
+/** Maximum number of stray errors per minute. Beyond it, the process ends. */
 const maxPerMinute = 1_000;
 
 const minuteMs = 60_000;
 
 /**
- * Keeps the process running when an error is thrown where nothing can catch it: in a timer that a handler left behind,
- * in a listener on the handler's signal, or in a promise that the handler does not await. Without this, one handler
- * could end all jobs of the process.
+ * Keeps the process running when an error is thrown where nothing can catch it. Such errors come from timers and
+ * listeners that a handler left behind, or from promises that no code awaits. Otherwise one handler could end all jobs
+ * of the process.
  */
 export function surviveStrayErrors(logger: Logger): void {
   let count = 0;

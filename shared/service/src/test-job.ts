@@ -4,10 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/**
- * The job that `POST /test` enqueues. It demonstrates that the response is sent immediately, while the work happens
- * later.
- */
+/** The job that `POST /test` enqueues. It shows that the response is sent at once, while the work happens later. */
 export const testJob = defineJob({
   name: 'test',
   args: Type.Object(
@@ -17,7 +14,7 @@ export const testJob = defineJob({
 });
 
 /**
- * Creates the handler, which waits and then writes a result file.
+ * Creates the handler. The handler waits, and then writes a result file.
  *
  * @param directory where to write the result files; created if missing
  */
@@ -26,7 +23,7 @@ export function testJobHandler(directory: string): JobHandler {
     await sleep(args.waitMs, undefined, { signal });
     const file = path.resolve(directory, `test-${job.id}.txt`);
     await mkdir(path.dirname(file), { recursive: true });
-    // The write is idempotent: running the job again writes the same text to the same file.
+    // Idempotent: running the job again writes the same text to the same file.
     await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
     return { file, waitedMs: args.waitMs };
   });

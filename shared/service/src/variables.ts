@@ -7,15 +7,12 @@ export const serviceVariables = {
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
   /** The address to listen on. The container images set `0.0.0.0`. */
   HOST: Type.String({ default: '127.0.0.1' }),
-  /** Maximum number of open connections. */
   HTTP_MAX_CONNECTIONS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 20_000 }),
-  /**
-   * Maximum number of open connections per network address. Behind a proxy, all clients have the address of the proxy.
-   */
+  /** Maximum number of open connections per network address. All clients behind a proxy share the proxy's address. */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /**
    * How long an idle HTTP connection is kept open, in milliseconds. The default exceeds the idle timeout of most load
-   * balancers (60 s). With a shorter time, a connection could be closed just as the load balancer reuses it.
+   * balancers (60 s). Otherwise the service could close a connection just as a load balancer reuses it.
    */
   HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
 };
@@ -31,7 +28,7 @@ const host = String.raw`[\w-]+(\.[\w-]+)*`;
 /** Variables of a service that protects `/metrics` by host name. */
 export const metricsVariables = {
   /**
-   * Host names that requests for `/metrics` may use besides `localhost` and IP addresses; comma-separated, without
+   * Host names that requests for `/metrics` can use besides `localhost` and IP addresses. Comma-separated, without
    * ports.
    */
   HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^ *${host} *(, *${host} *)*$` })),
@@ -40,11 +37,11 @@ export const metricsVariables = {
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  /** The schema of the jobs; the API's own tables are in the schema `{DATABASE_SCHEMA}_api`. */
+  /** The schema of the jobs. The API's own tables are in the schema `{DATABASE_SCHEMA}_api`. */
   DATABASE_SCHEMA: Type.String({ pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,58}$', default: 'longshore' }),
   /** `transaction` if `DATABASE_URL` is the address of a connection pooler in transaction mode. */
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
-  /** `citus` distributes the jobs over the nodes of a Citus cluster; `DATABASE_URL` must then name the coordinator. */
+  /** `citus` distributes the jobs over the nodes of a Citus cluster. `DATABASE_URL` must then name the coordinator. */
   DATABASE_DISTRIBUTION: Type.Enum(['none', 'citus'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -68,14 +65,11 @@ export const databaseVariables = {
   }),
   DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
   /**
-   * Whether clients and servers can write to the same queue concurrently, relying on row locks alone. With `false`,
-   * they write one at a time.
+   * Whether clients and servers can write to the same queue concurrently, with only row locks. With `false`, they write
+   * one at a time.
    */
   DATABASE_DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
-  /**
-   * How many days jobs are kept after they have ended in the state `done`. The next two variables apply to failed and
-   * cancelled jobs.
-   */
+  /** How many days jobs in the state `done` are kept. The next two variables apply to failed and cancelled jobs. */
   DATABASE_RETENTION_DONE_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
   DATABASE_RETENTION_FAILED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
   DATABASE_RETENTION_CANCELLED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
@@ -84,14 +78,14 @@ export const databaseVariables = {
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
   /**
-   * The application's version; empty if it has none. When a server starts with a new version, the dashboard marks a
-   * deployment on its charts.
+   * The application's version; empty if it has none. The dashboard marks a deployment on its charts when a server
+   * starts with a new version.
    */
   WORKER_VERSION: Type.String({ maxLength: 100, default: '' }),
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
   /**
-   * The queues to consume, comma-separated: in order of priority, or with weights (`critical=6,default=3`). By default,
-   * all queues that the application's jobs use.
+   * The queues to consume, comma-separated: in order of priority, or with weights (`critical=6,default=3`). Default:
+   * all queues of the application's jobs.
    */
   WORKER_QUEUES: Type.String({ default: '' }),
   WORKER_SERVER_TIMEOUT_MS: Type.Integer({ minimum: 5_000, maximum: 3_600_000, default: 30_000 }),
@@ -119,7 +113,7 @@ export const serverVariables = {
 
 /** Variables of a service that may run behind a proxy. */
 export const proxyVariables = {
-  /** Number of trusted proxies in front of the service. Each of them appends an address to `X-Forwarded-For`. */
+  /** Number of trusted proxies in front of the service. Each proxy appends an address to `X-Forwarded-For`. */
   HTTP_TRUSTED_PROXIES: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
 };
 
@@ -135,8 +129,8 @@ export const dashboardVariables = {
   /** Users with individual passwords: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
   DASHBOARD_USERS: Type.String({ default: '' }),
   /**
-   * The issuer URL of the OpenID Connect provider for signing in. The next four variables and `DASHBOARD_BASE_URL`
-   * configure the dashboard as a client of the provider.
+   * The issuer URL of the OpenID Connect provider. The next four variables and `DASHBOARD_BASE_URL` configure the
+   * dashboard as a client of the provider.
    */
   DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_ID: Type.String({ default: '' }),
@@ -144,18 +138,18 @@ export const dashboardVariables = {
   DASHBOARD_OIDC_SCOPE: Type.String({ default: 'openid profile email' }),
   DASHBOARD_OIDC_ROLE_CLAIM: Type.String({ default: 'roles' }),
   /**
-   * The public URL of the dashboard. Used for the redirect after an OpenID Connect sign-in, and as the base of links in
-   * alert messages.
+   * The public URL of the dashboard. Used for the redirect after an OpenID Connect sign-in, and for links in alert
+   * messages.
    */
   DASHBOARD_BASE_URL: Type.String({ default: '' }),
-  /** The request header that an authenticating proxy sets to the user's name. */
+  /** The request header with the user's name, set by an authenticating proxy. */
   DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
-  /** The request header that the proxy sets to the user's groups. */
+  /** The request header with the user's groups, set by the proxy. */
   DASHBOARD_PROXY_GROUPS_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
   DASHBOARD_PROXY_GROUPS_SEPARATOR: Type.String({ minLength: 1, default: ',' }),
   /** Addresses and networks of the proxies whose headers are trusted, comma-separated. */
   DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
-  /** Maps the provider's or proxy's group names to roles: `sre=admin,developers=operator`. */
+  /** Maps group names of the provider or proxy to roles: `sre=admin,developers=operator`. */
   DASHBOARD_ROLES: Type.String({ default: '' }),
   /** The role of users without a mapped group; `none` denies them access. */
   DASHBOARD_DEFAULT_ROLE: Type.Enum(['none', 'viewer', 'operator', 'admin'], { default: 'none' }),
@@ -167,11 +161,11 @@ export const dashboardVariables = {
   DASHBOARD_SECRET: Type.String({ default: '' }),
   /** Whether actions that pause, delete or discard something require a reason. */
   DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
-  /** URLs of the webhooks that receive a message when a warning begins or ends, comma-separated. */
+  /** URLs of the alert webhooks, comma-separated. They receive a message when a warning begins or ends. */
   DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
-  /** The key that signs messages to webhooks: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
+  /** The key that signs webhook messages: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
   DASHBOARD_ALERT_SECRET: Type.String({ default: '' }),
-  /** The format of messages to webhooks: Standard Webhooks, or only the text that Slack and compatible chats show. */
+  /** The format of webhook messages: Standard Webhooks, or text for Slack and compatible chats. */
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
   /** The URL of a job's logs, with placeholders such as `{jobId}`. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),

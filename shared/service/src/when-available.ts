@@ -5,11 +5,11 @@ import type { Logger } from './logger.js';
 const pauseMs = 500;
 
 /**
- * Runs a start-up task and repeats it while the storage cannot be reached. Containers start in any order, and the
+ * Runs a start-up task, and repeats it while the storage cannot be reached. Containers start in any order, and the
  * database may be restarting.
  *
- * @param work the task, which must be safe to repeat after it has failed halfway
- * @param signal ends the waiting when it aborts
+ * @param work the task; must be safe to repeat after a failure halfway
+ * @param signal stops the waiting
  * @throws the signal's reason if the signal aborts, and every error of `work` other than a `StorageUnavailableError`
  */
 export async function whenAvailable<Result>(
@@ -28,11 +28,7 @@ export async function whenAvailable<Result>(
   }
 }
 
-/**
- * Waits before the next attempt.
- *
- * @throws the signal's reason if the signal aborts
- */
+/** @throws the signal's reason if the signal aborts */
 async function pause(signal: AbortSignal): Promise<void> {
   await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

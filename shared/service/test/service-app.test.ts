@@ -4,10 +4,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { createServiceApp, listen } from '../src/index.js';
 
-/**
- * Sends one request for each value of `X-Forwarded-For`. Returns the client addresses that the service saw, and its
- * warnings.
- */
+/** Sends one request per value of `X-Forwarded-For`. Returns the client addresses and warnings of the service. */
 async function seen(trusted: number, forwarded: readonly string[]) {
   const stream = new PassThrough();
   const lines: string[] = [];

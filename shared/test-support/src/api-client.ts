@@ -1,12 +1,11 @@
 import { httpClient, type HttpClient } from './http-client.js';
 import { DocumentedApi } from './openapi/documented-api.js';
 
-/** The original `fetch`, which {@link checkFetchedAnswers} replaces. */
+/** The original `fetch`; {@link checkFetchedAnswers} replaces it. */
 const plainFetch = globalThis.fetch;
 
 /**
- * Returns an HTTP client for tests. A request rejects with an Error if its response does not match the API's OpenAPI
- * document.
+ * Returns an HTTP client for tests. Requests reject if the response does not match the API's OpenAPI document.
  *
  * @param documentUrl returns the base URL of the server that serves the document; `baseUrl` by default
  */
@@ -16,8 +15,8 @@ export function apiClient(baseUrl: string, documentUrl = async (): Promise<strin
 }
 
 /**
- * Returns a function like `fetch` for paths of an API. It rejects if a response does not match the API's OpenAPI
- * document.
+ * Returns a function like `fetch` for paths of an API. Rejects if a response does not match the API's OpenAPI document.
+ * Does not check event streams.
  *
  * @param documentUrl returns the base URL of the server that serves the document; `baseUrl` by default
  */
@@ -45,8 +44,8 @@ export function apiFetch(
 }
 
 /**
- * Replaces this process's `fetch` with one that rejects if the response to a request under `/api/v1` does not match the
- * OpenAPI document of the server that responded.
+ * Replaces `fetch` in this process. Requests under `/api/v1` then reject if the response does not match the OpenAPI
+ * document of the same server.
  */
 export function checkFetchedAnswers(): void {
   const fetches = new Map<string, ReturnType<typeof apiFetch>>();
@@ -61,7 +60,6 @@ export function checkFetchedAnswers(): void {
   };
 }
 
-/** Converts a request to options for `fetch`. */
 async function initOf(request: Request): Promise<RequestInit> {
   const { method, headers, signal } = request;
   const body = await request.text();

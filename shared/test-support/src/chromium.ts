@@ -10,8 +10,8 @@ const places = [
 ];
 
 /**
- * Maximum wait for a page to reach the expected state, in milliseconds. Long, because it only has to stop tests that
- * hang.
+ * Maximum wait for a page to reach the expected state, in milliseconds. The limit is long because it only has to stop
+ * hanging tests.
  */
 const pageTimeoutMs = 120_000;
 

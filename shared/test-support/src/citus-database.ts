@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { eventually } from './eventually.js';
 import { lockWaits, runOn, type TestDatabase } from './test-database.js';
 
-/** A node of the cluster. */
+/** A row of `pg_dist_node`. */
 interface Node {
   readonly nodename: string;
   readonly nodeport: number;
@@ -12,8 +12,8 @@ interface Node {
 let created = 0;
 
 /**
- * Creates an empty database on every node of the Citus cluster whose coordinator is at `CITUS_URL`. Connects to the
- * nodes at the addresses that the coordinator knows, with the user and password of `CITUS_URL`.
+ * Creates an empty database on every active node of the Citus cluster at `CITUS_URL`, the coordinator's URL. Connects
+ * to the other nodes at the addresses in `pg_dist_node`, with the user and password of `CITUS_URL`.
  */
 export async function createCitusDatabase(): Promise<TestDatabase> {
   const coordinator = citusUrl();
@@ -62,7 +62,7 @@ export async function createCitusDatabase(): Promise<TestDatabase> {
 /**
  * Returns the coordinator's URL from `CITUS_URL`.
  *
- * @throws {Error} if the variable is not set
+ * @throws {Error} if `CITUS_URL` is not set
  */
 export function citusUrl(): string {
   const url = process.env['CITUS_URL'];

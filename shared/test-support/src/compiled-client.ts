@@ -8,10 +8,7 @@ export interface CompiledClient {
   readonly load: () => Promise<Record<string, (client: unknown) => Promise<unknown>>>;
 }
 
-/**
- * Compiles a client against the types that openapi-typescript generates from an OpenAPI document. Writes nothing to
- * disk.
- */
+/** Compiles a client with the types that openapi-typescript generates from an OpenAPI document. */
 export async function compileClient(document: object, source: string): Promise<CompiledClient> {
   const files = new Map([
     [

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** A numeric option as documented in a table of docs/operations.md. */
+/** A numeric option in a table of docs/operations.md. */
 export interface DocumentedOption {
   readonly name: string;
   /** The default value; `null` if it is not a single number. */
@@ -10,9 +10,9 @@ export interface DocumentedOption {
 }
 
 /**
- * Returns the options in a table of docs/operations.md. Leaves out options without a range.
+ * Returns the options in a table of docs/operations.md. Skips options without a range.
  *
- * @param before a text that occurs only once on the page, above the table and below any earlier table
+ * @param before a text that occurs only once on the page, between the previous table and this one
  */
 export async function documentedOptions(before: string): Promise<DocumentedOption[]> {
   const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-/** A server-sent event or a comment. If it is a comment, only `comment` is set. */
+/** A server-sent event, or a comment. A comment has only the member `comment`. */
 export interface ReceivedEvent {
   readonly event?: string;
   readonly id?: string;
@@ -13,9 +13,8 @@ export interface ReceivedEvent {
 export interface EventStreamClient {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Events as they arrive, including comments; ends when the server ends the stream or the connection breaks. */
+  /** Events and comments as they arrive. Ends when the server ends the stream or the connection breaks. */
   readonly events: AsyncGenerator<ReceivedEvent, void, undefined>;
-  /** Closes the connection. */
   close(): void;
 }
 
@@ -48,7 +47,7 @@ async function* blocks(response: IncomingMessage): AsyncGenerator<ReceivedEvent,
       for (const block of ended) yield Object.fromEntries(block.split('\n').map(toField));
     }
   } catch {
-    // The connection broke; an incomplete event is dropped.
+    // The connection broke. An incomplete event is dropped.
   }
 }
 

@@ -1,22 +1,18 @@
 export interface EventuallyOptions {
-  /**
-   * When to give up, in milliseconds. The default, 90 000, is so long that only hanging tests reach it, even on a busy
-   * machine that is 25 times slower than usual.
-   */
+  /** When to give up, in milliseconds; 90 000 by default. Only hanging tests take that long, even on a busy machine. */
   readonly deadlineMs?: number;
   /**
-   * Longest pause between two checks, in milliseconds; 20 by default. The first pause is 1 ms, and each is twice as
-   * long as the one before. Most conditions hold soon, and frequent checks of the others would slow down the work that
-   * the test waits for.
+   * Longest pause between two checks, in milliseconds; 20 by default. The first pause is at most 1 ms, and each pause
+   * is twice as long as the one before. Frequent checks would slow down the work that the test waits for.
    */
   readonly everyMs?: number;
 }
 
 /**
- * Calls the condition repeatedly until it returns a truthy value without throwing, and returns that value. Tests wait
- * with this function, never by sleeping.
+ * Calls the condition until it returns a truthy value without throwing, and returns that value. Tests wait with this
+ * function instead of sleeping.
  *
- * @throws the error of the last call if the deadline has passed, or an Error if that call did not throw
+ * @throws after the deadline: the error of the last call, or an Error if that call returned a falsy value
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,

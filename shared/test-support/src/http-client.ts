@@ -6,8 +6,8 @@ import type { ReceivedAnswer, SentRequest } from './openapi/exchange.js';
 export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Strings and bytes are sent unchanged. Anything else is sent as JSON, with the JSON content type unless `headers`
-   * contains another.
+   * Strings and bytes are sent unchanged, anything else as JSON. JSON gets the content type `application/json`, unless
+   * `headers` contains another.
    */
   readonly body?: unknown;
 }
@@ -17,7 +17,7 @@ export interface HttpResponse {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /**
-   * Returns the body, parsed as JSON.
+   * Parses the body as JSON.
    *
    * @throws {SyntaxError} if the body is not valid JSON
    */
@@ -25,7 +25,7 @@ export interface HttpResponse {
 }
 
 export interface HttpClient {
-  /** Sends a request with the path unchanged, so that tests can send invalid paths. Does not follow redirects. */
+  /** Sends a request. Leaves the path unchanged, so that tests can send invalid paths. Does not follow redirects. */
   request(method: string, path: string, request?: HttpRequest): Promise<HttpResponse>;
   get(path: string, request?: HttpRequest): Promise<HttpResponse>;
   post(path: string, body?: unknown, request?: HttpRequest): Promise<HttpResponse>;
@@ -36,7 +36,7 @@ export interface HttpClient {
 /**
  * Creates an HTTP client for tests. Each request uses its own connection, so no connection outlives its test.
  *
- * @param check rejects if a response is wrong; the request then rejects with the same error
+ * @param check checks each response; if it rejects, the request rejects with the same error
  */
 export function httpClient(
   baseUrl: string,

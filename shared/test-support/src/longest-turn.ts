@@ -1,25 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/**
- * On Linux, the file with the main thread's scheduler statistics. The first number is the thread's CPU time in
- * nanoseconds.
- */
+/** The main thread's scheduler statistics on Linux. The first number is the thread's CPU time in nanoseconds. */
 const schedulerStatistics = `/proc/self/task/${process.pid}/schedstat`;
 const isLinux = existsSync(schedulerStatistics);
 
-/**
- * Pause between two samples, in milliseconds. Without a pause, sampling would use the whole CPU while the work waits.
- */
+/** Pause between two samples, in milliseconds. Without a pause, sampling would use all the CPU while the work waits. */
 const everyMs = 1;
 
-/** Number of measurements. Garbage left by earlier tests can distort one of them, but is unlikely to distort all. */
+/** Number of measurements. Garbage from earlier tests can distort one, but is unlikely to distort all. */
 const measurements = 3;
 
 /**
- * Measures the longest turn of the event loop during some work, in milliseconds of CPU time. Other requests have to
- * wait during such a turn. Does the work three times and returns the shortest result. Excludes other load on the
- * machine and, on Linux, other threads of this process. Because samples are a millisecond apart, the result may include
- * short turns directly before or after the longest one.
+ * Measures the longest turn of the event loop during some work, in milliseconds of CPU time. Other requests wait during
+ * such a turn. Does the work three times and returns the lowest result. Excludes other processes and, on Linux, other
+ * threads of this process. The result may include short turns within a millisecond of the longest one.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let best = Infinity;

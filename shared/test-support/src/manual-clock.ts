@@ -3,7 +3,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** A clock that stands still unless a test advances it. */
+/** A clock that moves only when a test advances it. */
 export class ManualClock {
   #nowMs: number;
   #waiters: Waiter[] = [];
@@ -15,7 +15,7 @@ export class ManualClock {
   /** Returns milliseconds since 1970, as `Date.now()` does. */
   readonly now = (): number => this.#nowMs;
 
-  /** Resolves when the clock has been moved by this many milliseconds. */
+  /** Resolves when the clock has advanced by this many milliseconds. */
   readonly wait = (ms: number): Promise<void> =>
     new Promise((wake) => {
       this.#waiters.push({ dueMs: this.#nowMs + ms, wake });

@@ -1,6 +1,6 @@
 /**
- * Mocha hooks for a whole run; registered in `.mocharc.yaml`. From the import of this module on, `fetch` checks
- * responses against the API's OpenAPI document.
+ * Mocha hooks for a whole run, registered in `.mocharc.yaml`. Importing this module makes `fetch` check responses
+ * against the API's OpenAPI document.
  */
 import { checkFetchedAnswers } from './api-client.js';
 import { dropTemplates, undroppedDatabases } from './test-database.js';
@@ -21,10 +21,10 @@ export const mochaHooks = {
 export async function mochaGlobalTeardown(): Promise<void> {
   await dropTemplates();
   await stopTestPostgres();
-  // The timer does not keep the process running, so it fires only if something else does.
+  // The timer does not keep the process running. It fires only if something else does.
   setTimeout(() => {
     console.error(`Something keeps the tests from ending: ${process.getActiveResourcesInfo().join(', ')}`);
-    // Overrides the exit code that mocha has set by then, which is the number of failures.
+    // Overrides the exit code that mocha has set by then: the number of failures.
     process.once('exit', () => (process.exitCode = 1));
     process.exit();
   }, lingerMs).unref();

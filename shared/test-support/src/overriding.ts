@@ -1,11 +1,9 @@
-/** Replacements for an object's members. In nested objects, only the given members are replaced. */
+/** Replacements for members of an object and of nested objects. Other members stay. */
 export type Overrides<T> = {
   [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
 };
 
-/**
- * Returns a proxy for an object with some members replaced. Methods that are not replaced run on the original object.
- */
+/** Returns a proxy that replaces some members of an object. Other methods run on the original object. */
 export function overriding<T extends object>(object: T, overrides: Overrides<T>): T {
   return new Proxy(object, {
     get: (target, name) => {

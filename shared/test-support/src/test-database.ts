@@ -2,7 +2,7 @@ import pg from 'pg';
 import { eventually } from './eventually.js';
 import { testPostgres } from './test-postgres.js';
 
-/** Prepares the empty database at `url` as the tests' starting point, and closes every connection. */
+/** Prepares the empty database at `url` for tests, and closes all connections to it. */
 export type Migrate = (url: string) => Promise<unknown>;
 
 export interface TestDatabase {
@@ -14,21 +14,22 @@ export interface TestDatabase {
   waitingForLocks(): Promise<number>;
   /**
    * Resolves when all clients with an application name that starts with `applicationName` have disconnected. By then,
-   * Postgres's statistics include the work of these clients. Rejects if that takes more than a minute (90 seconds with
-   * Citus).
+   * Postgres's statistics include their work. Rejects after a minute (90 seconds with Citus).
    */
   disconnected(applicationName: string): Promise<void>;
   /**
-   * Drops the database. Rejects if a client is still connected, so that a leaked pool fails the test that leaked it.
-   * With Citus, drops the database immediately, even if clients are connected.
+   * Waits until all clients have disconnected, and drops the database. If a client is still connected after the
+   * deadline, drops the database anyway and rejects, so that a test with a leaked pool fails. With Citus, drops the
+   * database immediately, even if clients are connected.
    *
-   * @param deadlineMs how long to wait, in milliseconds, for a closed pool's connections to disappear from the server;
-   *   60 000 by default
+   * @param deadlineMs how long to wait for clients to disconnect, in milliseconds; 60 000 by default
    */
   drop(deadlineMs?: number): Promise<void>;
 }
 
-/** How long to wait for a closed pool's connections to disappear from the server, in milliseconds. */
+/**
+ * How long to wait for clients to disconnect, in milliseconds. A closed pool's connections take a while to disappear.
+ */
 const disconnectDeadlineMs = 60_000;
 
 const templates = new Map<Migrate, Promise<string>>();
@@ -36,15 +37,14 @@ const open = new Map<string, string>();
 let created = 0;
 
 /**
- * The connection for creating and dropping databases. Kept open between tests, because connecting takes longer than
+ * The connection for creating and dropping databases. It stays open between tests, because connecting takes longer than
  * most statements.
  */
 let admin: Promise<pg.Client> | undefined;
 
 /**
- * Creates a database for the caller: an empty one or, with `migrate`, a clone of a template. `migrate` prepares the
- * template once for all callers that pass the same function. Call `drop` when done; a database that still exists at the
- * end fails the run.
+ * Creates an empty database or, with `migrate`, a clone of a template. `migrate` prepares the template once for all
+ * callers that pass the same function. Call `drop` when done; otherwise the run fails at the end.
  */
 export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabase> {
   const creator = new Error('created here').stack ?? '';
@@ -66,12 +66,14 @@ export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabas
   return { ...database, query, waitingForLocks, disconnected, drop };
 }
 
-/** Returns, for each database that has not been dropped, a stack trace that shows where the database was created. */
+/**
+ * Returns a stack trace for each database that has not been dropped. The trace shows where the database was created.
+ */
 export function undroppedDatabases(): string[] {
   return [...open.values()];
 }
 
-/** Drops the templates and closes the connection. Must be called after all other functions of this module. */
+/** Drops the templates and closes the connection. Must be called last of all functions in this module. */
 export async function dropTemplates(): Promise<void> {
   const names = await Promise.all(templates.values());
   templates.clear();

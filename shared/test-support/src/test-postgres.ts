@@ -4,19 +4,19 @@ import path from 'node:path';
 import { startLocalPostgres } from '@longshore/local-postgres';
 
 interface TestPostgres {
-  /** The `postgres://…` URL of a database from which others can be created. */
+  /** A `postgres://…` URL with a role that can create databases. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Minimum free memory, in bytes, for keeping the data in memory: several times what a test run needs. */
+/** Minimum free memory for keeping the data in memory, in bytes: several times what a test run needs. */
 const minBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
 
 /**
- * Returns the Postgres of this test run: the server at `TEST_POSTGRES_URL` if that is set (the role in the URL must be
- * allowed to create databases), otherwise a local server that is started on first use.
+ * Returns the Postgres of this test run. This is the server at `TEST_POSTGRES_URL` if the variable is set; the role in
+ * the URL must be allowed to create databases. Otherwise it is a local server, started on first use.
  */
 export function testPostgres(): Promise<TestPostgres> {
   const given = process.env['TEST_POSTGRES_URL'];
@@ -26,8 +26,7 @@ export function testPostgres(): Promise<TestPostgres> {
 }
 
 /**
- * Stops the local Postgres of this run, if one was started, and deletes its data. Leaves a server at
- * `TEST_POSTGRES_URL` running.
+ * Stops the local Postgres, if one was started, and deletes its data. Leaves a server at `TEST_POSTGRES_URL` running.
  */
 export async function stopTestPostgres(): Promise<void> {
   const postgres = await started;
@@ -47,7 +46,7 @@ async function startTemporary(): Promise<TestPostgres> {
 
 /**
  * Returns the directory for the data: in memory if enough memory is free, otherwise on disk. Creating a test database
- * copies 860 files. This takes 80 ms in memory and 500 ms on a disk.
+ * copies 860 files, which takes 80 ms in memory and 500 ms on disk.
  */
 async function parentDirectory(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => null);

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
 
 export interface DrainOptions {
-  /** Handlers of the jobs to run. Required if the target is a storage; they then run in a temporary server. */
+  /** Handlers of the jobs to run. Required if the target is a storage; ignored if it is a server. */
   readonly handlers?: readonly JobHandler[];
   /** How long draining may take, in milliseconds; 10 000 by default. */
   readonly timeoutMs?: number;
 }
 
-/** The outcomes of the attempts that ended during a call of `drain`. */
+/** The outcomes of the attempts that ended during a call of {@link drain}. */
 export interface DrainReport {
   readonly done: number;
   readonly failed: number;
@@ -16,7 +16,7 @@ export interface DrainReport {
   readonly retrying: number;
   readonly cancelled: number;
   readonly snoozed: number;
-  /** Errors of the attempts that failed, in the order in which they ended. */
+  /** Errors of the attempts, in the order in which the attempts ended. */
   readonly errors: readonly JobError[];
 }
 
@@ -27,12 +27,11 @@ const checkMs = 2;
 
 /**
  * Runs jobs until no job is ready, including jobs that other jobs enqueue or make ready. Scheduled jobs run if they are
- * due by the storage's clock, so a failed job is retried only after the clock has moved past the retry delay.
+ * due by the storage's clock. A failed job is therefore retried only after the clock has passed the retry delay.
  *
- * @param target a storage or a running server. With a storage, the given handlers run their jobs. A server uses its own
- *   handlers
+ * @param target a storage or a running server. For a storage, a temporary server runs the jobs of the given handlers
  * @throws {TypeError} if `target` is a storage and no handlers are given
- * @throws {Error} if jobs are left when the time is up, for example because their queue is paused
+ * @throws {Error} if jobs are left after `timeoutMs`, for example because their queue is paused
  */
 export async function drain(
   target: JobStorage | JobServer,
@@ -80,7 +79,11 @@ async function observed(server: JobServer, work: () => Promise<void>): Promise<D
   return { ...counts, errors };
 }
 
-/** Resolves when no matching job is ready or running, and none can become ready until the clock moves. */
+/**
+ * Resolves when no matching job is ready or running, and none can become ready until the clock moves.
+ *
+ * @throws {Error} if jobs are left after `timeoutMs`
+ */
 async function drained(storage: JobStorage, filter: { name?: string[] }, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
   const left = async (): Promise<number> =>

@@ -4,11 +4,11 @@ import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
 
 /** Selects jobs that are awaiting, scheduled or enqueued. An omitted member matches any job. */
 export interface EnqueuedFilter<Args> {
-  /** Arguments that a job must have; its other arguments may have any value. */
+  /** Arguments that a job must have. Other arguments can have any value. */
   readonly args?: Partial<Args>;
   readonly queue?: string;
   readonly tag?: string;
-  /** The time at which a scheduled job is due. */
+  /** When a scheduled job is due. */
   readonly runAt?: Date;
 }
 
@@ -16,12 +16,11 @@ type Jobs = Pick<JobStorage, 'jobs'>;
 
 const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
 
-/** How many jobs of a definition are read at most. */
+/** Maximum number of jobs to read. */
 const limit = 10_000;
 
 /**
- * Returns the jobs of a definition that are awaiting, scheduled or enqueued, oldest first. The definition determines
- * the types of arguments and results.
+ * Returns the jobs of a definition that are awaiting, scheduled or enqueued, oldest first. Reads at most 10 000 jobs.
  */
 export async function enqueuedJobs<Args, Result, Input>(
   { jobs }: Jobs,

@@ -2,12 +2,12 @@ import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs
 import { type LogLevel, newId } from '@longshore/jobs/storage';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
-/** Options of {@link runJob}. They can also override the defaults of the handler's `job`, such as `attempt`. */
+/** Options of {@link runJob}. Members such as `attempt` override the defaults of the handler's `job`. */
 export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>> {
   /** The signal that the handler receives; by default, one that never aborts. */
   readonly signal?: AbortSignal;
   /**
-   * Runs the statements of the handler's `transaction`. Without it, statements reject with a TypeError. For a real
+   * Runs the statements of the handler's `transaction`. Without it, statements reject with a TypeError. To use a real
    * client, pass `(text, values) => client.query(text, values)`.
    */
   readonly query?: Query;
@@ -40,7 +40,7 @@ export async function runJob<Args, Result, Input>(
     : [args: NoInfer<Input>, options?: RunJobOptions]
 ): Promise<JobRun<Result>> {
   const { signal = new AbortController().signal, query, ...job } = options;
-  // Serializes and parses the arguments, because a handler receives them as they were stored in JSON.
+  // Handlers receive the arguments as they were stored in JSON.
   const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;

@@ -1,12 +1,11 @@
 /**
- * A clock that stands still unless the test advances it. A `MemoryStorage` that is given this clock takes all times
- * from it.
+ * A clock that moves only when the test advances it. Pass it to a `MemoryStorage` to control the time of the storage.
  */
 export class TestClock {
   #nowMs: number;
 
   /**
-   * Creates a clock that shows `start`, by default 2026-01-01T00:00:00Z.
+   * Creates a clock that starts at `start`, by default 2026-01-01T00:00:00Z.
    *
    * @throws {RangeError} if `start` is not a time
    */
@@ -18,9 +17,9 @@ export class TestClock {
   readonly now = (): number => this.#nowMs;
 
   /**
-   * Moves the clock forward by a number of milliseconds.
+   * Moves the clock forward by `ms` milliseconds.
    *
-   * @throws {RangeError} if `ms` is negative
+   * @throws {RangeError} if `ms` is negative or NaN
    */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`A clock advances by 0 or more milliseconds, not ${ms}`);
@@ -28,7 +27,7 @@ export class TestClock {
   }
 
   /**
-   * Moves the clock forward to a time.
+   * Moves the clock forward to `time`.
    *
    * @throws {RangeError} if `time` is before the clock's time or not a time
    */

@@ -14,8 +14,8 @@ export interface TestJobsOptions {
 }
 
 /**
- * Jobs in memory, for one test: a storage, a client and a clock, with the helpers of this package. Nothing runs between
- * calls, so there is nothing to stop after a test, whether it passes or fails.
+ * Jobs in memory, for one test: a storage, a client, a clock, and the helpers of this package. Nothing runs between
+ * calls, so a test has nothing to stop at the end.
  */
 export class TestJobs {
   readonly clock: TestClock;
@@ -38,8 +38,8 @@ export class TestJobs {
   }
 
   /**
-   * Runs `work` in a transaction. Jobs that are enqueued in the transaction exist once it commits, and are discarded if
-   * `work` throws.
+   * Runs `work` in a transaction. Jobs that are enqueued in the transaction exist once it commits. If `work` throws,
+   * they are discarded.
    */
   transaction<Result>(work: (transaction: TestTransaction) => Promise<Result>): Promise<Result> {
     return inTestTransaction(work, this.#query);

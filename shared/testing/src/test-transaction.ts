@@ -1,11 +1,11 @@
 import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 
-/** Returns the rows of a statement, for example by running it on a real client. */
+/** Runs a statement, for example on a real client, and returns the rows. */
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 /**
- * A transaction without a database. Jobs that are enqueued in this transaction, in a `MemoryStorage`, exist once it
- * commits. Statements are recorded and run by `query`; without `query`, they return no rows.
+ * A transaction without a database. Jobs that are enqueued in this transaction in a `MemoryStorage` exist once it
+ * commits. Statements are recorded and run by `query`. Without `query`, they return no rows.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */
@@ -43,9 +43,7 @@ export class TestTransaction implements TransactionClient {
   }
 }
 
-/**
- * Runs `work` in a {@link TestTransaction} and commits the transaction. Rolls it back and rethrows if `work` throws.
- */
+/** Runs `work` in a {@link TestTransaction} and commits it. If `work` throws, rolls back and rethrows. */
 export async function inTestTransaction<Result>(
   work: (transaction: TestTransaction) => Promise<Result>,
   query?: Query,

@@ -8,25 +8,23 @@ const args = Type.Object({
   /** Number of attempts that fail before one succeeds. */
   failures: Type.Integer({ minimum: 0 }),
   /**
-   * A key that several jobs share. At most `limit` of these jobs may run at once (or, for `unique` jobs, be
-   * unfinished).
+   * Key shared by several jobs. At most `limit` of these jobs may run at once. For `unique` jobs, at most `limit` may
+   * be unfinished.
    */
   key: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
 });
 
-/** Allows far more attempts than a job can need, because faults use up attempts. */
+/** Allows many attempts, because faults use up attempts. */
 const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
 const transactional = defineJob({ name: 'transactional', queue: 'transactional', args, ...patience });
 /** A job in a queue with a concurrency limit and a rate limit. */
 const limited = defineJob({ name: 'limited', queue: 'limited', args, ...patience });
-/** A job with a concurrency key. */
 const keyed = defineJob({ name: 'keyed', queue: 'keyed', args, ...patience });
-/** A job with a unique key. */
 const unique = defineJob({ name: 'unique', queue: 'unique', args, ...patience });
-/** A job that a recurring job enqueues. */
+/** The job that the recurring job enqueues. */
 const tick = defineJob({ name: 'tick', queue: 'tick', args, ...patience });
 
 const everyTwoSeconds = defineRecurringJob({
@@ -54,15 +52,17 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/** Maximum number of times that {@link openTogether} counts before it accepts a count above the limit. */
+/** Maximum number of counts per call of {@link openTogether}. */
 const maxChecks = 5;
 /** Pause between two counts, in milliseconds. */
 const checkEveryMs = 20;
 
 /**
- * Counts the open transactions of jobs with this key, including the current one. Each of these transactions takes a
- * shared advisory lock, and the locks are counted. Postgres releases a transaction's locks shortly after other
- * transactions see its commit, so a count above the limit is repeated, and the smallest count is returned.
+ * Counts the open transactions of jobs with this key, including the current one. Each transaction takes a shared
+ * advisory lock, and the function counts these locks.
+ *
+ * Postgres releases a transaction's locks shortly after the commit becomes visible. A count above the limit is
+ * therefore repeated. The smallest count is returned.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
@@ -104,8 +104,8 @@ async function work({ args, job }: Attempt): Promise<void> {
 }
 
 /**
- * An application whose handlers record their effects in a ledger, either after the work or in the transaction that
- * completes the job.
+ * An application whose handlers record their effects in a ledger. Plain jobs write to the ledger after the work. All
+ * other jobs write in the transaction that completes the job.
  */
 export const application = {
   name: 'fault-ledger',

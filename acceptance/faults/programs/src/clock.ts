@@ -1,11 +1,11 @@
 /**
- * `node --import …/clock.js` with `CLOCK_FILE` set: makes the process's clock run ahead by the number of milliseconds
- * in the file; the clock jumps when the file changes. Replaces only `Date`: timers and `performance.now()` are not
- * affected, as with a real clock change.
+ * `node --import …/clock.js` with `CLOCK_FILE` set: moves the process's clock ahead by the number of milliseconds in
+ * the file. Follows changes of the file. Replaces only `Date`. Timers and `performance.now()` are unaffected, as with a
+ * real clock change.
  */
 import { readFileSync } from 'node:fs';
 
-/** How long a value from the file is used before the file is read again, in milliseconds. */
+/** Minimum time between two reads of the file, in milliseconds. */
 const readEveryMs = 50;
 
 const file = process.env['CLOCK_FILE'] ?? '';

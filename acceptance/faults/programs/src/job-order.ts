@@ -17,12 +17,12 @@ export interface JobOrder {
   readonly withRow: boolean;
 }
 
-/** What a lane enqueues next. For every kind of order, `SqlEntrance` enqueues only a single job. */
+/** A request to enqueue. `SqlEntrance` enqueues a single job for every kind. */
 export type Order =
   | { readonly kind: 'job'; readonly job: JobOrder }
-  /** Enqueues a job that depends on the last job or batch that this lane enqueued. */
+  /** A job that depends on the lane's previous job or batch, if there is one. */
   | { readonly kind: 'continuation'; readonly job: JobOrder }
-  /** Sends the same request three times with the same idempotency key: twice concurrently, and then once more. */
+  /** Three requests with the same idempotency key: two at once, then a third. */
   | { readonly kind: 'repeated'; readonly job: JobOrder; readonly key: string }
   | { readonly kind: 'batch'; readonly jobs: readonly JobOrder[]; readonly callback: JobOrder };
 
@@ -38,7 +38,7 @@ export function jobOrder(random: () => number): JobOrder {
   return {
     name,
     args: {
-      // Makes jobs with a limit take longer, so that they overlap and violations of the limit are noticed.
+      // Jobs with a limit take longer. They overlap, so violations of the limit become visible.
       ms:
         Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
         (name === 'limited' || name === 'keyed' ? 120 : 0),
@@ -61,7 +61,7 @@ function nameOf(share: number): JobOrder['name'] {
 
 /**
  * Returns a random job without a key. If a batch's job had a unique key, the API could return an existing job instead
- * of adding one to the batch.
+ * of a new one.
  */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);

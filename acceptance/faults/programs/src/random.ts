@@ -1,6 +1,6 @@
 /**
- * Returns a seeded generator of numbers from 0 up to, but not including, 1: mulberry32, by Tommy Ettinger (public
- * domain).
+ * Returns a seeded random number generator (mulberry32 by Tommy Ettinger, public domain). The numbers are at least 0
+ * and less than 1.
  */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;

@@ -8,7 +8,7 @@ const enqueue = `
     unique_key => case $1 when 'unique' then $4 end,
     concurrency_key => case $1 when 'keyed' then $4 end, concurrency_limit => case $1 when 'keyed' then $5::integer end) as id`;
 
-/** Enqueues with the SQL function `longshore.enqueue`. Uses a separate connection and reopens it after a failure. */
+/** Enqueues with the SQL function `longshore.enqueue` on one connection. Reconnects after a failure. */
 export class SqlEntrance {
   readonly #url: string;
   #client: pg.Client | undefined;
@@ -17,7 +17,7 @@ export class SqlEntrance {
     this.#url = url;
   }
 
-  /** Enqueues one job: for a batch only its callback, otherwise the order's job. Resolves after the commit. */
+  /** Enqueues one job: the callback of a batch, or the job of any other order. Resolves after the commit. */
   async enqueue(order: Order): Promise<Accepted> {
     const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.callback : order.job;
     try {

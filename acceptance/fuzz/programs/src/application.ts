@@ -2,8 +2,8 @@ import { application as shop } from '@longshore/example-shop';
 import { mischiefHandler } from './mischief.js';
 
 /**
- * The example shop, whose resources the suite tests, too, plus a job that misbehaves. Leaves out the handler for
- * `pack-parcels`, because that job could compute for hours.
+ * The example shop plus a job that misbehaves. Omits the handler of `pack-parcels`, because that job could compute for
+ * hours.
  */
 export const application: typeof shop = {
   ...shop,

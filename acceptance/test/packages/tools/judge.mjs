@@ -4,14 +4,14 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-/** Module resolution modes that Longshore's packages do not support, because they contain only ES modules. */
+/** Module resolution modes that Longshore's packages do not support. The packages contain only ES modules. */
 const unsupported = new Set(['node10', 'node16-cjs']);
 
 const findings = {};
 for (const file of process.argv.slice(2)) {
   const tarball = new Uint8Array(await readFile(file));
   const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
-  // Skips attw for a package that contains only a command, because it has nothing to import.
+  // Skips attw for packages without exports.
   const analysis = pkg.exports ? await checkPackage(createPackageFromTarballData(tarball)) : { problems: [] };
   const problems = (analysis.problems ?? []).filter(({ resolutionKind }) => !unsupported.has(resolutionKind));
   findings[file] = [

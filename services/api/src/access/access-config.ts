@@ -2,7 +2,7 @@ import { ConfigError, listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
 const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
-/** Pattern of an origin as browsers send it: lower case, without a path, and without the scheme's default port. */
+/** Pattern of an origin as browsers send it: lower case and without a path. */
 const origin = String.raw`https?://([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])(:\d{1,5})?`;
 
 function commaSeparatedPattern(one: string): string {
@@ -12,7 +12,7 @@ function commaSeparatedPattern(one: string): string {
 /** Environment variables for authentication, for rate limits, and for the hosts and origins that may use the API. */
 export const accessVariables = {
   /**
-   * Accepted kinds of credentials. By default, API keys are required in production; otherwise callers need no
+   * Accepted kinds of credentials. By default, production requires API keys, and other environments require no
    * credentials.
    */
   API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
@@ -23,12 +23,12 @@ export const accessVariables = {
   API_JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
   /** The required `typ` header of a token, e.g. `at+jwt` (RFC 9068). By default, any value is accepted. */
   API_JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
-  /** The prefix of this API's scopes in tokens, e.g. `longshore:`; scopes without it are ignored. */
+  /** The prefix of this API's scopes in tokens, e.g. `longshore:`. Scopes without the prefix are ignored. */
   API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
   API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
   /**
-   * Average number of requests per second that each caller may send; 0 means no limit. By default 1,000 if the API
-   * requires credentials, otherwise no limit.
+   * Average number of requests per second that each caller may send; 0 for no limit. Defaults to 1,000 if the API
+   * requires credentials, and to 0 otherwise.
    */
   API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   /** Number of requests that a caller may send in a burst after a pause. By default, twice the rate per second. */

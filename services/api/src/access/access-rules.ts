@@ -35,8 +35,8 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
 }
 
 /**
- * Returns, for each resource whose rows belong to a queue, the name of the field that holds the queue. A key that is
- * restricted to certain queues sees only the rows of those queues.
+ * Returns the field with the queue's name, by resource. A key that is restricted to queues sees only rows of these
+ * queues.
  */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));

@@ -24,9 +24,7 @@ export interface Access extends AccessControl {
   readonly resources: readonly Resource[];
 }
 
-/**
- * Default for the maximum number of requests per second from each caller. Applies only if the API requires credentials.
- */
+/** Default rate limit per caller and second, if the API requires credentials. */
 const defaultPerSecond = 1_000;
 
 /**

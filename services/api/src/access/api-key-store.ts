@@ -1,7 +1,7 @@
 import type { Transaction } from '@longshore/resources';
 import type { ApiKey, ApiKeyTerms } from './api-key.js';
 
-/** Stores API keys. Assumes that there are few: `list` returns all of them at once. */
+/** Stores API keys. Intended for few keys, because `list` returns all of them at once. */
 export interface ApiKeyStore {
   /** Returns all keys, in no particular order. */
   list(): Promise<readonly ApiKey[]>;
@@ -18,8 +18,8 @@ export interface ApiKeyStore {
    */
   change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
   /**
-   * Deletes a key. Calls `check` first, which may throw to prevent the deletion. Returns `false` if there is no key
-   * with this id.
+   * Calls `check` with the stored key, and then deletes the key. `check` can throw to prevent the deletion. Returns
+   * `false` if there is no key with this id.
    */
   remove(id: string, check: (current: ApiKey) => void): Promise<boolean>;
   /** Records the current time as the last use of the key. */

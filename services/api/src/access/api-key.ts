@@ -1,28 +1,28 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The scopes, from least to most powerful. `access-rules.ts` defines which calls require which scope. */
+/** The scopes of API keys and tokens. `access-rules.ts` defines which calls require which scope. */
 export const scopes = ['read', 'write', 'operate', 'admin'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** The properties of a key that can be changed. */
+/** The changeable properties of an API key. */
 export interface ApiKeyTerms {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The queues to which the key is restricted; `null` if it is not restricted. */
+  /** Queues that the key is restricted to; `null` if the key is not restricted. */
   readonly queues: readonly string[] | null;
-  /** When the key expires; `null` if it never does. */
+  /** When the key expires; `null` if the key never expires. */
   readonly expiresAt: Date | null;
 }
 
-/** An API key as it is stored: with its hash instead of its secret. */
+/** A stored API key. Contains a hash of the token instead of the token. */
 export interface ApiKey extends ApiKeyTerms {
   readonly id: string;
   readonly hash: Uint8Array;
   readonly createdAt: Date;
   /** The name of the caller who created the key; `null` if it was created with the `create-key` command. */
   readonly createdBy: string | null;
-  /** When the key was last used, accurate to the minute; `null` if it never was. */
+  /** When the key was last used, accurate to the minute; `null` if the key was never used. */
   readonly lastUsedAt: Date | null;
 }
 
@@ -32,8 +32,8 @@ const form = /^lsk_([0-9a-f]{16})_[0-9a-f]{64}$/;
 /**
  * Generates a key and its token. The token is not stored, so the caller must show it now.
  *
- * The hash is a plain SHA-256. A slow hash protects passwords, which can be guessed, but a token has 256 random bits
- * and cannot be guessed. A slow hash would also delay every request, because each one computes the hash.
+ * The hash is a plain SHA-256. Slow hashes protect passwords, because passwords can be guessed. A token has 256 random
+ * bits and cannot be guessed. A slow hash would delay every request, because each request computes the hash.
  */
 export function newApiKey(terms: ApiKeyTerms, createdBy: string | null): { key: ApiKey; token: string } {
   const id = randomBytes(8).toString('hex');

@@ -73,7 +73,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** A change to an API key, including creation and revocation, as it is logged. */
+/** A log entry for the creation, change or revocation of an API key. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;

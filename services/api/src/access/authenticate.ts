@@ -1,7 +1,7 @@
 import { type ApiRequest, type Authenticate, type Principal, unauthorized } from '@longshore/resources';
 import { apiKeyId } from './api-key.js';
 
-/** The functions that check credentials, one for each accepted kind. All other kinds of credentials are rejected. */
+/** Functions that check credentials, one for each accepted kind. A kind without a function is rejected. */
 export interface CredentialKinds {
   /** Returns the admin if the token is the configured admin key; otherwise `undefined`. */
   readonly adminKey?: (token: string) => Principal | undefined;

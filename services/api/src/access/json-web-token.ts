@@ -6,8 +6,8 @@ export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
   /**
-   * The address of the issuer's public keys. They are read when the first token arrives, cached for ten minutes, and
-   * read again if a token was signed with an unknown key.
+   * URL of the issuer's public keys. The keys are read when the first token arrives, and cached for ten minutes. They
+   * are read again if a token was signed with an unknown key.
    */
   readonly jwksUrl: string;
   readonly clockToleranceSeconds: number;

@@ -3,8 +3,8 @@ import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
 /**
- * How long lookups are cached, in milliseconds. If another process changes or revokes a key, this process keeps
- * accepting the old version for up to this long.
+ * How long lookups are cached, in milliseconds. Changes and revocations by other processes take effect after at most
+ * this time.
  */
 const cachedMs = 5_000;
 
@@ -15,7 +15,7 @@ const maxCachedLookups = 10_000;
 const useNotedMs = 60_000;
 
 export interface KeyRingOptions {
-  /** Returns the current time in milliseconds since 1970; by default, the time of this machine. */
+  /** Returns the current time in milliseconds since 1970; by default, reads this machine's clock. */
   readonly now?: () => number;
   /** Called if the last use of a key cannot be stored. The request itself does not fail. */
   readonly onError: (error: unknown) => void;

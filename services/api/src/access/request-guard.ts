@@ -15,13 +15,14 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Rejects requests that a browser may have been tricked into sending, and remote requests while access is not
- * configured. Health checks are exempt: their responses contain nothing sensitive, and orchestrators may use any host
+ * configured. Health checks are exempt. Their responses contain nothing sensitive, and orchestrators may use any host
  * name.
  *
  * - 42101: the host name is not one of this service, as in DNS rebinding. Checked if the API requires no credentials,
  *   or if `HTTP_ALLOWED_HOSTS` is set. `/metrics` can also be requested by IP address.
  * - 40301: the request does not come directly from this machine, and access is not configured.
- * - 40302: the request would make a change and comes from a page of another site (cross-site request forgery).
+ * - 40302: the request would make a change and comes from a page of a foreign site (cross-site request forgery).
+ *   `API_CORS_ORIGINS` lists exceptions.
  */
 export function requestGuard(config: GuardConfig): RequestGuard {
   const { API_AUTH, API_BASE_URL, API_PATH_PREFIX, HTTP_ALLOWED_HOSTS, API_CORS_ORIGINS } = config;
@@ -55,10 +56,7 @@ function nameIn(host = ''): string {
   return host.replace(/:\d*$/, '');
 }
 
-/**
- * Returns whether the host is an IP address. An attacker can make a name resolve to another machine, but not an
- * address.
- */
+/** Returns whether the host is an IP address. DNS rebinding works only with host names. */
 function isAddress(host: string | undefined): boolean {
   return isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0;
 }

@@ -19,7 +19,7 @@ const columns = 'id, hash, name, scopes, queues, expires_at, created_at, created
 /**
  * Creates a store that keeps API keys in a Postgres table, shared by all processes.
  *
- * @param table the qualified name of the table, which a migration creates
+ * @param table the qualified name of the table; a migration creates the table
  */
 export function tableApiKeyStore(database: Database, table: string): ApiKeyStore {
   const find = async (on: Queryable, id: string, lock: '' | 'for update'): Promise<ApiKey | undefined> => {

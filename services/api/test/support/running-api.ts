@@ -26,11 +26,11 @@ export interface RunningApi {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the API in this process on a free port. By default, it keeps jobs in memory and runs no job server. */
+/** Starts the API in this process on a free port. By default, jobs are kept in memory, and no job server runs. */
 export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
   const { url, text, stop: stopApi } = await start(environment);
-  // If a test sets a rate limit, the client reads the OpenAPI document from a second API with a practically unlimited
-  // rate, so that reading it does not count against the limit.
+  // If a test sets a rate limit, the client reads the OpenAPI document from a second API with a higher limit. These
+  // reads then do not count against the test's limit.
   const unlimited =
     environment['API_RATE_LIMIT_BURST'] === undefined
       ? undefined

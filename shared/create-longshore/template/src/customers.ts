@@ -21,7 +21,7 @@ export const customers = defineResource(
   tableStorage({
     name: 'app.customer',
     operations: {
-      // Enqueues the job in the request's transaction, so that both are committed or neither is.
+      // Enqueues the job in the request's transaction. If the request fails, no job is enqueued.
       welcome: async ({ item, enqueue }) => {
         await enqueue(sendWelcome, { email: item.email });
       },

@@ -2,7 +2,7 @@ import type { Database } from '@longshore/resources';
 
 /**
  * Fills the table with example customers if it is empty, or replaces all customers if `replace` is true.
- * Run by `npx longshore seed --rows 1000`.
+ * Example: `npx longshore seed --rows 1000`.
  */
 export async function seed(database: Database, rows: number, { replace = false } = {}): Promise<void> {
   if (replace) await database.query('delete from app.customer');

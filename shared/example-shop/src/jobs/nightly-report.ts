@@ -4,7 +4,7 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Reports how many orders each store received on one day, and their total value. */
+/** Reports the number and the total value of each store's orders on one day. */
 export const nightlyReport = defineJob({
   name: 'nightly-report',
   queue: 'reports',
@@ -33,7 +33,7 @@ interface StoreTotal {
 }
 
 /**
- * Creates the handler, which writes `report-{day}.csv`.
+ * Creates a handler that writes `report-{day}.csv`.
  *
  * @param directory where to write the reports; created if missing
  */

@@ -2,8 +2,8 @@ import { defineJob, handleJob } from '@longshore/jobs';
 import Type from 'typebox';
 
 /**
- * Finds the smallest number of parcels that can hold the items of an order. This is the bin packing problem, which can
- * take hours in the worst case.
+ * Finds the smallest number of parcels that can hold the items of an order. This bin packing problem can take hours in
+ * the worst case.
  */
 export const packParcels = defineJob({
   name: 'pack-parcels',
@@ -23,8 +23,8 @@ export const packParcels = defineJob({
 });
 
 /**
- * Packs in a worker thread, so that other jobs and health checks do not have to wait. The module is the built file even
- * when this file is run from source, because worker threads do not load TypeScript.
+ * Packs in a worker thread, so that packing does not block other jobs and health checks. The module is always the built
+ * file, because worker threads do not load TypeScript.
  */
 export const packParcelsHandler = handleJob(packParcels, {
   module: new URL('../../dist/jobs/parcel-packing.js', import.meta.url),

@@ -15,7 +15,7 @@ export const sendReceipt = defineJob({
 });
 
 /**
- * Creates the handler, which writes `receipt-{number}.txt`.
+ * Creates a handler that writes `receipt-{number}.txt`.
  *
  * @param directory where to write the receipts; created if missing
  */

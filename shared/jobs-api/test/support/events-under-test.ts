@@ -16,14 +16,14 @@ export interface EventsUnderTest {
   /** Returns how often the feed has been read. */
   readonly reads: () => number;
   enqueue(queue?: string): Promise<string>;
-  /** Runs the jobs of a queue, so that each is done with the result `ashore`. */
+  /** Completes the ready jobs of a queue with the result `ashore`. */
   run(queue?: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Serves the API over in-memory storage, with a clock that advances by a millisecond each time it is read, so that no
- * two events have the same time.
+ * Serves the API over in-memory storage. The clock advances by a millisecond each time it is read, so that no two
+ * events have the same time.
  */
 export async function serveEvents(): Promise<EventsUnderTest> {
   let nowMs = Date.now();

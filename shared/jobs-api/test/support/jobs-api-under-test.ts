@@ -14,7 +14,6 @@ import { after, before, describe } from 'mocha';
 import Type from 'typebox';
 import { classifyStorageError, jobsApi, type JobsApiOptions } from '../../src/index.js';
 
-/** A job that adds two numbers. */
 export const add = defineJob({
   name: 'add',
   args: Type.Object({ a: Type.Number(), b: Type.Number() }, { additionalProperties: false }),
@@ -47,7 +46,7 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-/** Serves the job resources over one storage. All tests of a file share it, so each test uses separate queues. */
+/** Serves the job resources over one storage. Tests share the storage, so each test uses separate queues. */
 export class JobsApiUnderTest {
   readonly #open: () => Promise<{ storage: JobStorage; close: () => Promise<void> }>;
   readonly #options: Partial<JobsApiOptions>;

@@ -2,8 +2,7 @@ import { morph } from './morph.js';
 import { showTimes } from './times.js';
 
 /**
- * Shows the confirmation page of a bulk action in a dialog on top of the list. Navigates to the page only if it cannot
- * be shown there.
+ * Shows the confirmation page of a bulk action in a dialog on top of the list. If that fails, navigates to the page.
  */
 export function confirmInPlace() {
   document.addEventListener('click', (event) => {
@@ -15,8 +14,7 @@ export function confirmInPlace() {
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.method !== 'get') return;
-    // Reads the attribute, not `form.action`: the form's buttons are named `action`, so that property returns them
-    // instead.
+    // Reads the attribute, because the form has buttons named `action`, and `form.action` returns those.
     const action = new URL(form.getAttribute('action') ?? '', location.href).href;
     if (!isConfirmation(action)) return;
     event.preventDefault();
@@ -76,9 +74,9 @@ function open(content, base) {
 }
 
 /**
- * Reloads a dialog's region every half second until it is complete or the dialog is closed. The server marks an
- * incomplete region with a refresh interval of 500 ms. `LivePage` does not do this, because it refreshes nothing while
- * a dialog is open.
+ * Reloads a dialog's region every half second until the region is complete or the dialog is closed. The server marks an
+ * incomplete region with a refresh interval of 500 ms. `LivePage` does not reload the region, because it refreshes
+ * nothing while a dialog is open.
  *
  * @param {HTMLElement} region
  * @param {string} url the URL of the confirmation page

@@ -30,8 +30,8 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 );
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
-// On a phone, the navigation and the tabs are one line each, and the current item can be out of view. Scrolls only
-// within that line, because scrolling the page would hide the warnings at its top.
+// On a phone, the navigation and the tabs scroll sideways. Scrolls the current item into view without scrolling the
+// page.
 for (const current of document.querySelectorAll('nav [aria-current]')) {
   const line = current.closest('.ways, .tabs ul');
   if (!line) continue;

@@ -131,7 +131,7 @@ export class LivePage {
     showTimes(news);
     for (const region of regions) {
       const fresh = news.querySelector(`[data-region="${region.dataset['region']}"]`);
-      // If the server could not load a region in time, keeps its old content, which is more useful than an error.
+      // Keeps the old content if the server could not load the region in time.
       if (fresh?.querySelector('[data-late]')) this.#age(region).failed();
       else if (!(fresh instanceof HTMLElement)) this.#age(region).updated();
       else if (!this.#rests(region)) {
@@ -219,7 +219,7 @@ function part(root, selector) {
 }
 
 /**
- * Shows the overall state.
+ * Shows the overall health on the page.
  *
  * @param {string | null} health the `Longshore-Health` header: a tone and a text, such as `attention 2 warnings`;
  *   `null` if the response has no such header

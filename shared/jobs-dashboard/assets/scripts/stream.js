@@ -23,7 +23,7 @@ export class Stream {
     this.#ended = ended;
   }
 
-  /** Whether the stream is connected. A connected region need not be polled. */
+  /** Whether the stream is connected. A region with a connected stream need not be polled. */
   get isOpen() {
     return this.#source?.readyState === EventSource.OPEN;
   }
@@ -58,7 +58,7 @@ export class Stream {
 
   /**
    * Reconnects after a pause. Browsers do not reconnect by themselves after a status other than 200. A proxy can send
-   * such a status during a restart. The server sends one while the job is waiting, or if too many streams are open.
+   * such a status during a restart. The server can send it while the job is waiting, or if too many streams are open.
    */
   #retry() {
     this.#close();

@@ -16,7 +16,7 @@ export interface ActionContext {
   readonly control: DashboardControl;
   readonly authenticator: Authenticator;
   readonly layout: Layout;
-  /** Clears the cache of reads. Called after each action, so that pages show its effect. */
+  /** Clears the cache of reads. Called after each action, so that pages show the new state. */
   readonly clearCache: () => void;
   readonly now: () => number;
   readonly redact: RegExp;
@@ -54,7 +54,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
             authenticator.signFlash(ctx, viewer, message),
           );
         } finally {
-          // Clears the cache even if the action failed, because it may have changed something that the next page shows.
+          // Also clears the cache after a failure, because the action might have taken effect.
           clearCache();
         }
       });

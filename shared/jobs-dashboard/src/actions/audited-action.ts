@@ -6,7 +6,7 @@ import type { ActionResult, Audited } from './action.js';
 import { countedBy, type Intent, storedDetails } from './audit-details.js';
 import { InterruptedAction } from './interrupted-action.js';
 
-/** A completed action, as reported to the host application, for example for its log. */
+/** A completed action, reported to the host application, for example for logging. */
 export interface ActionRecord {
   readonly viewer: Viewer;
   /** The client’s address, as the application sees it. */
@@ -57,7 +57,7 @@ export async function runAudited(
     });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // Before it commits, the storage requests the audit entry, and that sets `outcome`. While `outcome` is `null`,
+    // The storage requests the audit entry before it commits, and the request sets `outcome`. If `outcome` is `null`,
     // nothing has been committed.
     throw new InterruptedAction(outcome === null ? 'undone' : 'unknown', error);
   }

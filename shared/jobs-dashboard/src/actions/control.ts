@@ -10,7 +10,7 @@ import type {
   SetAside,
 } from '@longshore/jobs/storage';
 
-/** The parts of a storage that the dashboard’s actions use. */
+/** The parts of the storage that the dashboard’s actions use. */
 export interface DashboardControl {
   readonly control: Pick<JobControl, 'cancel' | 'retry' | 'run' | 'reschedule'>;
   readonly queues: Pick<Queues, 'pause' | 'resume' | 'limit' | 'delete'>;

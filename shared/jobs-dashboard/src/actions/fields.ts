@@ -3,7 +3,7 @@ import type { Form } from '../http/form.js';
 import { Problem } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
 
-/** Returns a form field, trimmed; an empty string if the field is missing. */
+/** Returns the trimmed value of a form field; an empty string if the field is missing. */
 export function textField(form: Form, name: string): string {
   return form.get(name)?.trim() ?? '';
 }
@@ -11,7 +11,7 @@ export function textField(form: Form, name: string): string {
 /**
  * Returns the viewer's reason; `null` if the form contains none.
  *
- * @throws {Problem} if the reason is too long, or missing although required
+ * @throws {Problem} if the reason is too long, or if a required reason is missing
  */
 export function reasonField(form: Form, isRequired: boolean): string | null {
   const { max } = bounds.reasonLength;

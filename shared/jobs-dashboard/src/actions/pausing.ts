@@ -6,7 +6,7 @@ import { pauseEndField } from './fields.js';
 /**
  * Returns the pause that a form requests.
  *
- * @throws {Problem} if its end is invalid
+ * @throws {Problem} if the end of the pause is invalid
  */
 export function pauseIn({ form, viewer, reason, nowMs }: ActionRequest): NewPause {
   return { by: viewer.name, reason, until: pauseEndField(form, nowMs) };

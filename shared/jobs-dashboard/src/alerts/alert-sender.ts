@@ -10,7 +10,7 @@ import type { Origin } from './message-body.js';
 import { observedWarnings } from './observed-warnings.js';
 import { TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
 
-/** Default interval between checks of the warnings, in milliseconds. All processes take turns checking. */
+/** Default interval between checks of the warnings, in milliseconds. Each check runs in only one process. */
 const EVERY_MS = 10_000;
 /** Default interval at which each process polls for messages to send, in milliseconds. */
 const POLL_MS = 2_000;
@@ -25,8 +25,8 @@ export interface AlertOptions extends Partial<Origin> {
   readonly storage: DashboardReader & { readonly alerts: Alerts };
   readonly webhooks: readonly WebhookOptions[];
   /**
-   * Called with each error. The target is the webhook (its host and a short hash of its URL) if a delivery failed. It
-   * is `null` if checking the warnings failed, or reading or updating the messages.
+   * Called with each error. If a delivery failed, `target` identifies the webhook by host and a short hash of the URL.
+   * If checking the warnings, reading the messages or updating them failed, `target` is `null`.
    */
   readonly onError?: ((error: Error, target: string | null) => void) | undefined;
   /** Milliseconds between checks of the warnings. Defaults to 10 000. */
@@ -36,8 +36,8 @@ export interface AlertOptions extends Partial<Origin> {
 }
 
 /**
- * Sends a message to each webhook when a warning begins or ends. Any number of processes can run an `AlertSender` for
- * the same storage. They take turns checking the warnings, and one of them sends each message, at least once.
+ * Sends a message to each webhook when a warning begins or ends. Several processes can run an `AlertSender` for the
+ * same storage: they share the checks and the messages. A message can be sent more than once.
  */
 export class AlertSender {
   readonly #options: AlertOptions;

@@ -11,8 +11,8 @@ const MAX_ANSWER = 200;
 export interface WebhookOptions {
   readonly url: string;
   /**
-   * The key that signs messages: 24 to 64 bytes as Base64, optionally prefixed with `whsec_`. Messages are not signed
-   * if it is `undefined` or the format is `slack`.
+   * The key that signs messages: 24 to 64 bytes as Base64, optionally prefixed with `whsec_`. Without a secret, and in
+   * the format `slack`, messages are not signed.
    */
   readonly secret: string | undefined;
   readonly format: WebhookFormat;
@@ -22,7 +22,7 @@ export interface WebhookOptions {
 
 /** Sends alerts to a webhook. */
 export class Webhook {
-  /** Identifies the webhook without revealing its path, which can be secret: `hooks.example.com 1f2e3d4c`. */
+  /** Identifies the webhook without its path, because paths can be secret. Example: `hooks.example.com 1f2e3d4c`. */
   readonly target: string;
   readonly #options: WebhookOptions;
   readonly #signer: Signer | null;
@@ -39,7 +39,8 @@ export class Webhook {
   /**
    * Sends a message. The receiver must respond with a 2xx status within the time limit.
    *
-   * @throws {Error} if the receiver cannot be reached or responds otherwise; the error message does not contain the URL
+   * @throws {Error} if the receiver cannot be reached or responds with another status; the error message does not
+   *   contain the URL
    */
   async send(message: AlertMessage, origin: Origin, signal: AbortSignal): Promise<void> {
     const { url, format } = this.#options;
@@ -79,13 +80,13 @@ async function beginningOf({ body }: Response): Promise<string> {
       if (text.length >= MAX_ANSWER) break;
     }
   } catch {
-    // Ignored: the status has already arrived, and the status decides whether the delivery succeeded.
+    // Ignored, because only the status decides whether the delivery succeeded.
   }
   return text.slice(0, MAX_ANSWER);
 }
 
 /**
- * Returns why a request failed. The message of an error from `fetch` is always “fetch failed”; the reason is in the
+ * Returns why a request failed. The message of a `fetch` error is usually just “fetch failed”, and the reason is in the
  * error's cause.
  */
 function explained(error: unknown): string {

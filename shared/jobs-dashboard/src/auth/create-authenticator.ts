@@ -24,9 +24,9 @@ export interface AuthenticatorOptions {
 
 /**
  * Creates the authenticator for the configured authentication method. If none is configured, only direct loopback
- * clients have access, and in production nobody has.
+ * clients have access, and only outside production.
  *
- * @throws {TypeError} if more than one method is configured, or if its configuration is not valid
+ * @throws {TypeError} if more than one method is configured, or if the method's configuration is not valid
  */
 export function createAuthenticator(
   options: AuthenticatorOptions,

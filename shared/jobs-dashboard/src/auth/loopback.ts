@@ -24,7 +24,7 @@ export function isDirectLoopback(request: IncomingMessage): boolean {
 
 /**
  * Returns whether the request comes from this machine without passing through a proxy. HTTP/1.0 counts as a sign of a
- * proxy, because nginx uses it by default and then does not send the client's address.
+ * proxy, because nginx by default forwards requests with HTTP/1.0 and without the client's address.
  */
 export function isDirectFromLoopback({ socket, httpVersion, headers }: IncomingMessage): boolean {
   return (

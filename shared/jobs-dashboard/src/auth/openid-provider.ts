@@ -133,7 +133,7 @@ export class OpenIdProvider {
 
   /**
    * Returns the role claim as a list, even if the claim is a single group; `undefined` if there is no such claim. A
-   * claim whose own name contains dots takes precedence over a nested claim.
+   * top-level claim with dots in the name takes precedence over a nested claim.
    */
   #groupsIn(claims: object): readonly unknown[] | undefined {
     const { roleClaim = 'roles' } = this.#options;
@@ -143,7 +143,7 @@ export class OpenIdProvider {
     return claim === undefined || Array.isArray(claim) ? claim : [claim];
   }
 
-  /** Returns the provider's metadata. It is read only once; if reading fails, the next call tries again. */
+  /** Returns the provider's metadata, read at the first call. After a failure, the next call tries again. */
   #discover(): Promise<Configuration> {
     this.#configuration ??= this.#readMetadata().catch((error: unknown) => {
       this.#configuration = undefined;
@@ -157,16 +157,16 @@ export class OpenIdProvider {
     const { issuer, clientId, clientSecret = '' } = this.#options;
     const authentication = clientSecret === '' ? client.None() : client.ClientSecretPost(clientSecret);
     const url = new URL(issuer);
-    // `allowInsecureRequests` is marked as deprecated only to warn developers. Here it is safe, because the constructor
-    // allows plain HTTP only for an issuer on this machine.
+    // `allowInsecureRequests` is deprecated only as a warning. It is safe here, because the constructor allows plain
+    // HTTP only for an issuer on this machine.
     const execute = url.protocol === 'https:' ? [] : [client.allowInsecureRequests];
     return client.discovery(url, clientId, undefined, authentication, { execute, timeout: 10 });
   }
 }
 
 /**
- * Returns a readable name for a user, cut to 200 characters: the email address unless the provider marks it as
- * unverified, else the preferred user name. Without either, returns the subject (`sub`), which is always present.
+ * Returns a readable name for a user, cut to 200 characters: the email address, else the preferred user name, else the
+ * subject (`sub`). Skips an email address that the provider marks as unverified.
  */
 function nameIn({ email, email_verified: isVerified, preferred_username: user, sub }: IDToken): string {
   const names: unknown[] = [isVerified === false ? undefined : email, user];

@@ -36,16 +36,15 @@ export class Password {
   }
 
   /**
-   * Returns whether the candidate matches, without computing the slow hash. Returns `false` if only the hash of the
-   * password is known so far, because no candidate has matched it yet.
+   * Returns whether the candidate matches, without computing the slow hash. If the password was given as a hash,
+   * returns `false` until {@link matches} has accepted a candidate.
    */
   isKnown(candidate: string): boolean {
     return this.#digest !== null && timingSafeEqual(this.#digestOf(candidate), this.#digest);
   }
 
   async matches(candidate: string): Promise<boolean> {
-    // Scripts send the password with each request. Checks a known password first, so that not every request computes
-    // the slow hash.
+    // Avoids computing the slow hash for every request of a script.
     if (this.isKnown(candidate)) return true;
     if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
       return false;
@@ -68,10 +67,10 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Derives the key that signs sessions. Processes with the same configuration share sessions, and sessions survive a
- * restart, but end when the users, their passwords or the provider change. Deliberately slow: otherwise a session
- * cookie could be used to guess a password offline.
+ * restart. Sessions end when the users, their passwords or the provider change. The derivation is deliberately slow, to
+ * slow down guessing a password from a session cookie offline.
  *
- * @param secret the configured secret; may be empty if the access contains a secret
+ * @param secret the configured secret; can be empty if `access` contains a secret
  * @param access the configured users, password or provider
  */
 export function sessionKey(secret: string, access: unknown): Buffer {

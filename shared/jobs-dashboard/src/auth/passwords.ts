@@ -45,8 +45,8 @@ export class Passwords {
   readonly #tries: Throttle;
   readonly #onAccess: OnAccess;
   /**
-   * Limits comparisons with a hash to one at a time. Each comparison occupies a thread of Node's pool, which DNS
-   * lookups and file access need too. One at a time also keeps the limits exact, because each wrong password is counted
+   * Runs comparisons with a hash one at a time. Each comparison occupies a thread of Node's pool, and DNS lookups and
+   * file access need these threads too. The order also keeps the limits exact, because each wrong password is counted
    * before the next comparison begins.
    */
   readonly #oneAtATime = pLimit(1);
@@ -81,9 +81,9 @@ export class Passwords {
   }
 
   /**
-   * Checks a password. After 10 wrong passwords from the same address within a minute, only the right password is still
-   * accepted; after 100, not even that. There are two limits because several people may share an address, for example
-   * behind an untrusted gateway.
+   * Checks a password. Rejects clients that have reached {@link MAX_TRIES_PER_MINUTE}. Clients that have reached only
+   * {@link MAX_FAILURES_PER_MINUTE} can still sign in with the right password, because several people can share an
+   * address, for example behind an untrusted gateway.
    */
   async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {
     const account = this.#accountOf(name);

@@ -18,7 +18,7 @@ export function refuse(ctx: Context, authenticator: Authenticator, layout: Layou
 }
 
 /**
- * Returns the page to open after signing in: the requested page or, if a form was submitted, the page it belongs to.
+ * Returns the page to open after signing in: the requested page, or the page of the submitted form.
  */
 function pageOf({ method, search }: Context, inside: string): string {
   if (method === 'GET' || method === 'HEAD') return inside.slice(1) + search;

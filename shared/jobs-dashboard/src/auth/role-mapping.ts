@@ -7,11 +7,11 @@ export interface RoleMapping {
    * `admin` map to the roles of the same names.
    */
   readonly roles?: Readonly<Record<string, Role>> | undefined;
-  /** The role that every user gets at least. By default, users without a mapped group have no access. */
+  /** The minimum role of every user. By default, users without a mapped group have no access. */
   readonly defaultRole?: Role | undefined;
 }
 
-/** Returns the highest of the roles that the groups map to and the default role; `null` if there is none. */
+/** Returns the highest of the default role and the roles of the groups; `null` if there is none. */
 export function roleOf(
   groups: readonly unknown[],
   { roles: mapping, defaultRole }: RoleMapping,

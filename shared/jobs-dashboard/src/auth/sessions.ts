@@ -26,23 +26,21 @@ export class Sessions {
     this.#ended = new EndedSessions(now);
   }
 
-  /** Starts a session for the viewer by setting its cookie. */
+  /** Starts a session for the viewer by setting the session cookie. */
   start(ctx: Context, { name, role }: Viewer): void {
     const content = JSON.stringify([randomBytes(16).toString('hex'), name, role]);
     const value = Buffer.from(content).toString('base64url');
     setCookie(ctx, COOKIE, this.#tokens.sign('session', value, SESSION_MS), SESSION_MS);
   }
 
-  /** Deletes the cookie and rejects any copies of it in this process. Other processes still accept such copies. */
+  /** Deletes the cookie. From now on, this process rejects copies of the cookie; other processes still accept them. */
   end(ctx: Context): void {
     const session = this.of(ctx);
     if (session !== null) this.#ended.add(session.id, SESSION_MS);
     setCookie(ctx, COOKIE, '', 0);
   }
 
-  /**
-   * Returns the session of a request; `null` if the request has no session, or one that is forged, expired or ended.
-   */
+  /** Returns the session of a request; `null` if the request has no valid session. */
   of(ctx: Context): Session | null {
     const value = this.#tokens.verify('session', readCookie(ctx, COOKIE));
     if (value === null) return null;
@@ -60,8 +58,8 @@ export function readCookie(ctx: Context, name: string): string {
 
 /**
  * Sets a cookie that scripts cannot read. The cookie has no path, so browsers limit it to the folder of the requested
- * URL. Therefore, set cookies only in answers to URLs directly inside the dashboard's folder. This works even behind a
- * gateway that strips a prefix from the path, because browsers use the path that they requested.
+ * URL. Therefore, set cookies only in responses for URLs directly inside the dashboard's folder. This works even behind
+ * a gateway that strips a prefix from the path, because browsers use the path that they requested.
  *
  * @param value empty to delete the cookie
  * @param maxAge in milliseconds

@@ -9,8 +9,8 @@ import type { Passwords } from './passwords.js';
 import type { SessionAuthenticator } from './session-authenticator.js';
 
 /**
- * Maximum length of the path to return to after signing in. A longer path would not fit into the cookie, so signing in
- * then leads to the overview.
+ * Maximum length of the path to return to after signing in at a provider. Longer paths do not fit into the cookie;
+ * signing in then leads to the overview.
  */
 const MAX_NEXT = 1_500;
 
@@ -143,7 +143,7 @@ function pathInside(next: string): string {
   return pathname.slice(1) + search;
 }
 
-/** Redirects to a location. Unlike `ctx.redirect`, keeps relative URLs relative. */
+/** Redirects to an absolute or relative URL. */
 function redirect(ctx: Context, status: 302 | 303, location: string): void {
   ctx.status = status;
   ctx.set('Location', location);

@@ -18,7 +18,7 @@ export class SignedTokens {
     this.keyId = this.#keys.sign('key id').slice(0, 8);
   }
 
-  /** Returns a token for a value, which must not contain a dot. */
+  /** Returns a token for `value`. The value must not contain a dot. */
   sign(purpose: string, value: string, lifetimeMs: number): string {
     const content = `${value}.${this.#now() + lifetimeMs}`;
     return `${content}.${this.#keys.sign(`${purpose}:${content}`)}`;

@@ -16,7 +16,7 @@ export interface Viewer {
   /** The viewer's name, shown on every page and in audit entries. */
   readonly name: string;
   readonly role: Role;
-  /** Whether the client entered the name and proved only that it knows the shared password. Defaults to `false`. */
+  /** Whether the name was entered freely, together with a password that all users share. Defaults to `false`. */
   readonly unverified?: boolean;
 }
 

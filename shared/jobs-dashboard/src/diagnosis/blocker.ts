@@ -11,7 +11,7 @@ export interface Blocker {
     'paused' | 'unserved' | 'quiet' | 'silent' | 'limit' | 'busy' | 'rate' | 'paused-type' | 'stuck';
   /** Continues a sentence such as “13 jobs are ready,”. */
   readonly reason: Sentence;
-  /** A sentence that says what will let the next job start. */
+  /** A sentence that says what happens next or what to do. */
   readonly remedy: string;
   /** `attention` if an operator has to act; `calm` otherwise. */
   readonly tone: 'calm' | 'attention';
@@ -19,9 +19,9 @@ export interface Blocker {
   readonly occupant?: string;
 }
 
-/** The facts that finding a blocker takes into account, besides the queue and its consumers. */
+/** Optional input of {@link findBlocker}. */
 export interface BlockerContext {
-  /** All queues, to find another queue whose jobs occupy the consumers. Defaults to none. */
+  /** All queues, because jobs of another queue can occupy the consumers. Defaults to none. */
   readonly queues?: readonly Queue[];
   /** The paused job types that have jobs waiting in the queue. Defaults to none. */
   readonly pausedJobs?: readonly PausedType[];
@@ -36,8 +36,8 @@ const STUCK_MS = 30_000;
  * Returns the blocker of a queue's ready jobs; `null` if nothing is known to stop the next job. A blocker that stops
  * the whole queue takes precedence over others.
  *
- * It is not known whether the rate limit allows another job at the moment. The rate limit is therefore returned only if
- * neither the concurrency limit nor a lack of free slots explains the wait.
+ * The dashboard cannot tell whether the rate limit currently allows another job. The rate limit is therefore returned
+ * only if neither the concurrency limit nor a lack of free slots explains the wait.
  *
  * @param consumers the running servers that consume the queue
  */
@@ -127,8 +127,8 @@ function blockerOfNextJob(
   const servedMs = Math.max(...activeAmong(consumers).map(({ startedAt }) => nowMs - startedAt.getTime()));
   if (Math.min(waitedMs, servedMs) < STUCK_MS) return null;
   if (type !== undefined) return pausedTypeBlocker(type);
-  // A queue with running jobs does not count as stuck: the number of free slots is as of the last heartbeats, and the
-  // slots can be busy by now.
+  // A queue with running jobs does not count as stuck, because slots that were free at the last heartbeats can be busy
+  // by now.
   if (counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} ${free === 1 ? 'is' : 'are'} free and no limit of queue “${name}” holds them back`;
   return attention('stuck', reason, 'Check the server logs.');
@@ -166,9 +166,9 @@ function isServedFirst(queue: string, other: string, { queues, queueWeights }: S
 }
 
 /**
- * Returns the number of the servers' slots, and how many of them are free as far as is known.
+ * Returns the number of slots on the active servers, and an estimate of how many of the slots are free.
  *
- * @param running number of the queue's running jobs; more up to date than the heartbeats, which report the free slots
+ * @param running number of the queue's running jobs; more recent than the free slots from the last heartbeats
  */
 export function slotsOf(consumers: readonly Server[], running = 0): { slots: number; free: number } {
   const open = activeAmong(consumers);

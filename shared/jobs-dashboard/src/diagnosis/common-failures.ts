@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 /**
  * Returns what most of the recent failures have in common; `null` if there are too few failures for a warning.
  *
- * @param ended the numbers of jobs that finished recently
+ * @param ended how many jobs were done and how many failed recently
  */
 export async function readCommonFailures(
   ended: Pick<RecentThroughput, 'done' | 'failed'>,

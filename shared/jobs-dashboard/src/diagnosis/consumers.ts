@@ -1,8 +1,7 @@
 import type { Server } from '@longshore/jobs/storage';
 
 /**
- * Looks up the servers that consume a queue. With a thousand queues, filtering all servers for each queue would take
- * too long.
+ * Looks up the servers that consume a queue. Filtering all servers for each of a thousand queues would take too long.
  */
 export type ConsumersOf = (queue: string) => readonly Server[];
 
@@ -18,7 +17,7 @@ export function groupByQueue(servers: readonly Server[]): ConsumersOf {
   return (queue) => byQueue.get(queue) ?? [];
 }
 
-/** Returns the servers that are running and have not been asked to take no more jobs. */
+/** Returns the servers in the state `running`, that is, neither quiet nor stopping. */
 export function activeAmong(servers: readonly Server[]): readonly Server[] {
   return servers.filter(({ state }) => state === 'running');
 }

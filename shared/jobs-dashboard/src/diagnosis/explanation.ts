@@ -20,16 +20,16 @@ import { skipReason } from './skip-reason.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
-/** The facts that the explanation of a job depends on, besides the job itself. */
+/** Input of {@link explain}, in addition to the job. */
 export interface ExplanationContext {
   readonly attempts: readonly Attempt[];
   /** All running servers. */
   readonly servers: readonly Server[];
   /** The job's queue; `null` if the queue has been deleted. */
   readonly queue: Queue | null;
-  /** All queues, to find another queue whose jobs occupy the servers. Defaults to none. */
+  /** All queues, because jobs of another queue can occupy the servers. Defaults to none. */
   readonly queues?: readonly Queue[];
-  /** The concurrency key that blocks the job; missing or `null` if no key does, or if it is unknown. */
+  /** The concurrency key that blocks the job; missing or `null` if no key does or the key is unknown. */
   readonly blocking?: BlockingKey | null;
   /**
    * The first of the jobs or batches that the job depends on; missing or `null` if there is none or it has been
@@ -45,9 +45,7 @@ export interface ExplanationContext {
   } | null;
   /** The lease of a running job; missing or `null` for other jobs. */
   readonly lease?: Lease | null;
-  /**
-   * When a running job last wrote to its log; missing or `null` if it has not written any lines, and for other jobs.
-   */
+  /** When the job last wrote to the log; missing or `null` if it has not, or if the job is not running. */
   readonly lastLineAt?: Date | null;
   /** The pause of the job's type; missing or `null` if the type is not paused. */
   readonly typePause?: PauseState | null;

@@ -6,26 +6,26 @@ import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
-/** How many of its latest runs a recurring job is judged by. */
+/** Maximum number of runs to examine for each recurring job, latest first. */
 const RUNS = 20;
 /** Maximum number of recurring jobs to examine. Those that fired most recently take precedence. */
 const MAX_JOBS = 200;
 /**
- * Maximum number of recurring jobs whose earlier runs are read. Only jobs whose latest run has failed or not finished
- * need this.
+ * Maximum number of recurring jobs to read earlier runs of. Earlier runs are needed only if the latest run has failed
+ * or is unfinished.
  */
 const MAX_SUSPECTS = 20;
-/** A single failure needs no warning if the next run is due within this time of the last one, in milliseconds. */
+/** A single failure gets no warning if the next run is due within this time after the last one, in milliseconds. */
 const SOON_MS = 10 * 60_000;
 /**
- * A streak of failures needs no warning if it is more probable than this, given the share of earlier runs that failed.
+ * A streak of failures gets no warning if it is more probable than this, given the share of earlier runs that failed.
  */
 const MAX_CHANCE = 0.3;
 const MAX_MESSAGE = 120;
 /** How long the list of failing recurring jobs stays fresh, in milliseconds. */
 const FRESH_MS = 10_000;
 
-/** A recurring job whose latest runs failed, with how often it failed before. */
+/** A recurring job that has failed at least once since the last success. */
 export interface FailingRecurring {
   readonly id: string;
   readonly name: string;
@@ -33,13 +33,13 @@ export interface FailingRecurring {
   readonly last: Pick<Job, 'finishedAt'> & { readonly error: JobError | null };
   /** Number of runs that have failed in a row, up to and including the latest. */
   readonly streak: number;
-  /** The number of runs before the streak, among those that were read, and how many of them failed. */
+  /** How many runs before the streak were read, and how many of these failed. */
   readonly earlier: { readonly runs: number; readonly failed: number };
 }
 
 type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
-/** Finds the recurring jobs whose latest runs failed, unless failures are usual for them. */
+/** Finds the recurring jobs that are failing, except those that usually fail. */
 export function findFailingRecurring({ reader, cache }: Sources): Promise<FailingRecurring[]> {
   return cache.readStale(
     'failing recurring jobs',
@@ -130,8 +130,8 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
 }
 
 /**
- * Returns the latest missed run of each recurring job, if no server was running at that time and no later run has been
- * due since. Examines at most 200 recurring jobs.
+ * Returns the latest run of each recurring job that was missed because no server was running. Omits the run if a later
+ * one has been due since. Examines only the first 200 recurring jobs.
  */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],

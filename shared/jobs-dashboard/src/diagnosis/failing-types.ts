@@ -6,10 +6,9 @@ import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
 /**
- * A minute, the recent span and the span for comparison, in milliseconds. A job type is judged by the last minute or by
- * the last five minutes, whichever has the larger share of failed attempts: one minute reveals a bad deployment early,
- * and five minutes reveal occasional failures. The span for comparison shows how often the type usually fails. It is a
- * day long, so that an incident of an hour does not count as usual.
+ * A job type is judged by the last minute or by the last five minutes, whichever has the larger share of failed
+ * attempts. One minute reveals a bad deployment early, and five minutes reveal occasional failures. The last day shows
+ * how often the type usually fails. Over a day, an incident of an hour does not count as usual.
  */
 const MINUTE_MS = 60_000;
 const RECENT_MS = 5 * MINUTE_MS;
@@ -44,10 +43,11 @@ export interface FailingType {
 }
 
 /**
- * Finds the job types that fail unusually often, most failures first. Omits a type if hardly any of its failed jobs are
- * still stored: operators have then retried or deleted the others.
+ * Finds the job types that fail unusually often, most failures first. Omits a type if fewer than five of its failed
+ * jobs are still stored, because operators have already retried or deleted the others.
  *
- * @param queue considers only attempts in this queue; by default, in all queues
+ * @param queue considers only attempts in this queue; by default, in all queues. The errors are always those of all
+ *   queues
  */
 export async function findFailingTypes(
   { timings, statistics }: Pick<PageContext['reader'], 'timings' | 'statistics'>,

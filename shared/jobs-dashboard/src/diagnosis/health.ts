@@ -53,7 +53,7 @@ export class HealthWatch {
           ? { tone: 'calm', text: 'All is well' }
           : { tone: 'attention', text: warningCount(warnings) };
     } catch (error) {
-      // Shows no state after any other error, because the page that reads the same data reports it.
+      // After any other error, no state is shown. The page reads the same data and reports the error.
       this.#health =
         error instanceof StorageUnavailableError || error instanceof ReadTooSlowError ? lost : null;
     }

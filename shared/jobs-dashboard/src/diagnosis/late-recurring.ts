@@ -14,8 +14,8 @@ const LATE_MS = 60_000;
 type Schedule = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJobId'>;
 
 /**
- * Returns the recurring jobs that are late, longest overdue first, except those that are waiting for their previous
- * job. Reads previous jobs only where `overlap` is `wait`.
+ * Returns the late recurring jobs, longest overdue first. Omits recurring jobs that are waiting for their previous job,
+ * because `overlap` is `wait`.
  */
 export async function findLate<Recurring extends Schedule>(
   recurring: readonly Recurring[],

@@ -32,14 +32,15 @@ interface LongWait {
   readonly blocker: Blocker | null;
   readonly ready: ReadyJobs;
   /**
-   * Identifies what the jobs wait for: a limit of the queue, or its servers. Ignores other differences between
-   * blockers, because the blocker can change whenever a slot is free for a moment between two jobs.
+   * Identifies what the jobs wait for: a limit or the servers of the queue. Does not identify the blocker, because the
+   * blocker can change whenever a slot is free for a moment between two jobs.
    */
   readonly subject: string;
 }
 
 /**
- * Returns warnings about queues whose jobs have waited too long. Queues that wait for the same reason share a warning.
+ * Returns warnings about queues with jobs that have waited too long. Queues that wait for the same reason share a
+ * warning.
  */
 export function longWaits(context: WaitContext): Warning[] {
   const consumersOf = groupByQueue(context.servers);
@@ -72,8 +73,8 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
 }
 
 /**
- * Returns the cause of a wait: a limit of the queue, the jobs of another queue, or the servers. Servers are identified
- * by the queues that they consume. Their ids would change whenever they restart, although that does not end the wait.
+ * Returns the cause of a wait: a limit of the queue, the jobs of another queue, or the servers. Identifies servers by
+ * their queues instead of their ids, because a restart changes the ids without ending the wait.
  */
 function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): string {
   if (blocker?.occupant !== undefined) return `jobs of queue ${blocker.occupant} occupy the servers`;
@@ -82,7 +83,7 @@ function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): st
   return `jobs wait: ${blocker?.kind ?? 'backlog'}, servers of ${[...servers].toSorted().join(' | ')}`;
 }
 
-/** Returns the subject of a wait. It does not change when servers are replaced by others for the same queues. */
+/** Returns the subject of a wait. Identifies servers by their queues. */
 function subjectOf({ name }: Queue, blocker: Blocker | null, consumers: readonly Server[]): string {
   if (blocker?.kind === 'limit' || blocker?.kind === 'rate')
     return `jobs of queue ${name} wait for its limit`;

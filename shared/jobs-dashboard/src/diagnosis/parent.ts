@@ -4,7 +4,7 @@ import type { Stall } from './stall.js';
 import { findBatchStall, findJobStall } from './stall-search.js';
 import type { PageContext } from '../pages/page.js';
 
-/** What a job page shows of a job or batch that the job depends on. */
+/** A job or batch that another job depends on, as shown on job pages. */
 export interface Parent {
   readonly kind: 'job' | 'batch';
   readonly id: string;

@@ -17,7 +17,11 @@ const failures: Readonly<Record<SetAsideRole, string>> = {
 
 const MAX_REASON = 200;
 
-/** Returns one warning for each role that has set items aside. It describes the newest item. */
+/**
+ * Returns one warning for each role that has set items aside. The warning describes the newest item.
+ *
+ * @param items newest first
+ */
 export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
   const byRole = new Map<SetAsideRole, SetAsideItem[]>();
   for (const item of items) {

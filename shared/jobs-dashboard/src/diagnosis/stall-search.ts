@@ -3,7 +3,7 @@ import { type Stall, stallOf, type SystemState } from './stall.js';
 import type { PageContext } from '../pages/page.js';
 import { findJobs } from '../reading/found-jobs.js';
 
-/** Maximum number of jobs to examine in order to explain why a batch is stalled. */
+/** Maximum number of a batch's jobs to examine. */
 const SAMPLE = 100;
 
 /** The next retry that an unfinished batch is waiting for. */
@@ -17,8 +17,8 @@ export interface AwaitedRetry {
 
 export interface FoundStall {
   /**
-   * The next retry, if the batch is waiting only for retries; `null` otherwise, or if too many jobs are waiting to
-   * tell.
+   * The next retry, if all enqueued and scheduled jobs of the batch are waiting for a retry; `null` otherwise. Also
+   * `null` if there are too many of these jobs to examine.
    */
   readonly retry: AwaitedRetry | null;
   /**
@@ -62,7 +62,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
 
 type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;
 
-/** Returns the earliest retry if every one of the jobs is waiting for a retry; `null` otherwise. */
+/** Returns the earliest retry if all jobs are waiting for a retry; `null` otherwise. */
 function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
   const retries = jobs.flatMap(({ id, name, state, attempt, runAt }) =>
     state === 'scheduled' && attempt > 0 && runAt !== null ? [{ id, name, runAt, jobs: jobs.length }] : [],

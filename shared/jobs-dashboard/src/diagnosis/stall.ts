@@ -19,7 +19,7 @@ export interface Stall {
 
 export type WaitingJob = Pick<Job, 'queue' | 'state' | 'name'>;
 
-/** The state of the queues, servers and job types that jobs may wait for. */
+/** The state of the queues, servers and job types that jobs can wait for. */
 export interface SystemState {
   readonly queues: readonly Queue[];
   /** All running servers. */
@@ -37,9 +37,10 @@ interface Stop {
 const MAX_QUEUES = 3;
 
 /**
- * Returns why the jobs are stalled; `null` if at least one of them can start without an operator's help.
+ * Returns why the jobs are stalled; `null` if there are no jobs, or if at least one of them can start without an
+ * operator's help.
  *
- * @param jobs enqueued or scheduled jobs; if they belong to a batch, none of its jobs may be running
+ * @param jobs enqueued or scheduled jobs; if they belong to a batch, no job of the batch may be running
  * @param kind whether the jobs belong to a batch, or there is only a single job
  * @param more whether the batch has more jobs in these states
  */
@@ -76,7 +77,7 @@ function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Se
 
 /**
  * Returns whether a blocker stops the jobs until an operator acts. A `stuck` queue does not stop scheduled jobs,
- * because it can recover before they are due.
+ * because the queue can recover before the jobs are due.
  */
 function stopsUntilOperatorActs({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
   if (tone !== 'attention') return false;

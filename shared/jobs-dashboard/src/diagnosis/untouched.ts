@@ -1,16 +1,13 @@
 import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
-/**
- * The lists that show whether the storage has ever been used. A queue is created with its first job or server and
- * remains afterwards.
- */
+/** The lists that show whether the storage has been used. */
 interface Traces {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];
   readonly lost: readonly LostServer[];
 }
 
-/** Returns whether the storage has never contained a job or a server. */
+/** Returns whether the storage shows no trace of a job or a server. */
 export function isUntouched({ queues, servers, lost }: Traces): boolean {
   return queues.length + servers.length + lost.length === 0;
 }

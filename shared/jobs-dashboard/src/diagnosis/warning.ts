@@ -2,7 +2,7 @@ import type { Sentence } from '../format/sentence.js';
 
 /** A problem that is shown on the overview, together with advice on what to do about it. */
 export interface Warning {
-  /** Identifies what is wrong, for example `queue mail is paused`. Does not change when numbers in the text do. */
+  /** Identifies what is wrong, for example `queue mail is paused`. Stays the same when numbers in the text change. */
   readonly cause: string;
   readonly text: Sentence;
   /** What an operator can do about it, in one or more sentences. */

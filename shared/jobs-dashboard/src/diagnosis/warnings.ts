@@ -130,7 +130,10 @@ function pausedQueues({ queues, blocking }: Situation): Warning[] {
   });
 }
 
-/** Returns warnings about queues that have jobs but no server. If no server runs at all, a single warning says so. */
+/**
+ * Returns warnings about unpaused queues that have jobs but no server. Returns none if no server is running at all,
+ * because that has its own warning.
+ */
 function unservedQueues({ queues, servers }: Situation): Warning[] {
   if (servers.length === 0) return [];
   return queues

@@ -4,7 +4,7 @@ const types = { csv: 'text/csv; charset=utf-8; header=present', json: 'applicati
 
 export type DownloadFormat = keyof typeof types;
 
-/** Makes browsers save the response as a file instead of displaying it. Sets the content type, too. */
+/** Makes browsers save the response as a file instead of displaying it. Also sets the content type. */
 export function attach(ctx: Context, filename: string, format: DownloadFormat): void {
   ctx.type = types[format];
   ctx.set('Content-Disposition', `attachment; filename="${filename}"`);

@@ -9,8 +9,8 @@ import { attach } from './attachment.js';
 type DocumentReader = (key: string, context: PageContext) => Promise<string | null>;
 
 /**
- * Functions that read the documents that pages show only in part, by path inside the dashboard. Each returns the
- * complete document as JSON, or `null` if there is no such document.
+ * Functions that read complete documents, by path inside the dashboard. Pages can show only part of a large document.
+ * Each function returns the document as JSON, or `null` if there is no such document.
  */
 export const documents: Readonly<Record<string, DocumentReader>> = {
   '/jobs/:id/args.json': async (id, { reader }) => (await reader.jobs.findDocuments(id))?.args ?? null,

@@ -7,7 +7,7 @@ import type { ExportFormat, Incomplete } from './export-format.js';
 export interface ExportBounds {
   readonly maxRows: number;
   readonly maxMs: number;
-  /** Ends the export when aborted, so that it does not delay the shutdown of a server. */
+  /** Ends the export when aborted, so that the export does not delay a shutdown. */
   readonly closing: AbortSignal | undefined;
   /** Called with unexpected errors. Not called if the storage is unavailable. */
   readonly onError: (error: unknown) => void;

@@ -2,8 +2,8 @@ import type { JsonValue } from '@longshore/jobs';
 import { ExactNumber, omitted, redact, redacted, type Shown } from '../format/redaction.js';
 
 /**
- * Returns a value as it appears in exports: redacted in the same way as on pages, and with `≈` in front of numbers that
- * may have lost digits.
+ * Returns a value as it appears in exports: redacted in the same way as on pages, and with `≈` in front of integers
+ * that may have lost digits.
  */
 export function exportedJson(value: JsonValue, pattern: RegExp): JsonValue {
   return plain(redact(value, pattern));

@@ -15,7 +15,7 @@ export interface RowPage {
 
 /** Where exports get their data from, and how they present it. */
 export interface ExportSource {
-  /** Reads without the cache, because a long list would evict everything else from it. */
+  /** Bypasses the cache, because a long list would evict all other entries. */
   readonly reader: DashboardReader;
   /** Milliseconds since 1970 by the storage's clock. */
   readonly nowMs: number;

@@ -6,7 +6,7 @@ import { redact } from './redaction.js';
 const MAX_CHARACTERS = 160;
 
 /**
- * Formats arguments as one line for a list: `orderId: 90071, currency: "EUR"`. Marks numbers that may have lost digits
+ * Formats arguments as one line for a list: `orderId: 90071, currency: "EUR"`. Marks integers that may have lost digits
  * with `≈`. Returns an empty string if there are no arguments.
  *
  * @param pattern values under matching keys are redacted

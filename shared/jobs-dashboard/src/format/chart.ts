@@ -1,4 +1,4 @@
-/** The numbers of jobs that finished in a period that begins at `at`. */
+/** How many jobs were done and how many failed in the period that begins at `at`. */
 export interface Bucket {
   readonly at: Date;
   readonly done: number;
@@ -40,7 +40,7 @@ const MIN = 2;
 const MIN_FAILED = 6;
 
 /**
- * Returns the chart for these buckets.
+ * Computes the shapes of the chart.
  *
  * @param buckets at least one, oldest first and of equal length; the last one is the current, incomplete bucket
  * @param parts the number of equal parts that the ticks divide the chart into

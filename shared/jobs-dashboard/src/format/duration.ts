@@ -5,7 +5,7 @@ const DAY = 24 * HOUR;
 
 /**
  * Formats milliseconds: `350 ms`, `4.2 s`, `3 min 12 s`, `2 h 5 min`, `3 d 4 h`. Negative durations count as 0. Rounds
- * down, because a job that was created 29 s ago has not been running for 30 s.
+ * down, so that 59.9 s is not shown as a minute.
  */
 export function formatDuration(ms: number): string {
   const span = Math.max(0, ms);

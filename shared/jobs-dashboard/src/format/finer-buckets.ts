@@ -7,8 +7,8 @@ import type { Bucket } from './chart.js';
  *
  * @param coarse oldest first, each `bucketMs` long
  * @param bucketMs the length of a coarse bucket, in milliseconds
- * @returns as many buckets as `coarse` has. If fine buckets are newer than the last coarse one, coarse buckets are
- *   appended for them, and the same number of the oldest ones is removed
+ * @returns as many buckets as `coarse` has. If fine buckets are newer than the last coarse bucket, adds coarse buckets
+ *   for them, and removes the same number of the oldest buckets
  */
 export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {
   const least = new Map<number, { done: number; failed: number }>();

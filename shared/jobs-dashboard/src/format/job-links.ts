@@ -2,7 +2,7 @@ import type { Job } from '@longshore/jobs';
 import type { Attempt } from '@longshore/jobs/storage';
 import { LinkTemplate, type LinkValues } from './link-template.js';
 
-/** A link from a job to another system. `word` is its text. */
+/** A link from a job to another system. `word` is the link text. */
 export interface JobLink {
   readonly word: string;
   readonly url: string;
@@ -10,21 +10,21 @@ export interface JobLink {
 
 export interface JobLinkTemplates {
   /**
-   * The template for links from jobs to their logs, such as
-   * `https://logs.example.com/search?q={jobId}&from={startedAt}`. Can contain `{jobId}`, `{jobName}`, `{queue}`,
-   * `{attempt}`, `{serverId}`, `{traceId}`, and the times `{createdAt}`, `{startedAt}` and `{finishedAt}`, or
-   * `{createdAtMs}` and so on for milliseconds since 1970.
+   * URL template for links from jobs to their logs, such as
+   * `https://logs.example.com/search?q={jobId}&from={startedAt}`. The placeholders are `{jobId}`, `{jobName}`,
+   * `{queue}`, `{attempt}`, `{serverId}`, `{traceId}`, `{createdAt}`, `{startedAt}` and `{finishedAt}`. For times in
+   * milliseconds since 1970, append `Ms`, as in `{createdAtMs}`.
    */
   readonly logUrl?: string | undefined;
-  /** The template for links from jobs to their traces, such as `https://traces.example.com/trace/{traceId}`. */
+  /** URL template for links from jobs to their traces, such as `https://traces.example.com/trace/{traceId}`. */
   readonly traceUrl?: string | undefined;
 }
 
-/** Builds the links from jobs and their attempts to logs and traces in other systems. */
+/** Builds links from jobs and attempts to their logs and traces in other systems. */
 export class JobLinks {
   readonly #templates: readonly { readonly word: string; readonly template: LinkTemplate }[];
 
-  /** @throws {TypeError} if a template is not valid */
+  /** @throws {TypeError} if a template is invalid */
   constructor({ logUrl = '', traceUrl = '' }: JobLinkTemplates) {
     const given = [
       { word: 'Logs', name: 'logUrl', text: logUrl },

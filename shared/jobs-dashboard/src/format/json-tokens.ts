@@ -1,6 +1,6 @@
 import { ExactNumber, omitted, redacted, type Shown } from './redaction.js';
 
-/** A token of pretty-printed JSON; its kind determines its colour. */
+/** A token of pretty-printed JSON. `kind` determines the colour. */
 export interface JsonToken {
   readonly kind: 'key' | 'string' | 'number' | 'literal' | 'mark' | 'redacted';
   readonly text: string;
@@ -8,14 +8,14 @@ export interface JsonToken {
 
 export interface JsonText {
   readonly tokens: readonly JsonToken[];
-  /** Whether the document was longer than allowed and has been truncated. */
+  /** Whether the document has been truncated. */
   readonly cut: boolean;
 }
 
 const MAX_CHARACTERS = 64 * 1024;
 
 /**
- * Pretty-prints a document with an indentation of two spaces. Truncates it after `maxCharacters` (by default, 64 Ki).
+ * Pretty-prints a document with an indentation of two spaces. Truncates it after `maxCharacters`, by default 65,536.
  */
 export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS): JsonText {
   const tokens: JsonToken[] = [];
@@ -31,7 +31,7 @@ export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS)
   return { tokens, cut: false };
 }
 
-/** Formats a whole document as JSON. Redacted values become `"redacted"`, and omitted ones `"…"`. */
+/** Formats a document as JSON without truncating it. Redacted values become `"redacted"`, and omitted ones `"…"`. */
 export function jsonText(value: Shown): string {
   let text = '';
   for (const token of walk(value, ''))

@@ -4,9 +4,9 @@ import { formatNumber } from './count.js';
 import { formatRate } from './rate.js';
 
 /**
- * Formats the new limits of a queue as one line, including the previous ones if known:
- * `at once 2 → 4, starts none → 100 per min`. Omits unchanged limits, unless no limit has changed.
- * Returns `null` if the values are not limits.
+ * Formats the new limits of a queue as one line, with the previous ones if known.
+ * Example: `at once 2 → 4, starts none → 100 per min`. Shows only changed limits, or all if none has changed. Returns
+ * `null` if the values are not limits.
  */
 export function limitsLine(before: JsonValue, values: JsonValue): string | null {
   if (!isObject(values)) return null;
@@ -22,7 +22,7 @@ export function limitsLine(before: JsonValue, values: JsonValue): string | null 
   return lines.includes(null) ? null : lines.join(', ');
 }
 
-/** Formats one limit. `limits` contains the previous value, if known, followed by the new one. */
+/** @param limits the previous value, if known, followed by the new one */
 function limitLine(key: string, limits: readonly JsonValue[]): string | null {
   if (key === 'concurrencyLimit') return joined('at once', limits.map(numberOf));
   if (key === 'rateLimit') return joined('starts', limits.map(rateOf));

@@ -1,4 +1,4 @@
-/** A value measured at a point in time; `value` is `null` if nothing was measured. */
+/** A measured value and when it was measured. `value` is `null` if nothing was measured. */
 export interface Point {
   readonly atMs: number;
   readonly value: number | null;
@@ -14,14 +14,14 @@ export interface Span {
 export const WIDTH = 1_000;
 export const HEIGHT = 100;
 
-/** Returns the horizontal position of a time in a line chart. */
+/** Returns the x coordinate of a time in a line chart. */
 export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
   return Math.round((WIDTH * (atMs - fromMs)) / (untilMs - fromMs));
 }
 
 /**
- * Returns the SVG path of a line through the points, with gaps where values are missing. A value with gaps on both
- * sides is drawn as a short dash, so that it stays visible.
+ * Returns the SVG path of a line through the points, with gaps where values are missing. A single value between two
+ * gaps is drawn as a short dash, so that it stays visible.
  *
  * @param max the value at the top edge of the chart
  */
@@ -44,12 +44,12 @@ export function linePath(points: readonly Point[], span: Span, max: number): str
   return isAlone ? `${path}h4` : path;
 }
 
-/** Returns the largest value of all lines; 0 if there are no values. */
+/** Returns the largest value of all lines; 0 if they have no values. */
 export function maxOf(...lines: readonly (readonly Point[])[]): number {
   return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
 }
 
-/** Returns whether any line has a measured value, even if that is 0. */
+/** Returns whether any line has a measured value. Zero counts as a value. */
 export function hasValues(...lines: readonly (readonly Point[])[]): boolean {
   return lines.flat().some(({ value }) => value !== null);
 }

@@ -1,9 +1,9 @@
-/** The values of a job, or of one of its attempts, that a link to another system can contain. */
+/** The values that can be inserted into a link template. */
 export interface LinkValues {
   readonly jobId: string;
   readonly jobName: string;
   readonly queue: string;
-  /** The number of the attempt; 0 before the first one. */
+  /** The attempt number; 0 before the first attempt. */
   readonly attempt: number;
   readonly serverId: string | null;
   readonly traceId: string | null;
@@ -12,7 +12,7 @@ export interface LinkValues {
   readonly finishedAt: Date | null;
 }
 
-/** The placeholders that a template can contain, each with a function that returns its value, or `null` if unknown. */
+/** Maps each placeholder to a function that returns the value; `null` if the value is unknown. */
 const placeholders: Readonly<Record<string, (values: LinkValues) => string | null>> = {
   jobId: ({ jobId }) => jobId,
   jobName: ({ jobName }) => jobName,
@@ -24,14 +24,14 @@ const placeholders: Readonly<Record<string, (values: LinkValues) => string | nul
   createdAtMs: ({ createdAt }) => String(createdAt.getTime()),
   startedAt: ({ startedAt }) => startedAt?.toISOString() ?? null,
   startedAtMs: ({ startedAt }) => startedAt?.getTime().toString() ?? null,
-  // Empty while the attempt is running. A search for its logs then has no end time.
+  // Empty until the job or attempt has finished. A log search then has no end time.
   finishedAt: ({ finishedAt }) => finishedAt?.toISOString() ?? '',
   finishedAtMs: ({ finishedAt }) => finishedAt?.getTime().toString() ?? '',
 };
 
 const placeholder = /\{([^{}]*)\}/g;
 
-/** The template of a link to another system, such as `https://logs.example.com/search?q={jobId}&from={startedAt}`. */
+/** A URL template with placeholders, such as `https://logs.example.com/search?q={jobId}&from={startedAt}`. */
 export class LinkTemplate {
   readonly #template: string;
 
@@ -58,7 +58,7 @@ export class LinkTemplate {
     this.#template = template;
   }
 
-  /** Returns the URL with the values filled in and encoded; `null` if one of the values is unknown. */
+  /** Returns the URL with the encoded values filled in; `null` if one of the values is unknown. */
   urlFor(values: LinkValues): string | null {
     let isComplete = true;
     const url = this.#template.replaceAll(placeholder, (_whole, name: string) => {

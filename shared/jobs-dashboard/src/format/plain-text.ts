@@ -2,7 +2,7 @@ import { formatDuration } from './duration.js';
 import type { Sentence } from './sentence.js';
 import { timeText } from './time.js';
 
-/** Returns a sentence as text, with durations and relative times as of `nowMs`, and with ends of pauses in UTC. */
+/** Formats a sentence as plain text. Elapsed and relative times are as of `nowMs`. End times are in UTC. */
 export function plainText(sentence: Sentence, nowMs: number): string {
   return sentence
     .map((part) => {

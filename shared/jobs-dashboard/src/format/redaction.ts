@@ -2,8 +2,8 @@ import type { JsonValue } from '@longshore/jobs';
 import { exactNumberOf } from './exact-json.js';
 
 /**
- * The default pattern for keys whose values are redacted. Short words must match whole words, so `pin` does not match
- * `spin`.
+ * Default pattern for the keys of secret values. Some words, such as `pin`, match only as whole words, so `spin` does
+ * not match.
  */
 export const defaultRedaction = new RegExp(
   [
@@ -14,15 +14,15 @@ export const defaultRedaction = new RegExp(
   'i',
 );
 
-/** Replaces a redacted value. It is a symbol, so that no argument of a job can be mistaken for it. */
+/** Stands for a redacted value. Because it is a symbol, no job argument can be mistaken for it. */
 export const redacted: unique symbol = Symbol('redacted');
 
-/** Replaces a value that is nested too deeply. */
+/** Stands for a value that is nested too deeply. */
 export const omitted: unique symbol = Symbol('omitted');
 
 const MAX_DEPTH = 64;
 
-/** A number with all its digits, even those that a JavaScript number would lose. */
+/** A number as text, with all digits. A JavaScript number might lose some of them. */
 export class ExactNumber {
   readonly text: string;
 
@@ -36,8 +36,8 @@ export type Shown =
 type JsonPrimitive = null | boolean | number | string;
 
 /**
- * Returns a copy of the value in which the values of members with redacted keys are replaced, at any depth. See
- * {@link isRedacted} for how `pattern` is matched.
+ * Returns a copy of the value in which values under redacted keys are replaced, at any depth (see {@link isRedacted}).
+ * Objects and arrays at depth 64 become {@link omitted}.
  */
 export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
   if (value === null || typeof value !== 'object') return value;
@@ -53,18 +53,15 @@ export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
 }
 
 /**
- * Returns whether values under this key are redacted. The pattern is matched against the key as written, and against
- * the key with hyphens between its words, such as `user-PIN`.
+ * Returns whether values under this key are redacted. Matches the pattern against the key as written, and with hyphens
+ * between the words: `userPIN` and `user-PIN`.
  */
 export function isRedacted(key: string, pattern: RegExp): boolean {
   const words = key.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2-');
   return matches(pattern, key) || matches(pattern, words);
 }
 
-/**
- * Matches from the beginning of the key. Without the reset, a global or sticky pattern would continue after its last
- * match.
- */
+/** Tests the key from the start. Without the reset, a global or sticky pattern would start after the previous match. */
 function matches(pattern: RegExp, key: string): boolean {
   pattern.lastIndex = 0;
   return pattern.test(key);

@@ -1,4 +1,4 @@
-/** An elapsed time that keeps growing, shown as “3 min 12 s”. */
+/** The time elapsed since `since`, shown as “3 min 12 s”. */
 export interface Elapsed {
   readonly since: Date;
 }
@@ -8,14 +8,14 @@ export interface Moment {
   readonly at: Date;
 }
 
-/** The time when something ends, shown as “07:00”, or with the day if the end is at least 20 hours away. */
+/** The time when something ends, shown as “07:00”. If it is at least 20 hours away, the day is shown, too. */
 export interface End {
   readonly until: Date;
 }
 
 /**
- * Text with times that are formatted only when it is displayed. The sentence itself does not change as time passes, so
- * requests for unchanged regions can be answered with 304.
+ * Text that contains times. The times are formatted only for display, so the sentence does not change as time passes.
+ * Requests for unchanged regions can therefore be answered with 304.
  */
 export type Sentence = readonly (string | Elapsed | Moment | End)[];
 
@@ -35,7 +35,7 @@ function isSentence(value: string | Elapsed | Moment | End | Sentence): value is
   return Array.isArray(value);
 }
 
-/** Returns the sentence with its first letter in upper case. */
+/** Returns the sentence with the first letter in upper case. */
 export function capitalized(text: Sentence | null): Sentence | null {
   const [first, ...rest] = text ?? [];
   return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;

@@ -1,8 +1,7 @@
 import { type Bucket, bars, scaled, STEP, totalOf } from './chart.js';
 
 /**
- * A chart no larger than a word. Successful jobs are drawn above the axis and failed ones below it, each on a separate
- * scale. Buckets are as wide as in a full chart.
+ * A chart the size of a word. Successful jobs are drawn above the axis and failed ones below it, on different scales.
  */
 export interface Sparkline {
   readonly width: number;
@@ -13,13 +12,12 @@ export interface Sparkline {
   readonly total: { readonly done: number; readonly failed: number };
 }
 
-/** The position of the axis. The space below the axis is half as high as the space above it. */
+/** Height of the area above the axis, and depth of the area below it. */
 const HEIGHT = 20;
 const DEPTH = 10;
 const MIN = 1;
 /**
- * Minimum number of successful jobs that a bar of full height stands for. Otherwise, a single job would look like a
- * peak.
+ * A bar of full height stands for at least this many successful jobs. Otherwise, a single job would look like a peak.
  */
 const FEW = 5;
 const MIN_FAILED = 5;

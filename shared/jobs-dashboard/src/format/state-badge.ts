@@ -2,8 +2,8 @@ import type { JobState } from '@longshore/jobs';
 import type { AttemptOutcome } from '@longshore/jobs/storage';
 
 /**
- * The icon, word and colour of a state. All of them are shown together, because colour alone is not accessible. `tone`
- * is the CSS class for the colour.
+ * The icon, word and colour of a state. They are shown together, because colour alone is not accessible. `tone` is the
+ * CSS class for the colour.
  */
 export interface Badge {
   readonly icon: string;

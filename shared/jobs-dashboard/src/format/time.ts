@@ -1,8 +1,6 @@
 import { formatDuration } from './duration.js';
 
-/**
- * The texts of a `<time>` element: a machine-readable one, the exact time with its zone, and the time relative to now.
- */
+/** The texts of a `<time>` element. */
 export interface TimeText {
   readonly iso: string;
   /** Text such as `2026-03-01 14:05:09.123 UTC`. */
@@ -12,8 +10,8 @@ export interface TimeText {
 }
 
 /**
- * Formats a time in UTC. In browsers, the page's script converts it to the viewer's time zone and keeps the relative
- * time up to date.
+ * Formats a time in UTC. In browsers, a script converts the text to the viewer's time zone and updates the relative
+ * time.
  */
 export function timeText(at: Date, nowMs: number): TimeText {
   const iso = at.toISOString();
@@ -27,7 +25,9 @@ function relativeText(at: Date, nowMs: number): string {
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }
 
-/** Formats a duration. Below an hour, only in whole seconds or minutes, so that the text does not change constantly. */
+/**
+ * Formats a duration. Durations below an hour are in whole seconds or minutes, so the text does not change constantly.
+ */
 function roughDuration(ms: number): string {
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
   return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : formatDuration(ms);

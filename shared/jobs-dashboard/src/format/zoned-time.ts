@@ -1,14 +1,14 @@
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The details that are needed to tell the times in a list apart. */
+/** Which optional parts of a time to show. */
 export interface TimeDetail {
   readonly seconds: boolean;
   readonly year: boolean;
 }
 
 /**
- * Returns which details the times in a list need: seconds unless all times are full minutes, and the year if any time
- * is in a different year from `now`.
+ * Returns which details the times in a list need. Seconds are needed unless all times are full minutes. The year is
+ * needed if a time is in a different UTC year from `now`.
  */
 export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   return {
@@ -41,7 +41,7 @@ export function dayIn(timeZone: string, at: Date): string {
   return formatted(at, { timeZone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }
 
-/** Formats a time. Formats are cached, because they are expensive to create. */
+/** Formats a time. Caches the formatters, because they are expensive to create. */
 function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   const key = JSON.stringify(options);
   let format = formats.get(key);
@@ -49,7 +49,7 @@ function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   return format.format(at);
 }
 
-/** Creates a format. The time zone comes from the storage; if this system does not know it, uses UTC instead. */
+/** Creates a formatter. Falls back to UTC, because this system might not know a time zone from the storage. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-GB', options);

@@ -13,21 +13,21 @@ export interface GraphNode {
 /** The dependencies around a job or batch, in both directions. */
 export interface DependencyGraph {
   readonly nodes: readonly GraphNode[];
-  /** Each edge leads from a job or batch that must finish first to one that waits for it. */
+  /** Each edge leads from a parent to a job or batch that waits for it. */
   readonly edges: readonly (readonly [from: string, to: string])[];
-  /** Whether some jobs or batches were omitted because the graph would become too large. */
+  /** Whether jobs or batches were omitted to limit the size of the graph. */
   readonly isCut: boolean;
 }
 
 const MAX_NODES = 40;
-/** Maximum distance from the starting node, in edges, in each direction. */
+/** Maximum number of edges to follow in each direction. */
 const MAX_STEPS = 3;
-/** Maximum number of dependents to show for each job or batch. */
+/** Maximum number of dependents to read for each job or batch. */
 const MAX_DEPENDENTS = 8;
 
 /**
- * Reads the jobs and batches that the given job or batch depends on, and the ones that depend on it. Of the jobs in a
- * batch, the graph includes at most the starting job.
+ * Reads the dependencies around a job or batch. If the starting job belongs to a batch with a callback, the graph
+ * includes that batch.
  */
 export async function readGraph(start: Job | Batch, reader: DashboardReader): Promise<DependencyGraph> {
   const graph = new GraphReader(reader);
@@ -75,7 +75,7 @@ class GraphReader implements DependencyGraph {
     this.isCut ||= this.#missing().length > 0;
   }
 
-  /** Adds the jobs that depend on these nodes. Returns the ids of the added ones. */
+  /** Adds the jobs that depend on these nodes. Returns the ids of the added jobs. */
   async #readDependents(ids: readonly string[]): Promise<string[]> {
     const dependents = await this.#reader.jobs.listDependents(ids, MAX_DEPENDENTS + 1);
     if (dependents.some((each) => each.ids.length > MAX_DEPENDENTS)) this.isCut = true;
@@ -84,13 +84,12 @@ class GraphReader implements DependencyGraph {
     return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
   }
 
-  /** Finds the jobs with these ids, but not more than the graph can contain. */
   async #findJobs(ids: readonly string[]): Promise<Job[]> {
     if (ids.length > MAX_NODES) this.isCut = true;
     return this.#reader.jobs.findMany(ids.slice(0, MAX_NODES));
   }
 
-  /** Adds the parents that are not in the graph yet, except for parents that have been removed. */
+  /** Adds parents that are not in the graph yet. Remembers which ones no longer exist. */
   async #readParents(): Promise<void> {
     const ids = this.#missing().slice(0, MAX_NODES);
     if (ids.length === 0) return;
@@ -109,7 +108,7 @@ class GraphReader implements DependencyGraph {
     return [...new Set(known)].filter((id) => !this.#nodes.has(id) && !this.#removed.has(id));
   }
 
-  /** Adds a job if it is new and there is room for it. Returns whether it was added. */
+  /** Adds a job if it is new and the graph has room. Returns whether it was added. */
   #addJob({ id, name, state, parentIds }: Job): boolean {
     if (!this.#add({ id, kind: 'job', name, state })) return false;
     this.#parents.set(id, parentIds);

@@ -4,7 +4,7 @@ import type { DependencyGraph, GraphNode } from './dependency-graph.js';
 export interface PlacedNode extends GraphNode {
   readonly x: number;
   readonly y: number;
-  /** The path of the node's page inside the dashboard. */
+  /** The path of the node's page, inside the dashboard. */
   readonly path: string;
   /** The name, shortened to fit into the node. */
   readonly label: string;
@@ -12,7 +12,7 @@ export interface PlacedNode extends GraphNode {
   readonly after: readonly string[];
 }
 
-/** The drawing of a dependency graph, from left to right: each node is to the right of the nodes that it waits for. */
+/** The drawing of a dependency graph. Each node is to the right of the nodes that it waits for. */
 export interface GraphDrawing {
   readonly width: number;
   readonly height: number;
@@ -31,7 +31,7 @@ const LABEL = 22;
 
 /**
  * Places each node in a column to the right of all nodes that it waits for. An edge across several columns runs below
- * the nodes of the columns in between; otherwise, it would seem to begin or end at one of these nodes.
+ * the nodes in between. Otherwise, it would seem to begin or end at one of them.
  */
 export function drawGraph({ nodes, edges }: DependencyGraph): GraphDrawing {
   const parents = new Map(

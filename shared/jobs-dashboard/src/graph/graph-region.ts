@@ -4,8 +4,7 @@ import { readGraph } from './dependency-graph.js';
 import { drawGraph } from './graph-layout.js';
 
 /**
- * Creates the region with the dependency graph of a job or batch. The region takes up no space if there are no
- * dependencies.
+ * Creates the region with the dependency graph of a job or batch. Without dependencies, the region takes up no space.
  */
 export function graphRegion(find: () => Promise<Job | Batch>, { reader }: PageContext): Region {
   return {

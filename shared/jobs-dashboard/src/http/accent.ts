@@ -1,18 +1,18 @@
 /** Minimum contrast between text and its background (WCAG 2.2, success criterion 1.4.3). */
 const MIN_CONTRAST = 4.5;
 
-/** Number of steps from a colour to white, for lightening the colour. */
+/** Number of steps for lightening a colour to white. */
 const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The background colours that links appear on, for both colour schemes, as hex colours. */
+/** The background colours of links in each colour scheme, as hex colours. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];
 }
 
-/** The colour of links and buttons for each of the two colour schemes, as hex colours. */
+/** The colour of links and buttons in each colour scheme, as a hex colour. */
 export interface Accent {
   readonly light: string;
   readonly dark: string;
@@ -23,7 +23,7 @@ export interface Accent {
  * colour is lightened until it has enough contrast.
  *
  * @param colour a hex colour such as `#8a1c7c`
- * @throws {TypeError} if it is not a hex colour, or is too light to be readable on a light background
+ * @throws {TypeError} if the colour is not a hex colour, or is too light to be readable on a light background
  */
 export function accentOf(colour: string, backgrounds: Backgrounds): Accent {
   const own = parse(colour);

@@ -23,13 +23,13 @@ interface Asset {
 }
 
 /**
- * The style sheet, scripts, icon and logo, read once at start-up. Their paths contain a hash of all files, so that
- * browsers can cache them forever, and scripts can import each other by relative paths.
+ * The style sheet, scripts, icon and logo, read once at start-up. Their paths contain a hash of all files, so browsers
+ * can cache them forever. Scripts can import each other by relative paths, because they share the hash.
  */
 export class Assets {
   /** The hash of the names and contents of all files. */
   readonly version: string;
-  /** The name of the logo's file in URLs; `null` if no logo is configured. */
+  /** The logo's file name in URLs; `null` if no logo is configured. */
   readonly logo: string | null;
   readonly #files: ReadonlyMap<string, Asset>;
 
@@ -50,12 +50,12 @@ export class Assets {
     this.#files = new Map(Array.from(sources, ([name, content]) => [name, asset(name, content)]));
   }
 
-  /** Returns the path, inside the dashboard, of a served file. */
+  /** Returns the path of a file, inside the dashboard. */
   path(name: string): string {
     return `assets/${this.version}/${name}`;
   }
 
-  /** Answers the request if it is for one of the files. Returns whether the request was answered. */
+  /** Answers a GET or HEAD request for one of the files. Returns whether the request was answered. */
   serve(ctx: Context, inside: string): boolean {
     const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/.exec(inside) ?? [];
     const file = this.#files.get(name);
@@ -75,7 +75,7 @@ function namesIn(subfolder: string): string[] {
   return readdirSync(new URL(subfolder, folder)).toSorted();
 }
 
-/** Concatenates the style sheets and minifies the result. The order of their names is the order of the cascade. */
+/** Concatenates the style sheets in alphabetical order and minifies the result. The order matters for the cascade. */
 function styleSheet(): string {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
   return sheets
@@ -91,10 +91,7 @@ function styleSheet(): string {
     .replaceAll(';}', '}');
 }
 
-/**
- * Reads a script and removes its comments. The comments make up a third of the script and must be on lines of their
- * own.
- */
+/** Reads a script and removes comments. Comments that share a line with code are kept. */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');
   return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n/gm, ''));

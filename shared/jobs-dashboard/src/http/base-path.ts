@@ -2,17 +2,19 @@
 export type Link = (path: string) => string;
 
 /**
- * Links are relative on pages whose path is at most this deep. No page is deeper; error pages for deeper paths get
- * absolute links.
+ * Maximum depth of a path for relative links. Pages at deeper paths get absolute links. Only error pages are that deep.
  */
 const MAX_DEPTH = 16;
 
-/** The path at which the dashboard is mounted. Links and routes are based on it. */
+/** The path at which the dashboard is mounted. */
 export class BasePath {
   /** The path without a trailing slash; an empty string if the dashboard is mounted at the root. */
   readonly path: string;
 
-  /** @throws {TypeError} unless the path consists of segments of letters, digits, `-`, `_`, `.` and `~` */
+  /**
+   * @throws {TypeError} if the path contains anything but segments of letters, digits, `-`, `_`, `~` and, except at the
+   *   start of a segment, `.`
+   */
   constructor(path: string) {
     const trimmed = path.replace(/\/+$/, '');
     if (!/^(\/[\w~-][\w.~-]*)*$/.test(trimmed))
@@ -21,8 +23,8 @@ export class BasePath {
   }
 
   /**
-   * Returns the path inside the dashboard, with its leading slash; an empty string for the base path itself, and `null`
-   * for a path outside the dashboard.
+   * Returns the path inside the dashboard, with a leading slash. Returns an empty string for the base path itself, and
+   * `null` for a path outside the dashboard.
    */
   inside(requestPath: string): string | null {
     if (requestPath !== this.path && !requestPath.startsWith(`${this.path}/`)) return null;
@@ -30,8 +32,8 @@ export class BasePath {
   }
 
   /**
-   * Returns a function that creates links relative to the requested page. Relative links work behind any gateway,
-   * whether or not it strips a prefix.
+   * Returns a function that creates links relative to the requested page. Relative links work behind any gateway, even
+   * if it strips a path prefix.
    */
   linksFrom(requestPath: string): Link {
     const root = this.#rootFrom(this.inside(requestPath) ?? '/');

@@ -4,13 +4,13 @@ import { accentOf } from './accent.js';
 
 /** The logo and accent colour of an installation. */
 export interface Branding {
-  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB, to show instead of the Longshore logo. */
+  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB. Replaces the Longshore logo. */
   readonly logo?: string | undefined;
   /** The colour of links and buttons, as a hex colour such as `#8a1c7c`. */
   readonly accent?: string | undefined;
 }
 
-/** A logo as a file to serve: `name` is `logo` with the extension of the configured file. */
+/** A logo file to serve. `name` is `logo` plus the extension of the configured file, such as `logo.svg`. */
 export interface Logo {
   readonly name: string;
   readonly content: Buffer;
@@ -18,7 +18,7 @@ export interface Logo {
 
 const MAX_LOGO_BYTES = 100_000;
 
-/** The names, without the leading hyphens, of the custom properties that contain the background colours for links. */
+/** The custom properties for the background colours of links, without the leading hyphens. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
 /**
@@ -46,7 +46,7 @@ export function readLogo(file: string): Logo {
 /**
  * Returns the CSS rules that set the accent colour.
  *
- * @param styles the style sheet; it must define each background first for the light scheme and then for the dark one
+ * @param styles the style sheet; must define each background for the light scheme first, then for the dark one
  * @throws {TypeError} under the same conditions as {@link accentOf}
  */
 export function accentStyles(accent: string, styles: string): string {

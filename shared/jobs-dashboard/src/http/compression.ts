@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 
 const gzipped = promisify(gzip);
 
-/** Minimum length of a body to compress. Shorter bodies fit into one packet anyway. */
+/** Minimum length of a body to compress. Shorter bodies usually fit into one packet anyway. */
 const MIN_BYTES = 1_400;
 
 /**

@@ -5,12 +5,12 @@ import { setDensity } from './density.js';
 import { formOf, readForm } from './form.js';
 import type { Layout } from './layout.js';
 
-/** The path, inside the dashboard, of the form that sets how pages look in this browser. */
+/** The path, inside the dashboard, of the form with display settings. */
 export const displayPath = '/display';
 
 /**
- * Returns the router for the form that sets the density and redirects back to the page that it was on. The form needs
- * no token, because it changes only what its sender sees.
+ * Returns the router that sets the density and redirects back to the previous page. The form needs no token, because it
+ * changes only what its sender sees.
  */
 export function displayRouter(prefix: string, layout: Layout): Router {
   const router = new Router({ prefix });
@@ -23,7 +23,7 @@ export function displayRouter(prefix: string, layout: Layout): Router {
   return router;
 }
 
-/** Returns the URL of the page that contains the submitted form; `null` if it is unknown or on another site. */
+/** Returns the URL of the page with the submitted form; `null` if it is unknown or has another origin. */
 function pageBefore(ctx: Context): string | null {
   const page = ctx.get('Referer');
   return URL.canParse(page) && new URL(page).origin === ctx.get('Origin') ? page : null;

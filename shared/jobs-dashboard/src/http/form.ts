@@ -9,9 +9,8 @@ import { Problem } from './problem.js';
 export type Form = URLSearchParams;
 
 /**
- * Returns the middleware that reads a form's body as text, for {@link checkForm}. Parsers that build nested objects are
- * not used, because they silently drop fields beyond their limits, and a filter that loses conditions would match more
- * jobs.
+ * Returns middleware that reads a form's body as text, for {@link checkForm}. Parsers for nested objects silently drop
+ * fields beyond their limits. A filter that lost conditions this way would match more jobs.
  *
  * @param limit the maximum length of the body, such as `64kb`
  */
@@ -44,9 +43,9 @@ export function formOf(ctx: Context): Form {
 }
 
 /**
- * Returns the body as text, even if middleware of the host application has parsed it already and kept it as `rawBody`.
+ * Returns the body as text; empty if there is none. Uses `rawBody` if other middleware has already parsed the body.
  *
- * @throws {Error} if only the parsed body is left
+ * @throws {Error} if there is only a parsed body
  */
 function textOf({ request: { body, rawBody } }: Context): string {
   if (typeof rawBody === 'string') return rawBody;

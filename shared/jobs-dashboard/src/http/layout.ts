@@ -29,7 +29,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** Changes with the assets, because pages might then render differently for the same data. */
+  /** Changes when the assets change, because pages might then render differently for the same data. */
   get version(): string {
     return this.#assets.version;
   }

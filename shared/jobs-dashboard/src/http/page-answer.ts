@@ -9,23 +9,23 @@ import type { Layout } from './layout.js';
 import { badRequest } from './problem.js';
 import type { RequestContext } from './request-context.js';
 
-/** The request header that contains the comma-separated names of the regions to refresh. */
+/** The request header with the comma-separated names of the regions to refresh. */
 export const REGION_HEADER = 'Longshore-Region';
 
 /** Refresh interval of a region that is still loading, in milliseconds. */
 const PARTIAL_EVERY_MS = 500;
 
 interface LoadedRegion extends Region {
-  /** The data for the view; `null` if it could not be read in time. */
+  /** The data for the view; `null` if it could not be read. */
   readonly model: object | null;
-  /** The entity tag. It is a weak one, because the relative times in a region can differ for the same data. */
+  /** The entity tag. It is weak, because the relative times in a region can differ for the same data. */
   readonly etag: string;
   readonly error?: StorageUnavailableError;
 }
 
 /**
- * Answers with the whole page. If the request names regions, answers with the named regions that have changed, or with
- * 304 if none of them has.
+ * Answers with the whole page, or with a redirect. If the request names regions, answers with those that have changed,
+ * or with 304 if none has.
  */
 export class PageResponder {
   readonly #layout: Layout;
@@ -123,8 +123,7 @@ function isPartial(model: object | PartialModel): boolean {
 }
 
 /**
- * Adds the version of the viewer’s forms to the entity tag, because form tokens and roles can change while the data
- * does not.
+ * Adds the version of the viewer's forms to the entity tag. Form tokens and roles can change while the data does not.
  */
 function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegion {
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };

@@ -18,9 +18,9 @@ const things: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the links for the error page of a failed action; none if the path is not the path of an action. Usually there
- * is one link: to the action's target, to the set-aside items, or to the bulk actions. If the target does not exist,
- * the links lead to its history and, except for jobs, to the list that it belonged to.
+ * Returns the links for the error page of a failed action. Usually, one link leads back to the target, the set-aside
+ * items or the bulk actions. If the target is gone, links lead to its history and, except for jobs, to its section.
+ * Returns no links if the path is not the path of an action.
  *
  * @param inside the path of the action, such as `/queues/mail/pause`
  * @param gone whether the target does not exist

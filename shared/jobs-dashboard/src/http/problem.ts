@@ -10,7 +10,7 @@ export interface ProblemText {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error that is answered with an error page of the dashboard. */
+/** An error that the dashboard answers with an error page. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 
@@ -34,10 +34,7 @@ export function badRequest(title: string, text: string): Problem {
   return new Problem({ status: 400, title, text });
 }
 
-/**
- * Returns the content of the error page for an error. Hides the details of unexpected errors: their page shows only the
- * incident id.
- */
+/** Returns the content of the error page for an error. For an unexpected error, shows only the incident id. */
 export function problemOf(error: unknown, incident: string): ProblemText {
   if (error instanceof Problem) return error.content;
   if (error instanceof InterruptedAction) return problemOfAction(error, incident);
@@ -86,7 +83,7 @@ function problemOfAction({ completion, cause }: InterruptedAction, incident: str
   return { ...problemOf(cause, incident), text };
 }
 
-/** Returns whether a library has rejected the request with an error created by `http-errors`. */
+/** Returns whether the error comes from `http-errors` and can be shown to the client. */
 function isRequestError(error: unknown): error is Error & { status: number } {
   return error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
 }

@@ -10,7 +10,7 @@ import { sections } from '../pages/page.js';
 import { outcomeBadge, stateBadge } from '../format/state-badge.js';
 import { timeIn } from '../format/zoned-time.js';
 
-/** The folder of the sources. Views are read from it, because the compiler does not copy them to its output. */
+/** The source folder. Views are read from here, because the compiler does not copy them to its output. */
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Matches the line that begins a view in a file. The view ends at the next such line or at the end of the file. */
@@ -43,16 +43,15 @@ const compileOptions = {
 let compiled: ReadonlyMap<string, TemplateFunction> | undefined;
 
 /**
- * Renders views. The views access all their data through `it`. The first instance compiles all views, and throws if one
- * is invalid.
+ * Renders views. Views access all their data through `it`. The first instance compiles all views; it throws if one is
+ * invalid.
  */
 export class Renderer {
   readonly #views = (compiled ??= compileViews());
 
   /**
-   * Renders a view. In an included view, `it` has the members passed to `include` and inherits all others from the
-   * page. (EJS's own `include` is not used, because it searches for the file and copies all data each time. For a list
-   * of 50 jobs, that takes ten times as long.)
+   * Renders a view. In an included view, `it` has the members passed to `include` and inherits the others from the
+   * page. EJS's own `include` is slower, because it searches for the file and copies all data each time.
    *
    * @throws {Error} if there is no such view, or if the view fails, for example because data is missing
    */

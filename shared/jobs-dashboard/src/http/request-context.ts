@@ -4,7 +4,7 @@ import { SessionAuthenticator } from '../auth/session-authenticator.js';
 import type { Health } from '../diagnosis/health.js';
 import { hasRole, type Viewer } from '../auth/viewer.js';
 
-/** Who sent a request, and what the page needs for its header and its forms. */
+/** The sender of a request, and the data for the page's header and forms. */
 export interface RequestContext {
   /** The viewer; `null` if the client is not authenticated. The page then has no navigation. */
   readonly viewer: Viewer | null;
@@ -27,7 +27,7 @@ export interface ViewerContext extends RequestContext {
   readonly viewer: Viewer;
 }
 
-/** The key of the context in `ctx.state`. It is a symbol, so that it cannot clash with keys of the host application. */
+/** The key of the context in `ctx.state`. A symbol cannot clash with keys of the host application. */
 const place = Symbol('request context');
 
 export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
@@ -40,8 +40,7 @@ export function findRequestContext(ctx: Context): ViewerContext | null {
 }
 
 /**
- * Returns the context of an authenticated request. Routes can rely on it, because they are reached only after
- * authentication.
+ * Returns the context of an authenticated request.
  *
  * @throws {Error} if the client is not authenticated
  */
@@ -60,7 +59,7 @@ export const anonymous: RequestContext = {
   requireReasons: false,
 };
 
-/** Creates the context of an authenticated request. If `readOnly` is set, the dashboard has no actions at all. */
+/** Creates the context of an authenticated request. `readOnly` hides all actions. */
 export function createRequestContext(
   ctx: Context,
   authenticator: Authenticator,

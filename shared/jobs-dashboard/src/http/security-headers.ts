@@ -22,8 +22,8 @@ const headers = new Map([
 ]);
 
 /**
- * Sets the security headers that every response needs, including errors, and forbids caching. Hashed assets replace the
- * `Cache-Control` header afterwards, because only they may be cached.
+ * Sets the security headers of every response, including errors, and forbids caching. For hashed assets, a later
+ * `Cache-Control` header allows caching again.
  */
 export function setSecurityHeaders(ctx: Context): void {
   ctx.res.setHeaders(headers);

@@ -2,14 +2,14 @@ import type { Context } from 'koa';
 import type { Cache } from '../cache.js';
 import { compress, zip } from '../http/compression.js';
 
-/** Data that differs between the viewers of a fragment. */
+/** The data of a fragment that differs between viewers. */
 export interface ViewerData {
   readonly formToken: () => string;
 }
 
 /**
- * Renders and compresses each fragment of a page only once for all viewers, while the result is cached. Fragments that
- * contain forms are rendered for each viewer, because viewers have different form tokens.
+ * Renders and compresses each fragment of a page once for all viewers, while the result is cached. Fragments with forms
+ * are rendered for each viewer, because form tokens differ.
  */
 export class Fragments {
   readonly #cache: Cache;
@@ -18,7 +18,7 @@ export class Fragments {
     this.#cache = cache;
   }
 
-  /** @param key identifies everything that the rendered text depends on, except for the viewer */
+  /** @param key identifies everything that the rendered text depends on, apart from the viewer */
   async send(
     ctx: Context,
     key: string,

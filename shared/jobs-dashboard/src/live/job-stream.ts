@@ -13,18 +13,20 @@ export type JobEvent =
 export interface JobStreamOptions {
   readonly everyMs: number;
   /**
-   * After this time, the stream ends without an `end` event. The browser then reconnects and is authenticated again.
+   * Approximate time, in milliseconds, after which the stream ends without an `end` event. The browser then reconnects
+   * and is authenticated again.
    */
   readonly lifetimeMs: number;
-  /** Ends the stream at once when it is aborted. */
+  /** Ends the stream when aborted. */
   readonly signal: AbortSignal;
 }
 
 const LINES = 200;
 
 /**
- * Polls a job, and yields its progress and the log lines after the line with the id `after`. Viewers of the same job
- * share reads through the cache.
+ * Polls a job, and yields its progress and new log lines.
+ *
+ * @param after the id of the last log line to skip; `null` to start at the first line
  */
 export async function* jobStream(
   id: string,
@@ -35,7 +37,7 @@ export async function* jobStream(
   let lastId = after;
   let sent = '';
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= everyMs) {
-    // Reads the job before its log. If the job has finished, the log is therefore complete.
+    // Reads the job before its log. If the job has finished, the log is complete.
     const job = await reader.jobs.find(id);
     const lines = await reader.reports.listLogs(id, {
       limit: LINES,

@@ -14,11 +14,11 @@ const LIFETIME_MS = 30_000;
 /** The path of a job’s event stream, inside the dashboard. */
 export const streamPath = '/jobs/:id/stream';
 
-/** The limits that apply to all event streams together. */
+/** The settings that all event streams share. */
 export interface StreamBounds {
   /** Maximum number of open streams. Further requests are answered with 503. */
   readonly maxStreams: number;
-  /** Ends all streams when it is aborted. */
+  /** Ends all streams when aborted. */
   readonly closing: AbortSignal | undefined;
 }
 
@@ -69,7 +69,7 @@ const tooMany = new Problem({
   headers: { 'Retry-After': '10' },
 });
 
-/** Sends events until the connection closes. Bypasses Koa, because it would report a closed connection as an error. */
+/** Sends events until the connection closes. Bypasses Koa, because Koa would report a closed connection as an error. */
 function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {
   ctx.respond = false;
   ctx.flushHeaders();
@@ -106,8 +106,8 @@ function event(name: string, html: string, id?: string): string {
 }
 
 /**
- * Returns the id of the last log line that the viewer has; `null` if there is none. The page sends it as the parameter
- * `after` when it connects, and the browser as `Last-Event-ID` when it reconnects.
+ * Returns the id of the last log line that the viewer has; `null` if there is none or it is invalid. A page sends the
+ * id as `after` when it connects. The browser sends it as `Last-Event-ID` when it reconnects.
  */
 function placeIn(ctx: Context): string | null {
   const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');

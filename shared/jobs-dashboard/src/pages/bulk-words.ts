@@ -2,7 +2,7 @@ import type { BulkAction } from '@longshore/jobs/storage';
 
 /** The texts for a bulk action. */
 export interface BulkWords {
-  /** Title of the page that shows a bulk operation, such as `Bulk retry`. */
+  /** The title of the operation's page, such as `Bulk retry`. */
   readonly title: string;
   /** Shown while the action is running. */
   readonly doing: string;
@@ -65,12 +65,12 @@ export function isBulkAction(text: string): text is BulkAction {
 }
 
 /**
- * Returns whether the action destroys work. To confirm such an action, operators must type its name if the jobs are not
- * counted exactly.
+ * Returns whether the action destroys work. If the jobs are not counted exactly, operators must type the name of such
+ * an action.
  */
 export function isDestructive(action: BulkAction): boolean {
   return action === 'cancel' || action === 'delete';
 }
 
-/** How long the start of a deletion is delayed so that operators can undo it, in milliseconds. */
+/** Delay before a deletion starts, so that operators can undo it, in milliseconds. */
 export const undoMs = 120_000;

@@ -25,7 +25,7 @@ export interface JobRow {
 }
 
 export interface When {
-  /** What happens at that time, in the past or in the future. */
+  /** What happened or will happen at that time. */
   readonly what: 'created' | 'due' | 'ready' | 'started' | 'finished';
   readonly at: Date;
 }

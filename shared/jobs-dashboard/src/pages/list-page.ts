@@ -2,14 +2,14 @@
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
-  /** The number of this page; 1 for the first one. */
+  /** The number of this page, starting at 1. */
   readonly page: number;
   readonly pages: number;
 }
 
 /**
- * Returns the page of the list that the parameter `page` selects. An invalid number selects the first page, and one
- * beyond the end selects the last page.
+ * Returns the page of the list that the parameter `page` selects. Defaults to the first page if the number is invalid,
+ * and to the last page if it is too large.
  */
 export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: number): ListPage<Row> {
   const pages = Math.max(1, Math.ceil(list.length / rows));

@@ -3,7 +3,7 @@ import { excerpt } from '../format/excerpt.js';
 import { ExactNumber, redact } from '../format/redaction.js';
 import { jsonTokens } from '../format/json-tokens.js';
 
-/** A line of a job's log, as views show it. */
+/** A log line of a job, prepared for display. */
 export interface LogRow {
   readonly id: string;
   readonly attempt: number;

@@ -6,13 +6,13 @@ import type { WarningWatch } from '../diagnosis/warning-watch.js';
 
 /** The parts of a request that pages can use. */
 export interface PageRequest {
-  /** The decoded parameters in the path. */
+  /** The decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly viewer: Viewer;
 }
 
-/** The data and services that all pages share. They do not depend on the request. */
+/** The data and services that all pages share, independent of the request. */
 export interface PageContext {
   readonly reader: DashboardReader;
   readonly cache: Cache;
@@ -39,8 +39,8 @@ export interface Region {
   /** The path of an event stream. While a browser receives it, the region is not refreshed. */
   readonly stream?: string;
   /**
-   * Loads the data for the view. The data must not contain relative times, because refreshes are answered with 304
-   * until the data changes.
+   * Loads the data for the view. The data must not contain relative times. Otherwise, each refresh would find a change,
+   * and none could be answered with 304.
    */
   readonly load: () => Promise<object>;
 }
@@ -74,14 +74,12 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /**
-   * The view that lays out the regions. It finds them by name in `it.regions`. The view `page` stacks them in order.
-   */
+  /** The view that lays out the regions. `it.regions` contains them by name. The view `page` stacks them in order. */
   readonly view: string;
   readonly regions: readonly Region[];
-  /** A link, above the title, to the list that the subject of the page belongs to. */
+  /** The link above the title. It leads to the parent list. */
   readonly kicker?: { readonly path: string; readonly text: string };
-  /** The id of the job or other thing that the page is about, shown below the title. */
+  /** The id of the job or other subject of the page, shown below the title. */
   readonly id?: string;
   /** Further data for the view. */
   readonly data?: object;

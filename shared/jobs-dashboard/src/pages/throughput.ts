@@ -8,9 +8,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * The charts. Finished jobs are counted per ten seconds for all queues together, but only per minute for single queues.
- * `since` is the value of the search filter `after`, and `parts` is the number of parts that the ticks divide the chart
- * into.
+ * The charts. Finished jobs are counted per ten seconds only for all queues together. `since` is the value of the
+ * search filter `after`. `parts` is the number of parts between the ticks.
  */
 const now = {
   title: 'Finished in the last 10 minutes',
@@ -38,7 +37,7 @@ const day = {
 export const lastHour = hour.span;
 
 /**
- * Creates the region with throughput charts for one queue or, if `queue` is missing, for all queues. The charts include
+ * Creates the region with throughput charts for one queue, or for all queues if `queue` is missing. The charts include
  * jobs that were retried or deleted later.
  */
 export function throughputRegion({ reader }: PageContext, queue?: string): Region {

@@ -5,15 +5,11 @@ import type { DashboardReader } from './dashboard-reader.js';
 const STEADY_MS = 5_000;
 
 /**
- * Maximum time for which timings stay fresh, in milliseconds. It takes effect only for buckets of more than ten
- * minutes, that is, for long periods.
+ * Maximum time for which timings stay fresh, in milliseconds. Takes effect only for buckets of more than ten minutes.
  */
 const LONG_MS = 60_000;
 
-/**
- * From this number of queues, the list of queues stays fresh longer than by default. Reading a thousand queues takes 30
- * ms; half of that time is spent in this process.
- */
+/** From this number of queues on, the list of queues stays fresh longer, because reading the list takes longer. */
 const MANY_QUEUES = 200;
 
 type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
@@ -21,8 +17,8 @@ type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
 const steady: FreshMs = () => STEADY_MS;
 
 /**
- * How long the result of each slow read stays fresh, by role and method. These results are refreshed in the background.
- * The results of all other reads stay fresh for the cache's default lifetime.
+ * How long the results of slow reads stay fresh, by role and method. These results are refreshed in the background. All
+ * other results stay fresh for the cache's default lifetime.
  */
 const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
   ['jobs.listOrphans', steady],
@@ -56,8 +52,8 @@ const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
 ]);
 
 /**
- * Wraps a reader in the cache, so that all pages and viewers share the result of a read while it is fresh. Cache keys
- * consist of the names of the role and method, and the arguments.
+ * Wraps a reader in the cache, so that all pages and viewers share fresh results. A cache key consists of the role, the
+ * method and the arguments.
  */
 export function cachedReader(reader: DashboardReader, cache: Cache): DashboardReader {
   const cached = <Role extends object>(role: string, reads: Role): Role =>

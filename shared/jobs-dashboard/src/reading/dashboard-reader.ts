@@ -22,7 +22,7 @@ export interface DashboardReader extends Pick<
   'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
 > {
   /**
-   * Excludes the methods that list complete jobs. Brief jobs keep a page's memory small, however large the jobs are.
+   * Excludes the methods that list complete jobs. Brief jobs need little memory, however large the complete jobs are.
    */
   readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
   readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;

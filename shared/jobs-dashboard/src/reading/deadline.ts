@@ -1,4 +1,4 @@
-/** Thrown if a read takes longer than a page can wait for it. */
+/** Thrown if a read exceeds its time limit. */
 export class ReadTooSlowError extends Error {
   override readonly name = 'ReadTooSlowError';
 }

@@ -7,11 +7,11 @@ type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
-  /** Whether there might be more jobs, and a search for them is still running. */
+  /** Whether a search for more jobs is still running. */
   readonly partial: boolean;
-  /** When the last search was made, if that was some time ago and another search is running; `null` otherwise. */
+  /** When the shown search was made, if it is outdated and another search is running; `null` otherwise. */
   readonly asOf: Date | null;
-  /** Whether there might be more jobs, but the storage has given up searching for them. */
+  /** Whether the storage has given up searching for more jobs. */
   readonly gaveUp: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface JobSearch<Row> {
 
 /**
  * Returns the matching jobs that a quick search near the start of the list finds. If there might be more, adds the jobs
- * that the latest search through all of history has found, and repeats that search in the background.
+ * from the latest search through all of history. That search runs in the background.
  */
 export async function findJobs<Row extends { readonly id: string }>(
   { key, query, row }: JobSearch<Row>,
@@ -43,19 +43,19 @@ export async function findJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Returns whether a search through all of history is running, and no earlier search has a result. */
+/** Returns whether a search through all of history is running and no earlier search has a result. */
 export function isFirstSearch({ partial, asOf }: Pick<FoundJobs<unknown>, 'partial' | 'asOf'>): boolean {
   return partial && asOf === null;
 }
 
-/** Returns whether the cache has the result of a search through all of history, even if another search is running. */
+/** Returns whether the cache has a result of the search through all of history. */
 export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
   return cache.knows(listed(key));
 }
 
 /**
- * Returns the latest known count, or `undefined` if there is none yet. Its `value` is `null` if the storage has given
- * up counting.
+ * Returns the latest known count, or `undefined` if there is none yet. `value` is `null` if the storage has given up
+ * counting.
  */
 export function countSoon<Count>(
   key: string,
@@ -65,7 +65,7 @@ export function countSoon<Count>(
   return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
-/** Searches all of history for jobs, not only the nearest jobs. Returns `null` if the storage has given up. */
+/** Searches all of history for jobs. Returns `null` if the storage has given up. */
 export async function searchHistory(
   query: JobListQuery,
   reader: Sources['reader'],

@@ -6,7 +6,7 @@ import { soon } from './deadline.js';
 const MINUTE_MS = 60_000;
 const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
 
-/** How long a list of queues waits for its throughput, in milliseconds. */
+/** How long to wait for the throughput, in milliseconds. */
 const WAIT_MS = 25;
 
 /** The throughput of some queues in the last hour. */
@@ -18,8 +18,8 @@ export interface LastHour {
 }
 
 /**
- * Reads the throughput of at most a hundred queues. Lists of queues are useful even without the throughput, so they
- * wait for it only briefly, and they are shown even if the storage is unavailable.
+ * Reads the throughput of at most a hundred queues. Waits only briefly and does not fail if the storage is unavailable,
+ * because lists of queues are useful even without the throughput.
  */
 export async function readLastHour(
   queues: readonly string[],
@@ -27,7 +27,7 @@ export async function readLastHour(
 ): Promise<LastHour> {
   if (queues.length === 0) return { byQueue: new Map(), partial: false };
   try {
-    // Sorts the names, so that all sort orders of a list share one cached read.
+    // Sorts the names, so that all sort orders of a list share a cached read.
     const ended = statistics.throughputByQueue({ ...span, queues: queues.toSorted() });
     const byQueue = (await soon(ended, WAIT_MS)) ?? null;
     return { byQueue, partial: byQueue === null };

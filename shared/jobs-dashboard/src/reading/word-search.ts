@@ -2,14 +2,14 @@ import { type JobListQuery, type SearchedRange, timeOfId } from '@longshore/jobs
 import type { Filters } from '../search/filters.js';
 import type { PageContext } from '../pages/page.js';
 
-/** How far the search for words goes in a list of jobs. */
+/** How far a word search got in a list of jobs. */
 export interface WordSearch {
   /**
-   * The last job up to which the search is complete in every finished state. The search can be continued after it.
-   * `null` if all finished jobs have been searched, or if the search contains no words.
+   * The job up to which the search is complete in every finished state. The search can continue after this job. `null`
+   * if all finished jobs have been searched, or if the search contains no words.
    */
   readonly lastId: string | null;
-  /** When the job `lastId` was created; `null` if `lastId` is. */
+  /** When the job `lastId` was created; `null` if unknown. */
   readonly back: Date | null;
   /** Whether some of the unfinished jobs have not been searched. */
   readonly someUnfinished: boolean;
@@ -17,7 +17,7 @@ export interface WordSearch {
 
 const whole: WordSearch = { lastId: null, back: null, someUnfinished: false };
 
-/** Returns how far the search for words goes in a list of jobs; `null` while this is unknown. */
+/** Returns how far the word search got in a list of jobs; `null` while this is unknown. */
 export async function readWordSearch(
   key: string,
   { filter = {}, order = 'newest', after }: JobListQuery,
@@ -36,8 +36,8 @@ export async function readWordSearch(
 }
 
 /**
- * Returns the id of the job up to which the search for words is complete in every finished state; `null` if all
- * finished jobs have been searched.
+ * Returns the id of the job up to which the word search is complete in every finished state; `null` if all finished
+ * jobs have been searched.
  */
 export function lastSearched({ lastIds }: SearchedRange, order: 'newest' | 'oldest'): string | null {
   const ids = Object.values(lastIds).toSorted();

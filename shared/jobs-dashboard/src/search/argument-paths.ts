@@ -13,17 +13,14 @@ const MAX_PATHS = 4;
 const MAX_DEPTH = 4;
 const number = /^\d+$/;
 
-/**
- * Returns the first search word that consists only of digits, like an order or customer number; `null` if there is
- * none.
- */
+/** Returns the first search word that consists only of digits, such as an order number; `null` if there is none. */
 export function numberIn({ terms }: Filters): string | null {
   return terms.find(({ key, value }) => key === 'q' && number.test(value))?.value ?? null;
 }
 
 /**
- * Suggests searching for a number at the paths where the arguments of other jobs contain numbers, most frequent paths
- * first. Unlike a search for words, the suggested searches cover all of history.
+ * Suggests searches for a number at the paths where other jobs' arguments contain numbers, most frequent paths first.
+ * Unlike a word search, these searches cover all of history.
  *
  * @param args the arguments of some jobs
  */
@@ -49,7 +46,7 @@ export function suggestArguments(
     });
 }
 
-/** Returns the paths of integers, and of strings of digits, in a job's arguments. Omits paths that are redacted. */
+/** Returns the paths of integers and of strings of digits. Skips arrays, redacted paths and deeply nested values. */
 function numbersIn(value: JsonValue, path: readonly string[], redact: RegExp): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [path.join('.')] : [];
   if (typeof value === 'string') return number.test(value) ? [path.join('.')] : [];

@@ -2,16 +2,16 @@ import type { BulkPreview } from '@longshore/jobs/storage';
 import { finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 
-/** Formats the set of jobs that a confirmation page shows as the value of a form field. */
+/** Formats the preview on a confirmation page as the value of a form field. */
 export function confirmedField({ count, asOf, oldestSearchedIds }: BulkPreview): string {
   return JSON.stringify({ count, asOf: asOf.toISOString(), oldestSearchedIds });
 }
 
 /**
- * Parses the value of the field that {@link confirmedField} formats.
+ * Parses a field formatted by {@link confirmedField}. Rejects an invalid value, because the action could otherwise
+ * change more jobs than the page showed.
  *
- * @throws {Problem} (400) if the value is missing or invalid, because the action could then change more jobs than the
- *   page showed
+ * @throws {Problem} (400) if the value is missing or invalid
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, oldestSearchedIds } = objectIn(text);

@@ -21,7 +21,7 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['q', 'q'],
 ];
 
-/** Formats a storage filter as the text of a search. If the filter selects jobs by id, returns only their number. */
+/** Formats a storage filter as search text. If the filter selects jobs by id, returns only the number of ids. */
 export function filterText(filter: JobFilter): string {
   const { id, state = [] } = filter;
   if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
@@ -46,9 +46,7 @@ function termsOf(filter: JobFilter): Term[] {
   return [...terms, ...args];
 }
 
-/**
- * Returns the values of a filter as strings. The words of a word search are stored as one string; splits it into words.
- */
+/** Returns the values of a filter as strings. Splits a word search into words. */
 function textsOf(values: string | Date | readonly string[]): readonly string[] {
   if (values instanceof Date) return [values.toISOString()];
   return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values;

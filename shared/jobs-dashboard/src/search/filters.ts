@@ -8,15 +8,15 @@ import {
 } from '@longshore/jobs/storage';
 import { momentOf } from './moment.js';
 
-/** A search condition on jobs, other than their state. */
+/** A search condition on jobs. The state is not a term. */
 export interface Term {
   readonly key: TermKey;
   readonly value: string;
 }
 
 /**
- * The keys of search terms, apart from keys for arguments. Those consist of `args.` and a path of member names and
- * array indexes, separated by dots.
+ * The keys of search terms, apart from argument keys. An argument key consists of `args.` and a path of member names
+ * and array indexes, separated by dots.
  */
 export const plainKeys = [
   'queue',
@@ -39,9 +39,9 @@ export const plainKeys = [
 export type TermKey = (typeof plainKeys)[number] | `args.${string}`;
 
 /**
- * The filters of the jobs page, as given in its URL. A job must match all kinds of terms, but only one term of each
- * kind. There are two exceptions: a job must match all words of a search, and if a kind of time is given several times,
- * only the last one counts.
+ * The filters of the jobs page, as given in its URL. Terms with the same key are alternatives; a job must match one of
+ * them. However, a job must match every search word (`q`). If a key for times occurs several times, only the last value
+ * counts.
  */
 export interface Filters {
   readonly state: JobState | null;
@@ -51,8 +51,7 @@ export interface Filters {
 export const noFilters: Filters = { state: null, terms: [] };
 
 /**
- * The names of the URL parameters for terms whose keys would clash with the parameters for paging and for the search
- * box. For all other terms, the parameter is named like the key.
+ * URL parameters for terms whose keys clash with other parameters. All other parameters have the same name as the key.
  */
 const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
 const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
@@ -65,7 +64,7 @@ export function isTermKey(text: string): text is TermKey {
   return (plainKeys as readonly string[]).includes(text) || /^args(\.[^.]+)+$/s.test(text);
 }
 
-/** Returns an error message if the term is invalid; `null` if it is valid. */
+/** Returns an error message if the term is invalid; `null` otherwise. */
 export function termError({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
   if (isTime(key) && momentOf(value, 0) === null) {
@@ -75,7 +74,7 @@ export function termError({ key, value }: Term): string | null {
 }
 
 /**
- * Maps a term's key to the dashboard section with a page for each value. For example, a `name` term links to a page
+ * Maps a term's key to the dashboard section that has a page for each value. For example, a `name` term links to a page
  * under `types`.
  */
 const pages: Readonly<Partial<Record<TermKey, string>>> = {
@@ -87,9 +86,7 @@ const pages: Readonly<Partial<Record<TermKey, string>>> = {
   server: 'servers',
 };
 
-/**
- * Returns the path of the page about a term's value, such as a queue; `null` if there are no pages about such values.
- */
+/** Returns the path of the page about a term's value, such as a queue; `null` if there is no such page. */
 export function pageOfTerm({ key, value }: Term): string | null {
   const page = pages[key];
   return page === undefined ? null : `${page}/${encodeURIComponent(value)}`;
@@ -195,8 +192,8 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
 }
 
 /**
- * Returns the JSON values that a term's text can stand for: `77` can be a number or a string. A number that JavaScript
- * would round is searched for only as a string.
+ * Returns the JSON values that a term's text can stand for. For example, `77` can be a number or a string. A number
+ * that JavaScript would round is searched for only as a string.
  */
 function meaningsOf(text: string): JsonValue[] {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && isExactNumber(text);

@@ -2,8 +2,8 @@ import { isRedacted } from '../format/redaction.js';
 import type { Term } from './filters.js';
 
 /**
- * Returns an error message if a term searches redacted values; `null` otherwise. Such values could be guessed by
- * searching for them.
+ * Returns an error message if a term searches redacted values; `null` otherwise. Such a search could be used to guess
+ * the values.
  */
 export function hiddenTermError(terms: readonly Term[], redact: RegExp): string | null {
   const hidden = terms.find(

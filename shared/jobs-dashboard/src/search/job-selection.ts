@@ -18,7 +18,7 @@ const MAX_IDS = 1_000;
 /** Parameters of a confirmation page that do not belong to the selection of jobs. */
 const nonSelectionParameters = new Set(['action', 'selected']);
 
-/** The jobs that a bulk action applies to, selected by their ids or by filters. */
+/** The jobs that a bulk action applies to, selected by id or by filter. */
 export interface JobSelection {
   readonly filter: JobFilter;
   /** The selection as a query such as `state=failed&queue=mail`. Forms submit it in a single field. */
@@ -37,10 +37,10 @@ export interface Reading {
 }
 
 /**
- * Parses the query of a confirmation page, or the form field that contains it. Unknown conditions are errors, because
- * the action would change more jobs than intended if they were ignored.
+ * Parses the query of a confirmation page, or the form field that contains it. Rejects unknown conditions, because
+ * ignoring them could select more jobs than intended.
  *
- * @throws {Problem} (400) if a condition is invalid, or if the selection would match every job
+ * @throws {Problem} (400) if a condition is invalid, if no jobs are selected, or if the filter matches every job
  */
 export function parseJobSelection(query: URLSearchParams, { nowMs, redact }: Reading): JobSelection {
   const given = [...query].filter(([name]) => !nonSelectionParameters.has(name));

@@ -11,20 +11,20 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['w', 7 * DAY_MS],
 ]);
 
-/** How far relative times can go back from now, in milliseconds. No job is older. */
+/** Maximum duration in a relative time, in milliseconds. */
 const MAX_AGO_MS = 50 * 365 * DAY_MS;
 
 /**
- * Granularity of relative times, in milliseconds. They count back from the current time, rounded down to a multiple of
- * this, so that viewers share cached reads.
+ * Relative times count back from the current time, rounded down to a multiple of this step, in milliseconds. Viewers
+ * can then share cached reads.
  */
 const STEP_MS = 10_000;
 
 const calendar = /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(?<zone>Z|[+-]\d\d:\d\d)?$/i;
 
 /**
- * Parses a time: either a date as in {@link calendarMomentOf}, or a duration before now, such as `90s`, `15min`, `2h`
- * or `7d`, of up to 50 years. Returns `null` if the text is invalid.
+ * Parses a date as in {@link calendarMomentOf}, or a duration before now, such as `90s`, `15min`, `2h` or `7d`. Returns
+ * `null` if the text is invalid or the duration is longer than 50 years.
  */
 export function momentOf(text: string, nowMs: number): Date | null {
   const [, amount, unit = ''] = /^(\d{1,10})\s*([a-z]+)$/i.exec(text) ?? [];
@@ -35,8 +35,8 @@ export function momentOf(text: string, nowMs: number): Date | null {
 }
 
 /**
- * Parses a date such as `2026-03-01`, or a date and time such as `2026-03-01T14:05`, in UTC unless a time zone is
- * given. Returns `null` if the text is invalid, or if the year is not between 1970 and 9999.
+ * Parses a date such as `2026-03-01`, or a date and time such as `2026-03-01T14:05`. The time zone defaults to UTC.
+ * Returns `null` if the text is invalid, or if the year is not between 1970 and 9999.
  */
 export function calendarMomentOf(text: string): Date | null {
   const groups = calendar.exec(text)?.groups;

@@ -4,9 +4,9 @@ import { type Filters, filtersIn, isJobState, termError } from './filters.js';
 import { hiddenTermError } from './hidden-terms.js';
 
 /**
- * Parses the filters of a list of jobs from its URL.
+ * Parses the filters of the jobs page from its URL.
  *
- * @param redact matches keys in arguments whose values are redacted and cannot be searched
+ * @param redact matches argument keys whose values are redacted and cannot be searched
  * @throws {Problem} if a filter is invalid
  */
 export function queryFilters(query: URLSearchParams, redact: RegExp): Filters {

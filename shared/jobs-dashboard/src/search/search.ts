@@ -8,7 +8,7 @@ import {
   type Term,
 } from './filters.js';
 
-/** The meaning of a text in the search box: the id of a page to open, filters, or an error message. */
+/** The meaning of the text in the search box: an id, filters, or an error message. */
 export type Search =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'filters'; readonly filters: Filters }
@@ -18,14 +18,14 @@ const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 /** Matches a word, or a phrase in double quotes. Quotes within a phrase are doubled. */
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
 const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
-/** Matches a term with a key. If its value is an id, that id does not open a page. */
+/** Matches a term with a key. An id in such a term does not open a page. */
 const keyedTerm = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
 const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
  * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
- * searched for in all texts. An id opens its page, unless it is the value of a term. The text around the id is ignored,
- * so that a URL or a log line can be pasted.
+ * searched for in all texts. An id opens the page about it, even in a pasted URL or log line. Ids in terms with a key
+ * are filters.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
@@ -40,10 +40,7 @@ export function parseSearch(text: string): Search {
   return { kind: 'filters', filters };
 }
 
-/**
- * Returns the text that {@link parseSearch} would parse into these filters. The state is omitted, because the page
- * shows it separately.
- */
+/** Formats filters as text that {@link parseSearch} accepts. Omits the state, because the page shows it separately. */
 export function searchText({ terms }: Filters): string {
   return terms
     .map((each) => (isPlainWord(each) ? each.value : `${each.key}:${quoted(each.value)}`))
@@ -51,7 +48,7 @@ export function searchText({ terms }: Filters): string {
 }
 
 function add(filters: Filters, written: string, value: string): Filters | string {
-  // Lowercases all keys except for `args` paths, because the member names in these are case-sensitive.
+  // Lowercases the key. The member names in an `args` path are case-sensitive and stay unchanged.
   const key = /^args/i.test(written) ? `args${written.slice(4)}` : written.toLowerCase();
   if (value === '') return `“${key}:” needs a value.`;
   if (key === 'state') {

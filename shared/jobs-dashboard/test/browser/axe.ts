@@ -15,13 +15,12 @@ export function axeViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'tag', values: allRules });
 }
 
-/** Returns only violations of colour rules, for pages that are checked against all other rules elsewhere. */
 export function colourViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'rule', values: colourRules });
 }
 
 async function violations(page: Page, runOnly: RunOnly): Promise<string[]> {
-  // Loads axe with `evaluate`, because the page's content security policy does not apply to it.
+  // Loads axe with `evaluate`, because the content security policy would block an inline script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };

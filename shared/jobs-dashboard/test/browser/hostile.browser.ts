@@ -92,7 +92,7 @@ describe('hostile text in a browser', () => {
     });
     for (const [index, text] of hostileTexts.entries()) {
       const { url } = sites[index] as Site;
-      // Does not filter by a name with NUL: job names cannot contain NUL, so no job would match.
+      // Does not filter by a name with NUL. Job names cannot contain NUL, so no job would match.
       const name = text.includes('\0') ? '' : `&name=${encodeURIComponent(text)}`;
       await page.goto(`${url}/job-dashboard/jobs?state=failed${name}`);
       await page.getByRole('link', { name: /^Retry all/ }).click();
@@ -111,7 +111,7 @@ describe('hostile text in a browser', () => {
       for (const path of ['jobs', `jobs/${story.processingId}`]) {
         await page.goto(`${url}/job-dashboard/${path}`);
         await page.route('**', (route) => {
-          // Removes the entity tags, so that the server returns the regions even if they have not changed.
+          // Removes the entity tags, so that the server returns unchanged regions, too.
           const { 'if-none-match': _known, ...headers } = route.request().headers();
           return route.continue({ headers });
         });

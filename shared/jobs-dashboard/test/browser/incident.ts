@@ -9,13 +9,12 @@ import { SEED_TIMEOUT_MS, SeededStorage } from '../seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** A storage and its dashboard. A test first simulates an incident in the storage, then opens the dashboard. */
+/** A storage with a dashboard. A test simulates an incident in the storage, and then opens the dashboard. */
 export class Incident {
   readonly clock = new ManualClock(new Date('2026-03-01T02:00:00Z'));
   readonly storage = new SeededStorage(this.clock);
   #server: { readonly url: string; close(): Promise<void> } | null = null;
 
-  /** Lets this number of minutes pass without any activity. */
   pass(minutes: number): void {
     this.clock.advance(minutes * MINUTE);
   }

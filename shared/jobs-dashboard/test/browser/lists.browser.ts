@@ -230,7 +230,7 @@ describe('a list in a browser', () => {
           const tops = [...lines.keys()].toSorted((one, other) => one - other);
           return tops.slice(1).flatMap((top, index) => {
             const above = tops[index] ?? 0;
-            // Ignores the distance below a cell that contains several lines of text.
+            // Ignores the distance below cells with several lines of text.
             return (lines.get(above) ?? 0) > 30 ? [] : [top - above];
           });
         }),

@@ -4,15 +4,15 @@ import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-/** The path of a page with an action form, and the values to enter into the form, by field name. */
+/** The page with an action's form, and the values to enter, by field name. */
 interface Offer {
   readonly at: string;
   readonly fill?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns where an action is offered: usually the page of its target. Bulk actions have a confirmation page, and saved
- * searches are changed in the list of jobs.
+ * Returns the page that offers an action. Usually, this is the page of the target. Bulk actions have a confirmation
+ * page, and the list of jobs offers actions on saved searches.
  */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];

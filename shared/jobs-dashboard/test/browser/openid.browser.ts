@@ -16,7 +16,9 @@ const groups: Readonly<Record<string, readonly string[]>> = {
   eve: [],
 };
 
-/** Starts a server without its listener. The caller sets the listener later, because it needs the server's URL. */
+/**
+ * Starts a server without a listener. The caller sets the listener later, because the listener needs the server's URL.
+ */
 async function serveLater(): Promise<TestServer & { listener: RequestListener }> {
   const later = { listener: (() => undefined) as RequestListener };
   const server = await serve((request, response) => later.listener(request, response));

@@ -6,8 +6,8 @@ import { axeViolations, colourViolations } from './axe.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
 /**
- * Each width is checked completely in only one colour scheme. Because the schemes differ only in colours, the other
- * scheme needs only the colour rules.
+ * At each width, one colour scheme is checked against all rules, the other only against the colour rules. This suffices
+ * because the schemes differ only in colours.
  */
 const variants = [
   { colorScheme: 'light', width: 1_280, violations: axeViolations },
@@ -19,7 +19,6 @@ const TABS = 2;
 
 type Variant = (typeof variants)[number];
 
-/** A defect that was found on a page. */
 interface Finding {
   readonly path: string;
   readonly of: 'axe' | 'width' | 'console' | 'scrolled';
@@ -93,7 +92,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // Ignores responses with status 401 or 404. They are expected, but the browser reports them as errors, too.
+    // Ignores responses with status 401 or 404. The browser reports them as errors, but they are expected.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });
@@ -107,7 +106,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
   }
-  // Reloads the page at its current, narrow width, because the scripts that scroll run only when the page is loaded.
+  // Reloads the page at the narrow width, because scripts that scroll run only when the page is loaded.
   await page.reload();
   const scrolled = await page.evaluate(() => window.scrollY);
   if (scrolled !== 0) findings.push({ path, variant: '', of: 'scrolled', what: `${scrolled} px` });

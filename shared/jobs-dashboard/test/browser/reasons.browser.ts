@@ -45,7 +45,7 @@ describe('reasons and pauses that end', () => {
     await page.getByRole('button', { name: 'Pause the queue' }).click();
     await page.locator('p.state[role=status]').waitFor();
 
-    // The page shows times in the browser's time zone, which is Berlin's.
+    // The time zone of the browser is Europe/Berlin.
     const until = (await site.story.storage.queues.find('mail'))?.pausedUntil;
     const there = until?.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
     const text = new RegExp(`paused by ann (just now|\\d+ s ago|now): PSP outage <b>, until ${there}`, 'i');

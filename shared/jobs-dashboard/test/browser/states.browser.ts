@@ -13,7 +13,7 @@ const variants = [
 const lists = ['', 'jobs', 'queues', 'recurring', 'batches', 'errors', 'servers', 'audit', 'bulk'];
 const never = new Promise<never>(() => {});
 
-/** Covers states that pages.browser.ts does not, such as a page after a wrong password. */
+/** Covers states that `pages.browser.ts` does not cover, such as a page after a wrong password. */
 describe('a page in a special state, in a browser,', () => {
   let browser: Browser;
   before(async () => {

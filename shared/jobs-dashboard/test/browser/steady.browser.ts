@@ -28,7 +28,7 @@ describe('a live page in use', () => {
   const cancelScheduled = async (): Promise<void> => {
     await site.story.storage.control.cancel(site.story.scheduledId);
   };
-  /** Waits for `times` further responses to requests for a region. */
+  /** Waits for `times` responses to requests for a region. */
   const requested = async (region: string, times = 1): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       await page.waitForResponse(

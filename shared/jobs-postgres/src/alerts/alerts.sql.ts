@@ -22,8 +22,8 @@ export interface AlertMessageRow {
 }
 
 /**
- * $1 interval in milliseconds. Reserves the alert check for this process and returns a row, unless a process has
- * reserved it within the interval.
+ * $1 interval in milliseconds. Reserves the alert check for this process and returns a row. Returns no row if the check
+ * has already been reserved within the interval.
  */
 export const takeTurn = prepared(
   'longshore-take-alert-turn',
@@ -34,8 +34,8 @@ export const takeTurn = prepared(
 );
 
 /**
- * Locks the turn until the transaction ends, so that only one process at a time compares warnings with the stored
- * alerts. Returns the current time.
+ * Locks the turn until the transaction ends, so that processes update the stored alerts one at a time. Returns the
+ * current time.
  */
 export const lockTurn = prepared(
   'longshore-lock-alert-turn',
@@ -48,8 +48,8 @@ export const selectAlerts = prepared(
 );
 
 /**
- * Parallel arrays: $1 keys, $2 texts, $3 advice, $4 links, $5 start times, $6 announced; $7 now. Inserts new alerts.
- * Existing alerts keep their start time and whether they were announced.
+ * Parallel arrays: $1 keys, $2 texts, $3 advice, $4 links, $5 start times, $6 announced; $7 now. Inserts or updates
+ * alerts. Existing alerts keep `since` and `announced`.
  */
 export const upsertAlerts = prepared(
   'longshore-upsert-alerts',
@@ -77,17 +77,15 @@ export const insertMessages = prepared(
     from unnest($1::uuid[], $2::jsonb[]) as message (id, content), unnest($3::text[]) as target`,
 );
 
-/**
- * $1 maximum age in milliseconds. Deletes older messages: they were given up, or their webhook is no longer configured.
- */
+/** $1 maximum age in milliseconds. Deletes older messages, so that undeliverable ones do not accumulate. */
 export const deleteOldMessages = prepared(
   'longshore-delete-old-alert-messages',
   `delete from longshore.alert_message where created_at < now() - $1::float8 * interval '1 millisecond'`,
 );
 
 /**
- * $1 targets, $2 limit, $3 lease in milliseconds. Leases messages that are due. Prefers messages with fewer failed
- * attempts, so that retries to a dead webhook do not delay other messages.
+ * $1 targets, $2 limit, $3 lease in milliseconds. Leases messages that are due. Messages with fewer failed attempts
+ * come first, so that retries to a dead webhook do not delay other messages.
  */
 export const takeMessages = prepared(
   'longshore-take-alert-messages',
@@ -110,8 +108,8 @@ export const deleteMessage = prepared(
 );
 
 /**
- * $1 id, $2 target. Locks a message until the transaction ends. Returns the number of failed attempts and the message's
- * age in milliseconds.
+ * $1 id, $2 target. Locks a message until the transaction ends. Returns the number of failed attempts, and the age in
+ * milliseconds.
  */
 export const lockMessage = prepared(
   'longshore-lock-alert-message',
@@ -129,7 +127,7 @@ export const failMessage = prepared(
     where id = $1 and target = $2`,
 );
 
-/** $1 limit. Selects the messages whose last attempt failed, newest first. */
+/** $1 limit. Selects messages with a failed attempt, newest first. */
 export const selectFailures = prepared(
   'longshore-select-alert-failures',
   'select * from longshore.alert_message where error is not null order by id desc limit $1',

@@ -15,7 +15,7 @@ import type { Database } from '../connection/database.js';
 import { runOnConnection } from '../connection/run.js';
 import * as sql from './alerts.sql.js';
 
-/** Stores alerts and their messages in Postgres, for all processes that send them. */
+/** Stores alerts and alert messages in Postgres, for all processes that send them. */
 export class PostgresAlerts implements Alerts {
   readonly #database: Database;
   readonly #reads: Database;

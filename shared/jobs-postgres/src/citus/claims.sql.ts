@@ -2,9 +2,8 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { type Forms, replacedBy } from './form.js';
 
 /**
- * The CTEs at the start of a claim. They read the coordinator's tables and lock the server's row until the claim has
- * been committed on the queue's node. They also compute the times, because statements for nodes can only contain
- * constants.
+ * The CTEs at the start of a claim, for the coordinator. They lock the server's row until the claim has been committed
+ * on the queue's node. They also compute the times, because statements for nodes can contain only constants.
  */
 const known = `
     names as materialized (
@@ -15,8 +14,8 @@ const known = `
     )`;
 
 /**
- * Returns the CTE that claims jobs; Citus runs it as a single task on the queue's node. A CTE that locks rows can read
- * the results of other CTEs only through nested CTEs (here `handler`, `started` and `allowed`).
+ * Returns the CTE that claims jobs. Citus runs the CTE as a single task on the queue's node. A CTE that locks rows can
+ * read other CTEs only through nested CTEs (here `handler`, `started` and `allowed`).
  *
  * @param limit SQL expression for the maximum number of jobs; may refer to `allowed`
  * @param condition an additional SQL condition on the jobs
@@ -53,8 +52,8 @@ const jobOf = `claimed.id, claimed.seq, claimed.priority, claimed.attempt, claim
       date_part('epoch', nullif(claimed.ready_at, claimed.created_at)) * 1000 as later_ready_ms, claimed.meta`;
 
 /**
- * CTEs that update the counters for the claimed jobs. They read the jobs from the table `job`, so that Citus runs the
- * whole insert on the queue's node. Otherwise, Citus would copy the counts to the node and use two-phase commit.
+ * CTEs that update the counters for the claimed jobs. They read the jobs from the table `job`, so that the whole insert
+ * runs on the queue's node. Otherwise, Citus would copy the counts to the node and use two-phase commit.
  */
 const counted = `
     ids as materialized (select array_agg(id) as ids from claimed),
@@ -120,8 +119,8 @@ const claimWithinLimits = `
     from setting left join claimed on true`;
 
 /**
- * Citus forms of claims. Each runs on the queue's node, with separate tasks for the jobs and for their count. Unlike on
- * a single node, the commit waits for the disk, and rows are found by id instead of `ctid`.
+ * Citus forms of the claim statements. Each runs on the queue's node, with separate tasks for the jobs and the
+ * counters. Rows are found by id instead of `ctid`.
  */
 export const claimForms: Forms = {
   'longshore-claim-ready': replacedBy(claimReady),

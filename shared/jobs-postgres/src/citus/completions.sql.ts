@@ -6,9 +6,9 @@ import { type Form, type Forms, replacedBy } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 
 /**
- * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts: one
- * server's claims, as parallel arrays. Citus runs the CTEs of a statement one after another. The first CTE that uses
- * this item locks the jobs, so that all later ones find the same jobs. The last CTE deletes these jobs.
+ * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts, parallel to
+ * $2. Citus runs the CTEs of a statement one after another. The first CTE that uses this item locks the jobs, so that
+ * later CTEs find the same jobs. The last CTE deletes the jobs.
  *
  * @param columns names of the columns with the outcomes, each preceded by a comma
  * @param values SQL expressions for these columns, each preceded by a comma
@@ -23,17 +23,17 @@ const finished = (kind: JobKind, columns: string, values: string, lock = ''): st
         on job.id = finished.finished_id and job.attempt = finished.finished_attempt`;
 
 interface Outcome {
-  /** The state that the jobs have after the attempt. */
+  /** The state of the jobs after the attempt. */
   readonly state: string;
-  /** Names of the columns that contain the parameters from $5 on, each preceded by a comma. */
+  /** Names of the columns for the parameters from $5 on, each preceded by a comma. */
   readonly columns: string;
-  /** SQL for the same parameters with their types, each preceded by a comma. */
+  /** SQL for these parameters with their types, each preceded by a comma. */
   readonly values: string;
   /** Returns a CTE that stores the jobs from the FROM item `source` in their new table. */
   readonly stored: (source: string) => string;
   /** Returns additional CTEs, each followed by a comma. */
   readonly others?: (source: string) => string;
-  /** Query for the result of the statement; by default, the ids and attempts of the finished jobs. */
+  /** Query for the result of the statement; defaults to the ids and attempts of the finished jobs. */
   readonly result?: string;
 }
 

@@ -2,8 +2,8 @@
 const hotTable = 'job';
 
 /**
- * Tables that are distributed by queue and colocated, so that everything that a statement writes for one queue is
- * written and committed on a single node. Partitions are distributed with their table.
+ * Tables that are distributed by queue and colocated. A statement for one queue can therefore write and commit on a
+ * single node. Partitions are distributed with their table.
  */
 const distributedTables = [
   hotTable,
@@ -24,25 +24,21 @@ const distributedTables = [
 ] as const;
 
 /**
- * Tables that Citus copies to every node, because statements on all nodes read them and few statements write them.
- * Other tables that claims read are not replicated, because Citus locks the whole table for each write: if `server`
- * were replicated, heartbeats and claims would deadlock.
+ * Tables that Citus copies to every node. Statements on all nodes read these tables, and few statements write them.
+ * Citus locks the whole table for each write. If `server` were copied, too, heartbeats and claims would deadlock.
  */
 const referenceTables = ['queue', 'paused_type'] as const;
 
-/** Reads whether the tables are distributed, and whether the Citus extension is installed in the database. */
+/** Reads whether the tables are distributed, and whether the Citus extension is installed. */
 export const readDistribution = `
   select to_regclass('longshore.two_phase_commit') is not null as distributed,
     exists (select 1 from pg_catalog.pg_extension where extname = 'citus') as installed`;
 
-/**
- * Takes an advisory lock, so that processes that open the store at the same time distribute it one after another. The
- * lock lasts until the session ends.
- */
+/** Takes an advisory lock until the session ends, so that only one process at a time distributes the store. */
 export const lockDistribution = `select pg_advisory_lock(hashtextextended('longshore.two_phase_commit', 0))`;
 
 /**
- * Prepares the tables for Citus: unique keys must contain the distribution column, and ids must come from sequences of
+ * Prepares the tables for Citus. Unique keys must contain the distribution column, and ids must come from sequences on
  * the coordinator.
  */
 const prepareTables = `
@@ -64,21 +60,20 @@ const colocated = (table: string): string =>
     ? `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'none')`
     : `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'longshore.${hotTable}')`;
 
-/** Statements that distribute the tables. Must run in one transaction. Existing rows are copied to the nodes. */
+/** Statements that distribute the tables and copy existing rows to the nodes. Must run in one transaction. */
 export const distributeTables: readonly string[] = [
   `set local citus.multi_shard_modify_mode to 'sequential'`,
   prepareTables,
   ...distributedTables.map(colocated),
   ...referenceTables.map((table) => `select create_reference_table('longshore.${table}')`),
-  // Creates a table on the coordinator that Citus manages. Any change to it makes Citus use two-phase commit.
+  // Creates a table on the coordinator that Citus manages. Any write to this table makes Citus use two-phase commit.
   'create table longshore.two_phase_commit (id integer primary key)',
   `select citus_add_local_table_to_metadata('longshore.two_phase_commit')`,
 ];
 
 /**
- * Selects the distributed and reference tables that still have their original rows on the coordinator, in addition to
- * the copies on the nodes. Only these tables are cleaned up, because the cleanup locks a table and must not run
- * whenever a server starts.
+ * Selects the distributed and reference tables whose original rows are still on the coordinator. Only these tables are
+ * cleaned up, because the cleanup locks the table.
  */
 export const selectLocalRows = `
   select relation as name from unnest(array[${[...distributedTables, ...referenceTables].map((table) => `'${table}'`).join(', ')}]) as relation
@@ -91,8 +86,8 @@ export const deleteLocalRows = (table: string): string =>
   `select truncate_local_data_after_distributing_table('longshore.${table}')`;
 
 /**
- * Reads the version of the Citus functions in the store, and the name of the last migration. A migration may have
- * replaced these functions.
+ * Reads the version of the Citus functions in the store, and the name of the last migration. A migration can replace
+ * these functions.
  */
 export const readFunctions = `
   select obj_description('longshore.two_phase_commit'::regclass) as version,

@@ -14,27 +14,25 @@ import { citusFunctions } from './functions.sql.js';
 
 /** The result of {@link readDistribution}. */
 interface Found {
-  /** Whether Citus has distributed the tables. */
   readonly distributed: boolean;
-  /** Whether the Citus extension is installed in the database. */
   readonly installed: boolean;
 }
 
-/** Runs SQL that is written for the default schema, but in the store's schema. */
+/** Runs SQL in the store's schema. The SQL is written for the default schema. */
 type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly Row[]>;
 
 /**
- * Distributes the tables of a migrated store over the nodes of a Citus cluster if `distribution` is `citus` and they
- * are not distributed yet. Also installs the Citus functions, or updates them. Safe to call from many processes at
- * once, because only one at a time distributes the store.
+ * Distributes the tables of a migrated store over the nodes of a Citus cluster, and installs or updates the Citus
+ * functions. If `distribution` is `none`, only checks that the store is not distributed. Many processes can call this
+ * at once; only one at a time distributes the store.
  *
- * @throws {Error} if the store is distributed although the option is `none`, or the option is `citus` but Citus is not
+ * @throws {Error} if the option is `none` but the store is distributed, or if the option is `citus` but Citus is not
  *   installed in the database
  * @throws {StorageUnavailableError} if the database cannot be reached
  */
 export async function distribute(options: DatabaseOptions): Promise<void> {
   const schema = schemaOf(options);
-  // No statement timeout, because all rows of an existing store have to be copied.
+  // No statement timeout, because distributing an existing store copies all rows.
   const config = connectionConfig({
     ...options,
     connection: options.direct,

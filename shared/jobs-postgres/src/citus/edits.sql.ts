@@ -14,15 +14,15 @@ const edit = `
     )`;
 
 /**
- * SQL for the scheduled time after the edit. If the new time equals the stored time to the millisecond, the stored time
- * is kept with its microseconds.
+ * SQL for the scheduled time after the edit. Keeps the microseconds of the stored time if the new time equals it to the
+ * millisecond.
  */
 const runAt = `case when date_trunc('milliseconds', removed.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)
         then removed.run_at else edit.run_at end`;
 
 /**
- * Returns the Citus form that edits the jobs of one table. It deletes and reinserts them, because on Citus a row cannot
- * change its queue.
+ * Returns the Citus form that edits the jobs of one table. Deletes and reinserts the jobs, because on Citus a row
+ * cannot change its queue.
  *
  * @param columns the columns that only this table has, each preceded by a comma
  * @param more additional CTEs, each followed by a comma
@@ -80,10 +80,7 @@ const removed = (table: string, more: string): string => `
       delete from longshore.${table} where queue_id = $1 and id = any($2::uuid[])${table === 'job' ? ' and server_id is null' : ''}
       returning queue_id, id, created_at, attempt, name, meta, past_attempts, ${more}`;
 
-/**
- * Like the single-node form, but computes new values in CTEs, because Citus cannot compute values in updates unless
- * they are constant.
- */
+/** Like the single-node form, but computes new values in CTEs, because Citus cannot compute them in updates. */
 const replaceJobs = replacedBy(`
     with content as materialized (
       select * from rows from (

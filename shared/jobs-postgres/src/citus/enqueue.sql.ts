@@ -7,18 +7,18 @@ import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 const newJobs = `unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::text[]), unnest($5::smallint[]),
         unnest($6::smallint[]), unnest($7::jsonb[])`;
 
-/** A CTE that ensures that the queue has a row on its node. {@link onNode} selects from this row. */
+/** A CTE that ensures that the queue has a row in `queue_node`. {@link onNode} selects from this row. */
 const nodeKnown = `
     node as (insert into longshore.queue_node (queue_id) values ($1) on conflict do nothing)`;
 
 const numbered = jobNumbers('unnest($2::uuid[])');
 
 /**
- * Returns the FROM items and the WHERE clause of an `insert … select`. Because they include a table on the queue's
- * node, Citus runs the whole insert there. Otherwise, Citus would select the rows on the coordinator, copy them to the
+ * Returns the FROM items and the WHERE clause of an `insert … select`. They include a table on the queue's node, so
+ * that Citus runs the whole insert there. Otherwise, Citus would select the rows on the coordinator, copy them to the
  * node and use two-phase commit.
  *
- * @param functions SQL that calls the functions that return the rows to insert
+ * @param functions SQL function calls that return the rows to insert
  * @param columns names for the columns of these rows
  */
 const onNode = (functions: string, columns: string): string => `longshore.queue_node
@@ -78,8 +78,8 @@ const awaiting = replacedBy(`
     ), ${counted('awaiting')}`);
 
 /**
- * Citus forms of inserts of jobs. Each runs on the queue's node, with separate tasks for the jobs and for their count.
- * Inserts with late visibility record no gaps, because scans on Citus start at the head.
+ * Citus forms of the statements that insert jobs. Each runs on the queue's node, with separate tasks for the jobs and
+ * the counters. Inserts with late visibility record no gaps, because scans on Citus start at the head.
  */
 export const enqueueForms: Forms = {
   'longshore-insert-alike': alike,

@@ -1,7 +1,7 @@
 /**
- * Extracts the condition on the days of failures, and the end of the last day, from the text of the single-node form.
+ * Extracts the condition on the days of failures, and the end of the last day, from the single-node form.
  *
- * @throws {Error} if the text has no such condition
+ * @throws {Error} if there is no such condition
  */
 function daysOf(usual: string): { days: string; end: string } {
   const [days, end] =
@@ -14,9 +14,9 @@ function daysOf(usual: string): { days: string; end: string } {
 const kind = 'longshore.error_kind(error)';
 
 /**
- * Returns CTEs with the kinds of errors that occurred in the last $1 milliseconds. For each kind: how often and when it
- * last occurred in that period, and when it first occurred at all. Each node counts the errors of the queues that it
- * stores. $2 maximum number of kinds, $3 maximum number of kinds per name.
+ * Returns CTEs with the kinds of errors in the last $1 milliseconds. For each kind, they contain the number of failures
+ * and the last failure in that period, and the first failure of all time. $2 maximum number of kinds, $3 maximum number
+ * of kinds per name.
  */
 const kindsOf = (days: string): string => `
     kind as materialized (
@@ -39,8 +39,8 @@ const kindsOf = (days: string): string => `
     )`;
 
 /**
- * Returns the Citus form of a statement that reads error groups. It groups all failures of the period, whereas the
- * single-node form steps from kind to kind through the index.
+ * Returns the Citus form of a statement that reads error groups. The form groups all failures of the period. The
+ * single-node form instead steps from kind to kind through the index.
  *
  * @param usual the single-node form
  */
@@ -73,10 +73,10 @@ export function errorGroups(usual: string): string {
 }
 
 /**
- * Returns the Citus form of a statement that records which kinds of errors occurred. It finds the kinds like {@link
- * errorGroups}, and records them like the single-node form.
+ * Returns the Citus form of a statement that records which kinds of errors occurred. The form finds the kinds like
+ * {@link errorGroups}, and records them like the single-node form.
  *
- * @param usual the single-node form; its end is reused
+ * @param usual the single-node form
  */
 export function firstFailures(usual: string): string {
   const { days } = daysOf(usual);

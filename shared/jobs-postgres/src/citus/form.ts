@@ -1,13 +1,13 @@
 /**
- * A function that turns the single-node text of a statement into its text for Citus, the Citus form. Both texts have
- * the same parameters and result columns.
+ * A function that converts the single-node form of a statement to the Citus form. Both have the same parameters and
+ * result columns.
  */
 export type Form = (usual: string) => string;
 
-/** Citus forms by the names of their statements. */
+/** Citus forms by statement name. */
 export type Forms = Readonly<Record<string, Form>>;
 
-/** Returns a Citus form that ignores the single-node text and always has this text. */
+/** Returns a Citus form that always has this text. */
 export function replacedBy(text: string): Form {
   return () => text;
 }

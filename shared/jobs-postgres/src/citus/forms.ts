@@ -15,8 +15,8 @@ import { rescueForms } from './rescue.sql.js';
 import { scanForms } from './scans.sql.js';
 
 /**
- * Citus forms by the names of their statements. Statements that are built for a single request have no entry; {@link
- * searchForm} changes them instead. All other statements run unchanged.
+ * Citus forms by statement name. Statements that are built for a single request are changed by {@link searchForm}
+ * instead. All other statements run unchanged.
  */
 const forms: Forms = {
   ...claimForms,
@@ -35,7 +35,7 @@ const forms: Forms = {
 
 let byText: ReadonlyMap<string, string> | undefined;
 
-/** Returns the Citus form of a statement, or the statement itself if it needs no other form. */
+/** Returns the Citus form of a statement; the statement itself if there is no Citus form. */
 export function citusForm(statement: Statement): Statement {
   byText ??= textsOf(forms);
   const text = byText.get(statement.text) ?? searchForm(statement);
@@ -43,10 +43,9 @@ export function citusForm(statement: Statement): Statement {
 }
 
 /**
- * Maps each statement's single-node SQL to its SQL for Citus. The keys are SQL, because an unprepared statement does not
- * carry its name.
+ * Maps single-node SQL to SQL for Citus. The keys are SQL, because an unprepared statement has no name.
  *
- * @throws {Error} if a form is registered under a name that no statement has
+ * @throws {Error} if no statement has the name of a form
  */
 function textsOf(others: Forms): ReadonlyMap<string, string> {
   const usual = staticStatements();

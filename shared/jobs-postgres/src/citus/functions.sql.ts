@@ -1,8 +1,8 @@
 import { skippedErrorName } from '@longshore/jobs/storage';
 
 /**
- * Returns the global ids of the Citus transactions that are prepared on the worker nodes and not committed yet. Fails
- * if a node cannot be reached.
+ * Returns the global ids of the Citus transactions that are prepared on worker nodes but not committed yet. Fails if a
+ * node cannot be reached.
  */
 const preparedOnNodes = `
   create or replace function longshore.prepared_on_nodes() returns text[] language plpgsql as $$
@@ -27,7 +27,7 @@ const preparedOnNodes = `
 
 /**
  * Returns when the oldest Citus transaction that is still prepared on a worker node was prepared; null if there is
- * none. Ignores transactions that were prepared less than two seconds ago, and nodes that cannot be reached.
+ * none. Ignores unreachable nodes, and transactions that were prepared less than two seconds ago.
  */
 const oldestPrepared = `
   create or replace function longshore.oldest_prepared() returns timestamptz language sql as $$
@@ -39,8 +39,8 @@ const oldestPrepared = `
 
 /**
  * Waits until everything that was committed before the call is visible on all nodes. Fails with `lock_not_available`
- * after two seconds. The coordinator commits first, and the nodes usually follow within a millisecond. If the
- * coordinator crashes in between, Citus completes the commits within a minute.
+ * after two seconds. Nodes usually commit within a millisecond after the coordinator. If the coordinator crashes in
+ * between, Citus completes the commits later.
  */
 const awaitCommits = `
   create or replace function longshore.await_commits() returns void language plpgsql as $$
@@ -59,9 +59,9 @@ const awaitCommits = `
   $$`;
 
 /**
- * Deletes and returns up to `most` rows of the outbox, queue by queue, starting with the queue that has the oldest row.
- * Several servers can call it at once, because each skips queues that others have locked. Returns once everything that
- * was written together with the rows is visible on all nodes.
+ * Deletes and returns up to `most` rows of the outbox, queue by queue. Starts with the queue that has the oldest row,
+ * and skips queues that another transaction has locked. Returns once everything that was written together with the rows
+ * is visible on all nodes.
  */
 const takeOutboxEntries = `
   create or replace function longshore.take_outbox_entries(most integer) returns table (
@@ -93,7 +93,7 @@ const takeOutboxEntries = `
   end
   $$`;
 
-/** Locks unmarked dependencies, waits until their jobs are visible on all nodes, and then returns the dependencies. */
+/** Locks unmarked dependencies, waits until the jobs are visible on all nodes, and returns the dependencies. */
 const takeUnmarkedDependencies = `
   create or replace function longshore.take_unmarked_dependencies(after uuid, most integer) returns table (
     parent_id uuid, child_id uuid, queue_id integer, condition text
@@ -111,7 +111,7 @@ const takeUnmarkedDependencies = `
   end
   $$`;
 
-/** Returns the states of the given jobs. Leaves out jobs that are in none of the given queues. */
+/** Returns the states of the given jobs. Omits jobs that are in none of the given queues. */
 const statesOfJobs = `
   create or replace function longshore.states_of(queues integer[], jobs uuid[]) returns table (job_id uuid, state longshore.job_state)
   language plpgsql as $$
@@ -129,9 +129,9 @@ const statesOfJobs = `
   $$`;
 
 /**
- * Keeps jobs from moving to another queue until the transaction ends: locks their rows in `moved_job`, and waits for
- * moves that are being committed. A job that has never moved has no row to lock. Either the caller has already found
- * such a job in its original queue, or the job is just moving and the caller finds the new row when it searches again.
+ * Prevents jobs from moving to another queue until the transaction ends. Locks the jobs' rows in `moved_job`, and waits
+ * for moves that are being committed. A job without a row has never moved, or is just moving. The caller must therefore
+ * search again after the call.
  */
 const blockMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$
@@ -217,9 +217,8 @@ const deleteGoneMovedJobs = `
   $$`;
 
 /**
- * Called in a caller's transaction if servers should be notified when it commits. Unlike the single-node function, this
- * function sends no notification, because nodes commit prepared transactions and these cannot notify. Servers therefore
- * find the jobs by polling. Instead, the function makes Citus commit the transaction either on all nodes or on none.
+ * Replaces the notification of servers at the end of a caller's transaction. Prepared transactions cannot notify, so
+ * servers find the jobs by polling. The function makes Citus commit the transaction on all nodes or on none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
@@ -229,8 +228,8 @@ const notifyOnCommit = `
   $$`;
 
 /**
- * Returns the holders of keys, like the single-node statement. A holder that cannot be found may be moving. The
- * function then waits for moves that are being committed and searches again. After that, `moved_job` shows whether the
+ * Returns the holders of keys, like the single-node statement. A holder that cannot be found might be moving. The
+ * function then waits for moves that are being committed, and searches again. After that, `moved_job` shows whether the
  * holder has moved.
  */
 const holdersOf = `
@@ -326,8 +325,8 @@ const summarizeTimes = `
   $$`;
 
 /**
- * Locks failed and cancelled jobs against retries, queue by queue, and returns their ids. Skips jobs that are already
- * locked.
+ * Locks failed and cancelled jobs, queue by queue, and returns their ids. The locks prevent retries. Skips jobs that
+ * are already locked.
  */
 const lockUnsuccessful = `
   create or replace function longshore.lock_unsuccessful(jobs uuid[]) returns setof uuid language plpgsql as $$
@@ -348,8 +347,8 @@ const lockUnsuccessful = `
   $$`;
 
 /**
- * SQL that creates the functions on the coordinator: those that replace functions of the migrations, and those that
- * only the Citus forms call.
+ * SQL that creates the functions on the coordinator. Some replace functions from the migrations; the Citus forms call
+ * the others.
  */
 export const citusFunctions: readonly string[] = [
   preparedOnNodes,

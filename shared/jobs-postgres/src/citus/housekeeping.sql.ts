@@ -1,14 +1,14 @@
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
-/** Limits the search for tables to rewrite to those on the coordinator. On the nodes, vacuum keeps the tables small. */
+/** Searches only the coordinator for tables to rewrite. On the nodes, vacuum keeps the tables small. */
 const findChores = withReplacements([
   /from \(values \('job_count'[^)]*\)(?:, \([^)]*\))*\)/,
   `from (values ('scan_gap', 1048576), ('server', 262144))`,
 ]);
 
 /**
- * Returns the Citus form that deletes rows from a default partition. The form finds the rows by job id, because row
- * positions (`ctid`) are not unique across nodes.
+ * Returns the Citus form that deletes rows from a default partition. The form finds the rows by job id, because `ctid`
+ * is not unique across nodes.
  *
  * @param history the partitioned table
  */
@@ -26,10 +26,7 @@ function deleteStrays(history: string): Form {
 
 const histories = ['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report'];
 
-/**
- * Citus forms of housekeeping statements that use the sizes or indexes of tables on the nodes, or the positions of
- * rows.
- */
+/** Citus forms of housekeeping statements. */
 export const housekeepingForms: Forms = {
   'longshore-find-chores': findChores,
   'longshore-select-indexed-days': withReplacements([

@@ -13,8 +13,8 @@ const claimUnique = replacedBy(`
     where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key`);
 
 /**
- * Citus forms of statements about unique keys. A job that cannot be found may be moving between nodes. The functions
- * that search for jobs therefore wait until such moves have been committed, and then search again.
+ * Citus forms of statements about unique keys. A job that cannot be found might be moving between nodes. The functions
+ * then wait until moves have been committed, and search again.
  */
 export const keyForms: Forms = {
   'longshore-claim-unique': claimUnique,

@@ -2,38 +2,32 @@ import { columnsIn, finished, inLiveTables, type LiveTable } from '../read/job-c
 import { listedColumns } from '../read/job-documents.js';
 import { type Forms, replacedBy } from './form.js';
 
-/**
- * SQL condition that lets each shard use its index. The first column of the index is the queue, and looping over the
- * queues is faster than reading the whole shard.
- */
+/** SQL condition that lets each shard use an index on the queue. This is faster than reading the whole shard. */
 const anyQueue = 'queue_id in (select id from longshore.queue)';
 
 /**
- * Returns SQL that searches all tables for jobs. Every node searches its own shards.
+ * Returns SQL that searches all tables for jobs. Every node searches the node's shards.
  *
- * @param columns returns the columns to read from a table of unfinished jobs; history then returns `id`, `queue_id` and
- *   `state`. By default, all columns are read
+ * @param columns returns the columns to read from a table of unfinished jobs; only `id`, `queue_id` and `state` are
+ *   then read from history. Defaults to all columns
  */
 const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
       select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
       union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
 
 /**
- * SQL column with the latest progress of a job's current attempt. Requires that {@link withProgress} has joined the
- * reports. The single-node form runs a subquery for each row instead.
+ * SQL column with the latest progress of a job's current attempt. Requires {@link withProgress}. The single-node form
+ * runs a subquery for each row instead.
  */
 const progress = `case when report.job_id is not null
       then json_build_object('percent', report.percent, 'message', report.message) end as progress`;
 
-/** Returns the FROM item `source`, joined with the latest progress of its jobs. `source` must end with its alias. */
+/** Joins the FROM item `source` with the latest progress of the jobs. `source` must end with an alias. */
 export const withProgress = (source: string): string => `${source} left join longshore.job_report as report
       on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
         and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
 
-/**
- * SQL condition on a job: $1 id, $2 its queue, or null if unknown. If the queue is known, only one node is searched,
- * even for history.
- */
+/** SQL condition on a job: $1 id, $2 queue, null if unknown. With a queue, Citus searches only one node. */
 const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
 
 const findJob = `
@@ -44,7 +38,7 @@ const findDocuments = `
     from (${jobsWhere(withId)}) as found limit 1`;
 
 /**
- * Returns a statement that reads the jobs whose ids are in $1, in that order. Removes duplicates, because a job that is
+ * Returns a statement that reads the jobs with the ids in $1, in that order. Removes duplicates, because a job that is
  * moving between nodes can be found twice.
  *
  * @param documents which of the arguments and results to include
@@ -58,8 +52,8 @@ const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): st
     select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
 
 /**
- * SQL condition that is always true for the arrays of queues passed as $2. It only declares the type of this parameter,
- * because the statements search all shards and do not need the queues.
+ * SQL condition that declares the type of $2, the queues. It is true for every array, because the statements search all
+ * shards.
  */
 const ofQueues = ' and $2::integer[] is not null';
 

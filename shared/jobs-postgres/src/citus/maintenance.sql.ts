@@ -3,7 +3,7 @@ import { isPaused } from '../control/pause.sql.js';
 import { liveTables } from '../read/job-columns.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
-/** A CTE with the ids of unfinished jobs, selected from the ids in the CTE `last`. */
+/** A CTE that selects the unfinished jobs among the ids in the CTE `last`. */
 const busy = `
     busy as materialized (
       select id from (${liveTables.map((table) => `select id from longshore.${table} where id = any ((select ids from last)::uuid[]) and queue_id in (select id from longshore.queue)`).join(' union all ')}) as unfinished
@@ -14,8 +14,8 @@ const inTurn = `turn as materialized (
     )`;
 
 /**
- * Folds the changes of counters only if no other process is doing so, because Citus cannot skip locked rows when it
- * searches all shards.
+ * Folds the counters only if no other process is folding them. Citus cannot skip locked rows when it searches all
+ * shards.
  */
 const foldCounts = withReplacements(
   ['with folded as', `with ${inTurn},\n    folded as`],
@@ -112,8 +112,8 @@ const retireIdleQueues = replacedBy(`
     where queue.id = change.id and queue.retired_at is null and queue.idle_since is not distinct from change.idle_since`);
 
 /**
- * Finds skipped jobs with a function that searches one generation of dependents after another, because Citus does not
- * support recursive queries across nodes.
+ * Finds skipped jobs with a function, because Citus does not support recursive queries across nodes. The function
+ * searches one generation of dependents at a time.
  */
 const skipped = withReplacements([
   /with recursive\s+found \(id, is_batch\) as \([\s\S]*?related\.id is not null\s+\)/,
@@ -121,8 +121,8 @@ const skipped = withReplacements([
 ]);
 
 /**
- * Reads the ranges of the gaps in a separate CTE, so that the gaps are inserted on the coordinator and get the id of
- * the transaction there instead of one on a node.
+ * Reads the ranges of the gaps in a separate CTE. The gaps are then inserted on the coordinator, with the transaction
+ * id of the coordinator.
  */
 const resumeType = withReplacements(
   [
@@ -144,8 +144,8 @@ const resumeType = withReplacements(
 );
 
 /**
- * Reads the unresolved dependencies in a separate CTE, because the dependencies are stored on the coordinator and the
- * jobs are not. Nothing changes between the two reads, because the caller has already locked the jobs.
+ * Reads the unresolved dependencies in a separate CTE, because only the dependencies are stored on the coordinator. The
+ * caller has already locked the jobs, so nothing changes between the two reads.
  */
 const releaseAwaiting = withReplacements([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,

@@ -4,7 +4,7 @@ import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
-/** A FROM item with the due jobs, numbered in the order of their scheduled times. The first CTE has locked them. */
+/** A FROM item with the due jobs, numbered by scheduled time. The first CTE has locked these jobs. */
 const due = `(
         select *, row_number() over (order by run_at) as place from longshore.job_scheduled
         where queue_id = $1 and id = any ((select all_of from ids)::uuid[])
@@ -18,7 +18,7 @@ const inserted = (table: string, condition: string): string => `
  * Returns the Citus form that makes due jobs ready. Every CTE that reads or writes jobs is a single task on the queue's
  * node.
  *
- * @param which SQL after `where` that selects the jobs: the condition, the order and any limit
+ * @param which SQL after `where`: the condition, the order and any limit
  */
 function promote(which: string): Form {
   return replacedBy(`

@@ -4,9 +4,8 @@ import { progressOf } from '../read/reports.sql.js';
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /**
- * Returns the Citus form of a job list. The form first selects the jobs and then joins the progress of all of them on
- * the nodes. The single-node form has a subquery for each row, but this does not suit Citus, because the coordinator
- * assembles the rows.
+ * Returns the Citus form of a job list. The form selects the jobs, and then joins the progress of all of them. The
+ * single-node form instead has a subquery for each row.
  *
  * @param alias alias of the list in the single-node form
  */
@@ -36,10 +35,7 @@ export function withReports(alias: string): Form {
 
 const latest = withReports('listed');
 
-/**
- * A FROM item with the queues that have running jobs, and the number of running jobs in each. Each number is read on
- * the queue's node.
- */
+/** A FROM item with the queues that have running jobs, and the number of running jobs in each. */
 export const busyQueues = `(
         select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
         group by queue_id having sum(jobs) > 0
@@ -56,7 +52,7 @@ const stalled = withReplacements(
 const keyOf = `meta ->> 'concurrencyKey'`;
 
 /**
- * Counts all blocked jobs of every key, whereas the single-node form steps from key to key through the index and stops
+ * Counts all blocked jobs of every key. The single-node form instead steps from key to key through the index, and stops
  * counting at a maximum.
  */
 const blockingKeys = replacedBy(`

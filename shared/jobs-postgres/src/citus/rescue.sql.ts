@@ -3,7 +3,7 @@ import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 
-/** CTEs with the live and the lost servers, from the coordinator's tables, and with the running jobs of the queue. */
+/** CTEs with the live servers, the lost servers, and the running jobs of the queue. */
 const servers = `
     alive as materialized (select id, concurrency from longshore.server),
     gone as materialized (
@@ -21,9 +21,9 @@ const servers = `
 const isLost = `server_id is not null and (lease_until < now() or server_id not in (select id from alive))`;
 
 /**
- * Returns the Citus form of a statement that rescues jobs whose claims are lost. Values that are not constant are
- * computed in CTEs, because Citus cannot compute them in updates. Unlike the single-node form, this one updates the
- * records of lost servers without first locking them in a fixed order.
+ * Returns the Citus form of a statement that rescues jobs after their claims have been lost. Computes values in CTEs,
+ * because Citus cannot compute them in updates. Unlike the single-node form, does not lock the records of lost servers
+ * in a fixed order.
  *
  * @param which an additional SQL condition on the jobs, preceded by `and`; empty if there is none
  */
@@ -120,7 +120,7 @@ function rescue(which: string): Form {
     select released::integer, failed::integer, cancelled::integer from total`);
 }
 
-/** Citus forms of statements that find and rescue jobs whose claims are lost. */
+/** Citus forms of statements that find and rescue jobs with lost claims. */
 export const rescueForms: Forms = {
   'longshore-rescue-jobs': rescue(''),
   'longshore-rescue-some': rescue('and job.id = any($2::uuid[])'),

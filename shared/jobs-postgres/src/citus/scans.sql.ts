@@ -3,11 +3,11 @@ import { maxSwept } from '../claim/ready-scans.sql.js';
 import { pausedTypes } from '../control/pause.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
-// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Therefore,
-// scans from the floor and polls for due jobs start at the head. CTEs named `given` only declare the types of unused
+// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Scans from the
+// floor and polls for due jobs therefore start at the head. CTEs named `given` only declare the types of unused
 // parameters.
 
-/** Replacements for the expressions in `longshore-scan-state` and `longshore-poll-ready` that depend on the horizon. */
+/** Replaces the expressions that depend on the commit horizon. */
 const noHorizon = [
   ['job_seq.last_value as seq', "'0'::text as seq"],
   [
@@ -17,7 +17,7 @@ const noHorizon = [
 ] as const;
 
 /**
- * Returns a CTE with the job names that a server handles and those that are paused, read from the coordinator's tables.
+ * Returns a CTE with the job names that a server handles, and with the paused job names.
  *
  * @param server the parameter with the server's id, for example `$2`
  */
@@ -81,8 +81,7 @@ const headColumns = `queue.id, first.priority, first.seq, (extract(epoch from fi
       case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, 0::bigint as last, null::text as mark`;
 
 /**
- * Returns a statement that reads, for each priority, the first ready job in one queue ($1) or, if $1 is null, in every
- * queue.
+ * Returns a statement that reads the first ready job of each priority, in queue $1 or, if $1 is null, in every queue.
  *
  * @param given CTEs that precede the others, each followed by a comma
  */
@@ -99,9 +98,8 @@ const heads = (given: string): string => `
     select ${headColumns} from queue left join first on first.queue_id = queue.id`;
 
 /**
- * Statement that reads the jobs of all queues that are running and started in a given period. Running jobs are near the
- * heads of their queues. The single-node form stops after the last running job of each queue, because it reads their
- * number; this form does not read it and cannot stop early.
+ * Reads the jobs that started in a given period and are still running. Cannot stop after the last running job of each
+ * queue, as the single-node form does, because this form does not read the number of running jobs.
  */
 const started = `
     select job.* from (
@@ -123,12 +121,12 @@ const created = `
     ) as job`;
 
 /**
- * Statement that reads the time before which no new events are expected. Unlike the single-node form, it considers all
- * open transactions, not only transactions with an id, because a transaction that only writes on other nodes gets no id
- * on the coordinator. It also considers transactions that have been committed but are not visible on all nodes yet.
+ * Reads the time before which no new events are expected. Considers all open transactions, even those without an id. A
+ * transaction that writes only on other nodes gets no id on the coordinator. Also considers transactions that have been
+ * committed but are not visible on all nodes yet.
  *
- * For the same reasons, a snapshot would not show whether anything has been written. Instead, the column `snapshot`
- * contains the current time, so it differs on every call.
+ * For the same reasons, a snapshot would not show whether anything has been written. The column `snapshot` therefore
+ * contains the current time, and differs on every call.
  */
 const settledUpTo = `
     select clock_timestamp()::text as snapshot,
@@ -140,7 +138,7 @@ const settledUpTo = `
     where datid = (select oid from pg_catalog.pg_database where datname = current_database())
       and pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`;
 
-/** Citus forms of scans. Each node scans the queues that it stores. */
+/** Citus forms of scans. Each node scans the queues stored there. */
 export const scanForms: Forms = {
   'longshore-scan-state': withReplacements(...noHorizon),
   'longshore-poll-ready': pollReady,

@@ -3,15 +3,12 @@ import { progressOf } from '../read/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
-/**
- * A fragment that several searches contain, and its replacement. In the replacement, `$1` stands for the list of queues
- * from the fragment.
- */
+/** A fragment of searches and the replacement. In the replacement, `$1` is the list of queues from the fragment. */
 type Change = readonly [part: RegExp, other: string];
 
 /**
- * Replaced fragments of searches. The replacements take the queues from a distributed table instead of an array, so
- * that each node searches the queues that it stores.
+ * Replaced fragments of searches. The replacements read the queues from a distributed table instead of an array. Each
+ * node then searches the queues stored there.
  */
 const changes: readonly Change[] = [
   [
@@ -31,8 +28,8 @@ const generated: readonly (readonly [name: RegExp, form: (usual: string) => stri
 const unsupported = /\) as queue \(id\)|limit \(select .* where queue_id = queue\.id/;
 
 /**
- * Returns the text for Citus of a statement that was built for a single request; the unchanged text if it needs no
- * Citus form.
+ * Returns the Citus form of a statement that was built for a single request. Returns the text unchanged if there is
+ * nothing to replace.
  *
  * @throws {Error} if the statement contains a fragment that Citus cannot run and that no replacement matches
  */

@@ -1,16 +1,15 @@
 import type { Settings } from '../connection/settings.js';
 
 /**
- * Session settings on the coordinator. They do not restrict the kinds of joins: such planner settings would not reach
- * the nodes, and the coordinator only joins results from nodes and knows how large these results are. The plan cache
- * mode lets Postgres plan a statement for the given values, because only the values show Citus which node stores the
- * queue.
+ * Session settings on the coordinator. They do not restrict the kinds of joins, because such settings would not reach
+ * the nodes. The plan cache mode lets Postgres plan a statement for the given values. Only these values show Citus
+ * which node stores the queue.
  */
 export const coordinatorPlans: Settings = { plan_cache_mode: 'auto', jit: 'off' };
 
 /**
  * Returns statements that limit how long a transaction waits for a lock, on the coordinator and on the nodes. Citus
- * passes on only what `set local` sets, not what `set_config` sets.
+ * propagates `set local` to the nodes, but not `set_config`.
  */
 export function lockTimeoutOnNodes(timeoutMs: string): string {
   return `set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${timeoutMs}`;

@@ -1,13 +1,13 @@
 import type { Claim } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 
-/** Job id and attempt of a claim that a statement found to be valid. */
+/** The job id and attempt of a valid claim. */
 export interface TouchedRow {
   id: string;
   attempt: number;
 }
 
-/** Returns the claims that have no matching row, compared by job id and attempt. */
+/** Returns the claims without a matching row. A row matches if the job id and the attempt are equal. */
 export function without(claims: readonly Claim[], rows: readonly TouchedRow[]): Claim[] {
   const touched = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`));
   return claims.filter(({ jobId, attempt }) => !touched.has(`${jobId} ${attempt}`));

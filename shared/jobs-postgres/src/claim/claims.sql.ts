@@ -5,10 +5,10 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { gapCte } from './ready-scans.sql.js';
 
-/** A claimed job. If nothing was claimed, there is a single row with null in the columns of the job. */
+/** A claimed job. If nothing was claimed, there is a single row without a job. */
 export interface ClaimedRow {
   /**
-   * Whether the server is registered. {@link claimReady} returns null if it claimed something, because only registered
+   * Whether the server is registered. For claimed jobs, {@link claimReady} returns null, because only registered
    * servers can claim.
    */
   alive: boolean | null;
@@ -20,58 +20,54 @@ export interface ClaimedRow {
   name: string;
   args: JsonValue;
   /**
-   * When the job was created, in milliseconds since 1970, including fractions. It is sent as a number, because
-   * formatting and parsing a timestamp takes three times as long.
+   * When the job was created, in milliseconds since 1970, including fractions. A number is faster to format and parse
+   * than a timestamp.
    */
   created_ms: number;
-  /**
-   * When the job became ready, in the same unit as `created_ms`; null if it was ready on creation, as most jobs are.
-   */
+  /** When the job became ready, in the same unit as `created_ms`; null if the job was ready on creation. */
   later_ready_ms: number | null;
   meta: JobMeta | null;
   /**
-   * Whether the queue has limits. Only {@link claimWithinLimits} enforces them. {@link claimReady} returns null if it
-   * claimed something, because it never claims from a queue with limits.
+   * Whether the queue has limits. For claimed jobs, {@link claimReady} returns null, because it never claims from a
+   * queue with limits. {@link claimWithinLimits} does.
    */
   limited: boolean | null;
-  /** Whether the queue is paused. {@link claimReady} returns null if it claimed something. */
+  /** Whether the queue is paused. For claimed jobs, {@link claimReady} returns null. */
   paused: boolean | null;
 }
 
 /**
  * SQL condition: Postgres has recovered from a crash within the last ten minutes. Crash recovery resets the cumulative
- * statistics after Postgres has started. In a new cluster, they were reset before it started.
+ * statistics after Postgres has started. In a new cluster, the statistics were reset before the start.
  */
 const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes')`;
 
 /**
  * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
  *
- * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
- * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
+ * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in queue order: $5 priorities,
+ * $6 starts (exclusive), $7 ends (inclusive).
  *
- * The claim locks the server's row, so that the rescuer cannot delete that row in the meantime. Either the claim
- * commits before the server is declared dead, and the rescuer releases the claimed jobs with the server's other jobs;
- * or the claim finds no server row and claims nothing. KEY SHARE does not block heartbeats. A row lock is a write, so
- * it is only taken if there is something to claim.
+ * The claim locks the server's row, so that the rescuer cannot delete it during the claim. If the claim commits first,
+ * the rescuer also releases the claimed jobs. If the row has already been deleted, the claim claims nothing. KEY SHARE
+ * does not block heartbeats. A row lock is a write, so it is only taken if there is something to claim.
  *
- * The update finds the locked rows by their physical positions (`ctid`), which cannot change while they are locked.
- * Finding them by id took an eighth of a claim's time.
+ * The update finds the locked rows by physical position (`ctid`), which is faster than by id. The position of a locked
+ * row cannot change.
  *
- * `started_at` is set to `clock_timestamp()`, because the claim's snapshot can include a job that was committed after
- * the claim's transaction had begun. With `now()`, such a job could start before it was created.
+ * `started_at` is set to `clock_timestamp()`. With `now()`, a job could start before it was created, because the
+ * claim's snapshot can include a job that was committed after the claim's transaction had begun.
  *
- * Only jobs that the server has registered handlers for are claimed (all jobs if it registered no names). The others
+ * Only jobs that the server has registered handlers for are claimed, or all jobs if it registered no names. The others
  * stay in the queue for a server that can run them, for example while two versions of an application run side by side.
- * Checking the names has no measurable effect on throughput. Jobs of paused types are skipped in the same way.
+ * Jobs of paused types are skipped in the same way.
  *
  * The commit does not wait for the disk, unless a job is on its last attempt or Postgres has crashed recently. If
  * Postgres crashes within the next half second, the jobs are ready again, and that attempt does not count
  * (docs/adr/026). Because commits wait after a crash, a job that crashes Postgres uses up its attempts.
  *
- * The ranges usually begin just after the last claimed job. Otherwise, the cost would grow with the index entries of
- * finished jobs that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k
- * to 26k jobs/s over five rounds; with them it stayed the same (docs/adr/001).
+ * The ranges usually begin just after the last claimed job. Otherwise, claims would read the index entries of finished
+ * jobs while a long transaction elsewhere prevents vacuum from removing them (docs/adr/001).
  */
 export const claimReady = prepared(
   'longshore-claim-ready',
@@ -124,21 +120,15 @@ export const claimReady = prepared(
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
-  /**
-   * Maximum number of jobs that this claim could take: the requested number, or fewer if the limits allowed fewer. 0 if
-   * the queue is paused.
-   */
+  /** The requested number of jobs, or fewer if the limits allow fewer. 0 if the queue is paused. */
   room: number;
-  /**
-   * Milliseconds until the bucket holds at least one token; 0 if it already does, `null` if the queue has no rate
-   * limit.
-   */
+  /** Milliseconds until the bucket holds a token; 0 if it already does, `null` if the queue has no rate limit. */
   token_in: number | null;
 }
 
 /**
- * $1 queue. Locks the queue's token bucket until the transaction ends, so that claims from a queue with limits run one
- * after another and each sees what the previous one claimed.
+ * $1 queue. Locks the queue's token bucket until the transaction ends. Claims from a queue with limits therefore run
+ * one after another, and each sees the previous claims.
  */
 export const lockBucket = prepared(
   'longshore-lock-bucket',
@@ -146,8 +136,8 @@ export const lockBucket = prepared(
 );
 
 /**
- * $1 queue, $2 tokens. Creates and locks the queue's token bucket. Needed if {@link lockBucket} finds no bucket,
- * because the limits were set with SQL instead of `limitQueue`.
+ * $1 queue, $2 tokens. Creates and locks the queue's token bucket. A queue has no bucket if the limits were set with
+ * SQL instead of `limitQueue`.
  */
 export const makeBucket = prepared(
   'longshore-make-bucket',
@@ -157,9 +147,9 @@ export const makeBucket = prepared(
 );
 
 /**
- * Claims ready jobs of a queue within its concurrency and rate limits. Takes the seven parameters of {@link
- * claimReady}. Must run after {@link lockBucket}, in the same transaction but as a separate statement. Only then does
- * the snapshot include the jobs that earlier claims took. A missing limit is null, and `least` ignores nulls.
+ * Claims ready jobs of a queue within the concurrency and rate limits. Takes the parameters of {@link claimReady}. Must
+ * run after {@link lockBucket}, in the same transaction but as a separate statement, so that the snapshot includes
+ * earlier claims. A missing limit is null, and `least` ignores nulls.
  */
 export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',
@@ -230,8 +220,8 @@ export const claimWithinLimits = prepared(
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Renews leases and returns the claims that are still valid.
- * Skips rows that are locked (the job is being finished, or its handler has an open transaction), because waiting for
- * the lock could deadlock. Such a job keeps its old lease, but its claim is still returned as valid.
+ * Skips locked jobs, because waiting for the lock could deadlock. A job is locked while it is being finished, or while
+ * its handler has an open transaction. A skipped job keeps the old lease, but the claim is returned as valid.
  */
 export const renewClaims = prepared(
   'longshore-renew-claims',
@@ -256,8 +246,8 @@ export const renewClaims = prepared(
 );
 
 /**
- * $1 queue, $2 server. Returns the server's claims in the queue. The number of running jobs is known from `job_count`,
- * so the scan stops after the last of them instead of reading all the ready jobs that follow.
+ * $1 queue, $2 server. Returns the server's claims in the queue. The scan stops after the last running job, because
+ * `job_count` contains the number of running jobs.
  */
 export const selectClaims = prepared(
   'longshore-select-claims',

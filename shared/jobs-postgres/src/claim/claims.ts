@@ -24,7 +24,7 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
-/** Claims jobs for servers, within the limits of the queues, and renews and releases the claims. */
+/** Claims jobs for servers within the limits of the queues. Renews and releases the claims. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -98,7 +98,7 @@ export class PostgresClaims implements Claims {
     const isLimited = first.limited ?? limited;
     if (isLimited !== limited) this.#limits.note(queue, isLimited);
     if (isLimited && !limited) return this.#claimFrom(start, scan, request); // retries within the limits
-    // If nothing was claimed, there is a single row. It contains no job, only the state of the server and the queue.
+    // If nothing was claimed, the single row contains only the state of the server and the queue.
     const claimed = first.id === null ? [] : inQueueOrder(rows);
     const allowed = Math.min(limit, first.room ?? limit);
     const exhausted = claimed.length < allowed && first.paused !== true;
@@ -107,8 +107,8 @@ export class PostgresClaims implements Claims {
   }
 
   /**
-   * Runs a statement once per queue, with that queue's claims and the additional parameters from `rest`. Returns the
-   * claims that are no longer valid.
+   * Runs a statement once per queue, with the queue's claims and the parameters from `rest`. Returns the claims that
+   * are no longer valid.
    */
   async #eachQueue(
     claims: readonly Claim[],
@@ -143,15 +143,14 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
 }
 
 /**
- * Converts a time from Postgres, in milliseconds since 1970, and rounds it down to whole milliseconds. Adds half a
- * microsecond first (half the precision of Postgres), so that a floating-point error cannot lower the result by a
- * millisecond.
+ * Converts milliseconds since 1970 to a time, rounded down to whole milliseconds. Adds half a microsecond first, so
+ * that a floating-point error cannot lower the result by a millisecond.
  */
 function timeAt(ms: number): Date {
   return boundedTime(Math.floor(ms + 0.0005));
 }
 
-/** Returns the rows in queue order. They usually arrive in this order, but SQL does not guarantee it. */
+/** Sorts the rows in queue order. Usually, they already are in this order, but SQL does not guarantee it. */
 function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
   const isInOrder = rows.every((row, index) => {
     const previous = rows[index - 1];
@@ -162,7 +161,7 @@ function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Ro
 
 function byQueueOrder(left: ClaimedRow, right: ClaimedRow): number {
   if (left.priority !== right.priority) return left.priority - right.priority;
-  // Compared as decimal strings: without leading zeros, the longer number is greater.
+  // Compares decimal strings. Without leading zeros, the longer number is greater.
   if (left.seq.length !== right.seq.length) return left.seq.length - right.seq.length;
   return left.seq < right.seq ? -1 : 1;
 }

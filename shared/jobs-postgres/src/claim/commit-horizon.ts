@@ -1,33 +1,30 @@
 /**
- * How long, in milliseconds, an open transaction can hold back the horizon. Jobs of longer transactions are found
- * through the gaps that those transactions record.
+ * How long an open transaction can hold back the horizon, in milliseconds. Longer transactions record gaps, and scans
+ * find the jobs through these gaps.
  */
 const longMs = 5_000;
 
-/**
- * Maximum time, in milliseconds, that is assumed to pass from when a transaction takes a sequence number until it gets
- * its transaction id.
- */
+/** Assumed maximum time between taking a sequence number and getting a transaction id, in milliseconds. */
 const maxXidDelayMs = 5;
 
 interface Observation {
   readonly seq: bigint;
   readonly atMs: number;
   /**
-   * Upper bound of the ids of all transactions that may have taken sequence numbers up to `seq`; `null` while unknown.
+   * Upper bound of the ids of transactions that might have taken sequence numbers up to `seq`; `null` while unknown.
    */
   mark: bigint | null;
 }
 
 /**
  * Tracks the commit horizon: the sequence number (`seq`) up to which no more jobs will become visible, except in gaps.
- * Numbers become visible in the order of commits, not in the order in which they were assigned. Scans therefore never
- * need to read the numbers before the horizon again, only those after it. The horizon is derived from snapshots (see
- * "Snapshot information functions" in the Postgres manual).
+ * Numbers become visible when transactions commit, not in the order of assignment. Scans must read numbers after the
+ * horizon repeatedly, but not numbers before the horizon. The horizon is derived from snapshots (see "Snapshot
+ * information functions" in the Postgres manual).
  */
 export class CommitHorizon {
   #observations: Observation[] = [];
-  /** Transactions in progress, by id, with the time at which each was first seen. */
+  /** Maps the id of each transaction in progress to the time when it was first seen. */
   #inProgress = new Map<bigint, number>();
   #place = 0n;
 
@@ -37,12 +34,12 @@ export class CommitHorizon {
   }
 
   /**
-   * Records a snapshot and a sequence number as an observation. Advances the horizon to each earlier observation if all
-   * transactions that may have taken numbers up to it have ended, or have been in progress for longer than {@link
-   * longMs}.
+   * Records a snapshot and a sequence number as an observation. Advances the horizon to an earlier observation once all
+   * transactions that might have taken numbers up to it have ended. Ignores transactions that have been in progress for
+   * {@link longMs} or longer.
    *
-   * @param snapshot `xmin:xmax:xip,…`. It lists the transactions in progress with ids below `xmax`; those with higher
-   *   ids may be in progress too
+   * @param snapshot `xmin:xmax:xip,…`: lists the transactions in progress with ids below `xmax`; later transactions
+   *   might be in progress, too
    * @param seq the last sequence number assigned, read under this snapshot
    * @param mark the id that the reading transaction got after the snapshot; `null` if it has none. Observations without
    *   a mark then wait for a later call

@@ -3,7 +3,7 @@ import type { Database } from '../connection/database.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
-/** Claims from queues with limits, and remembers which queues this process has found to have limits. */
+/** Claims from queues with limits. Remembers which queues have limits. */
 export class LimitedQueues {
   readonly #database: Database;
   readonly #notifier: Notifier;
@@ -21,7 +21,7 @@ export class LimitedQueues {
     return this.#limited.has(queue);
   }
 
-  /** Records whether a claim found that the queue has limits. */
+  /** Records whether a queue has limits. */
   note(queue: string, limited: boolean): void {
     if (limited) this.#limited.add(queue);
     else {
@@ -31,8 +31,8 @@ export class LimitedQueues {
   }
 
   /**
-   * Returns whether the last claim took as many jobs as the request and the queue's limits allowed. If it took none,
-   * another scan is pointless, because the queue is at its limits or paused.
+   * Returns whether the last claim took all jobs that the request and the limits allowed. If there were none, the queue
+   * is paused or at the limits, so another scan is pointless.
    */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
@@ -62,15 +62,12 @@ export class LimitedQueues {
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // Polls when the next token becomes available, because no notification announces it.
+    // Polls when the next token becomes available. No notification announces it.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }
 
-  /**
-   * Notifies servers of those queues that have limits. Called when jobs in these queues have ended, because other jobs
-   * may now fit within the limits.
-   */
+  /** Notifies servers of the queues with limits, because an ended job can make room for another. */
   ended(queues: Iterable<string>): void {
     for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
   }

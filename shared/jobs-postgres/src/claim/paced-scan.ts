@@ -1,19 +1,19 @@
 /**
- * Length of the pause after a slow scan, as a multiple of the time by which the scan exceeded `quickMs`. Limits slow
- * scans to about two percent of one processor.
+ * The pause after a slow scan, as a multiple of the time by which the scan exceeded `quickMs`. Limits slow scans to
+ * about two percent of one processor.
  */
 const factor = 50;
 
 /**
- * Limits how often an expensive scan runs, namely one that has to skip the dead index entries of all finished jobs.
- * After a fast scan, the next one is due at once; after a slow scan, only after a pause that grows with its duration.
- * Scans are slow, for example, while a forgotten transaction keeps a million dead entries from being vacuumed.
+ * Limits how often an expensive scan runs. After a fast scan, the next scan is due at once. After a slow scan, a pause
+ * follows, proportional to the excess duration. Scans are slow, for example, while a forgotten transaction keeps a
+ * million dead index entries from being vacuumed.
  */
 export class PacedScan {
   readonly #quickMs: number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs maximum duration, in milliseconds, of a scan that is not followed by a pause; 200 by default */
+  /** @param quickMs maximum duration of a scan without a subsequent pause, in milliseconds; defaults to 200 */
   constructor(quickMs = 200) {
     this.#quickMs = quickMs;
   }

@@ -2,8 +2,8 @@ import { prepared } from '../connection/statement.js';
 import { pausedTypes } from '../control/pause.sql.js';
 
 /**
- * The state that scans depend on, read at one instant. There is one row for each gap that has become visible since an
- * earlier snapshot, or a single row if there are no gaps.
+ * The state that scans depend on. There is one row for each gap that has become visible since an earlier snapshot, or a
+ * single row if there are no gaps.
  */
 export interface ScanRow {
   /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
@@ -11,8 +11,8 @@ export interface ScanRow {
   /** The last sequence number assigned in any queue. */
   seq: string;
   /**
-   * The id of the reading transaction; `null` if no numbers after the horizon have been assigned. The horizon cannot
-   * advance in that case, so no id is needed.
+   * The id of the reading transaction. `null` if no sequence number after the horizon has been assigned, because the
+   * horizon then cannot advance.
    */
   mark: string | null;
   /** The priorities other than 0 that jobs of each queue have had, by queue id; `null` if there are none. */
@@ -26,7 +26,6 @@ export interface ScanRow {
 
 /** A {@link ScanRow} with the additional columns of {@link pollReady}. */
 export interface PollRow extends ScanRow {
-  /** Whether the server is registered. */
   alive: boolean;
   /** Ids of the queues with ready jobs in the scanned ranges. */
   ready: number[];
@@ -37,9 +36,9 @@ export interface PollRow extends ScanRow {
  * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no transaction
  * ids.
  *
- * Returns the visible gaps of transactions that were in progress at the earlier snapshot or began after it. Gaps of
- * transactions in progress are looked up id by id, and gaps of later transactions in an index range. Therefore, a
- * transaction that stays open for an hour does not make this statement read the dead index entries of that hour.
+ * Returns the visible gaps of transactions that were in progress at the earlier snapshot or began after it. Looks up
+ * gaps of the transactions in progress by id, and gaps of later transactions in an index range. A transaction that
+ * stays open for an hour therefore does not make this statement read the dead index entries of that hour.
  */
 export const scanState = prepared('longshore-scan-state', stateWith(''));
 
@@ -85,10 +84,7 @@ function stateWith(more: string): string {
     from longshore.job_seq left join closed on true`;
 }
 
-/**
- * $1 queue, $2 priorities. Adds the priorities to those recorded for the queue. Claims search only recorded priorities
- * and 0.
- */
+/** $1 queue, $2 priorities. Adds the priorities to the queue's recorded priorities. Claims search only these and 0. */
 export const addPriorities = prepared(
   'longshore-add-priorities',
   `
@@ -107,10 +103,9 @@ export interface ReadyPlaceRow {
 export const maxSwept = 1_000;
 
 /**
- * $1 queues, $2 server. Reads, in each queue, the first ready jobs that the server can run. Starts at the head of each
- * queue, because claims start at a cursor and may have missed jobs before it. Takes no locks. A sweep is slow if it has
- * to skip many dead index entries. Claims therefore do not wait for sweeps, and the longer sweeps take, the less often
- * they run.
+ * $1 queues, $2 server. Reads the first ready jobs of each queue that the server can run, without locks. Starts at the
+ * head, because claims start at a cursor and might have missed jobs before it. A sweep is slow if it has to skip many
+ * dead index entries. Claims therefore do not wait for sweeps, and slow sweeps run less often.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
@@ -130,14 +125,14 @@ export const sweepReady = prepared(
 
 /**
  * How soon jobs become visible after they are inserted. `soon`: the transaction ends with the insert or shortly after.
- * `late`: the transaction may stay open for a long time, for example because it belongs to the caller. The positions of
+ * `late`: the transaction can stay open for a long time, for example because it belongs to the caller. The positions of
  * the jobs are then recorded as gaps.
  */
 export type Visibility = 'soon' | 'late';
 
 /**
- * Returns a CTE that records the positions of the jobs in `source` as gaps, so that scans that have already passed
- * these positions come back to them once the transaction has committed.
+ * Returns a CTE that records the positions of the jobs in `source` as gaps. Scans that have already passed these
+ * positions return to them once the transaction has committed.
  */
 export function gapCte(source: string): string {
   return `
@@ -147,7 +142,6 @@ export function gapCte(source: string): string {
     )`;
 }
 
-/** Reads the last sequence number assigned in any queue. */
 export const selectLastPlace = prepared(
   'longshore-select-last-place',
   'select last_value as seq from longshore.job_seq',
@@ -170,7 +164,9 @@ export const deleteGaps = prepared(
   `delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8`,
 );
 
-/** Reads the id of the oldest transaction that may still be in progress. All transactions with lower ids have ended. */
+/**
+ * Reads the id of the oldest transaction that might still be in progress. All transactions with lower ids have ended.
+ */
 export const oldestTransaction = prepared(
   'longshore-oldest-transaction',
   `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,

@@ -15,18 +15,18 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/** How old, in milliseconds, the scan state may become before a claim starts reading it again in the background. */
+/** Age of the scan state, in milliseconds, from which on claims refresh it in the background. */
 const refreshEveryMs = 25;
 
 /**
- * How old, in milliseconds, the scan state may become before all scans start over. Gaps are kept for twice as long
- * after their transactions have ended.
+ * Age of the scan state, in milliseconds, after which all scans start over. Gaps are kept for twice as long after their
+ * transactions have ended.
  */
 const staleMs = 30_000;
 
 /**
- * Minimum pause, in milliseconds, before a claim starts from the floor again. A claim that has found nothing from the
- * hint need not wait that long.
+ * Minimum pause before a claim starts from the floor again, in milliseconds. Does not apply to a claim that has found
+ * nothing from the hint.
  */
 const floorEveryMs = 200;
 /** Minimum pause after every scan from the floor, as a multiple of the scan's duration. */
@@ -34,19 +34,16 @@ const floorFactor = 20;
 
 /** Minimum pause, in milliseconds, between sweeps. */
 const sweepEveryMs = 1_000;
-/** Minimum pause after a sweep, as a multiple of its duration. */
+/** Minimum pause after a sweep, as a multiple of the sweep's duration. */
 const sweepFactor = 50;
 
 /**
- * Minimum pause, in milliseconds, between sweeps of a queue if the server has not tried to claim from it during that
- * time. More frequent sweeps are unnecessary, because only claims can pass over jobs.
+ * Minimum pause between sweeps of a queue from which the server does not claim, in milliseconds. Only claims can pass
+ * over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
 
-/**
- * How long, in milliseconds, a scan is kept after its server last polled or claimed. After that, the server is
- * considered gone.
- */
+/** How long a scan is kept after the server's last poll or claim, in milliseconds. */
 const serverExpiryMs = 120_000;
 
 /** The state of one server's scan of one queue. Times are from `performance.now()`. */
@@ -70,10 +67,12 @@ interface Timing {
 const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
- * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs
- * that become visible later at earlier positions. Three mechanisms find such jobs: scans from the floor (for
- * transactions that committed out of order), gaps (for long transactions and released jobs), and sweeps from the head
- * of the queue (for everything else; the most expensive).
+ * The scan positions of this process's servers. A claim starts just after the last claimed job, so it can miss jobs
+ * that become visible later at earlier positions. Three mechanisms find such jobs:
+ *
+ * - scans from the floor, for transactions that committed out of order
+ * - gaps, for long transactions and released jobs
+ * - sweeps from the head of the queue, for everything else; they are the most expensive
  */
 export class ReadyScans {
   readonly #database: Database;
@@ -97,10 +96,7 @@ export class ReadyScans {
     return this.#horizon.place;
   }
 
-  /**
-   * Returns a server's scan of a queue, for a claim. Waits for the database only in the first call for this server and
-   * queue.
-   */
+  /** Returns a server's scan of a queue, for a claim. Waits for the database only if the scan is new. */
   async of(serverId: string, queueId: number): Promise<ReadyScan> {
     const nowMs = performance.now();
     let scan = this.#scans.get(keyOf(serverId, queueId));
@@ -109,8 +105,7 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      // Deferred, so that the claim is sent first. Errors are ignored, because the claim itself encounters and reports
-      // them.
+      // Deferred, so that the claim is sent first. Errors are ignored, because the claim reports them.
       setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
@@ -120,8 +115,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns the ids of the queues that may have jobs for a server, using one statement for all queues. Also starts the
-   * sweeps that are due. Queues from which the server does not claim are swept less often.
+   * Returns the ids of the queues that might have jobs for a server, using one statement for all queues. Also starts
+   * the sweeps that are due. Queues from which the server does not claim are swept less often.
    *
    * @throws {ServerLostError} if the server is not registered
    */
@@ -166,24 +161,24 @@ export class ReadyScans {
   }
 
   /**
-   * Returns where the next scan starts: at the floor if enough time has passed since the last scan from the floor,
-   * otherwise at the hint.
+   * Returns where the next scan starts. This is the floor if enough time has passed since the last scan from there,
+   * otherwise the hint.
    */
   startOf({ floor }: ReadyScan): ScanStart {
     return isDue(floor, floorEveryMs, floorFactor, performance.now()) ? 'floor' : 'hint';
   }
 
   /**
-   * Returns whether a claim that found nothing from the hint may retry from the floor. After a slow scan from the floor,
-   * retries wait for a multiple of its duration, which limits the time spent on such scans.
+   * Returns whether a claim that found nothing from the hint can retry from the floor. After a slow scan from the
+   * floor, retries must wait longer. This limits the time spent on such scans.
    */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());
   }
 
   /**
-   * Notifies servers that jobs of a queue are ready again. These jobs have kept their old positions. Therefore, first
-   * reads the new gaps, so that scans return to these positions.
+   * Notifies servers that jobs of a queue are ready again. These jobs have kept their old positions. Reads the new gaps
+   * first, so that scans return to these positions.
    */
   async notifyReleased(queueId: number): Promise<void> {
     await this.refresh();
@@ -222,8 +217,8 @@ export class ReadyScans {
   }
 
   /**
-   * Reads the scan state and updates the horizon and the cursors. If the last read is too long ago, all scans start
-   * over. Resolves to the rows and to the ids of the queues that have new gaps or priorities.
+   * Reads the scan state, and updates the horizon and the cursors. If the last read was too long ago, all scans start
+   * over. Resolves to the rows, and to the ids of the queues with new gaps or priorities.
    *
    * @param more additional parameters of the statement
    */
@@ -275,8 +270,8 @@ export class ReadyScans {
   }
 
   /**
-   * Searches queues from the head for ready jobs that the cursors have passed, and adds their places to the cursors as
-   * gaps. Runs alongside claims. Errors are ignored, because the next sweep makes up for a failed one.
+   * Searches queues from the head for ready jobs that the cursors have passed. Adds the places of these jobs to the
+   * cursors as gaps. Runs alongside claims. Ignores errors, because a later sweep finds the same jobs.
    */
   #sweep(serverId: string, scans: readonly ReadyScan[]): void {
     const startedMs = performance.now();
@@ -295,7 +290,7 @@ export class ReadyScans {
       });
   }
 
-  /** Notifies the servers of this process that a queue has jobs at positions that their scans may have passed. */
+  /** Notifies the servers of this process that a queue has jobs at positions that scans might have passed. */
   #notifyLocally(queueId: number): void {
     this.#queues.nameOf(queueId).then(
       (queue) => this.#notifier.notifyLocally(queue),
@@ -306,7 +301,7 @@ export class ReadyScans {
 
 const keyOf = (serverId: string, queueId: number): string => `${serverId} ${queueId}`;
 
-/** Adds gaps to the cursor for the jobs in `rows` that the scan has passed. Returns whether there were any. */
+/** Adds gaps to the cursor for the jobs in `rows` that the scan has passed. Returns whether there were such jobs. */
 function addMissed({ cursor, queueId }: ReadyScan, rows: readonly ReadyPlaceRow[]): boolean {
   const missed = rows
     .filter((row) => row.queue_id === queueId)

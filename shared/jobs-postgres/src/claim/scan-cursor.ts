@@ -1,14 +1,11 @@
-/**
- * A range of sequence numbers of jobs with the same priority in one queue: from `after` (exclusive) to `upTo`
- * (inclusive).
- */
+/** A range of sequence numbers within one queue and priority. `after` is exclusive, `upTo` is inclusive. */
 export interface ScanRange {
   readonly priority: number;
   readonly after: bigint;
   readonly upTo: bigint;
 }
 
-/** A job's place in the order of its queue. */
+/** A job's position in its queue. */
 export interface Place {
   readonly priority: number;
   readonly seq: bigint;
@@ -16,25 +13,23 @@ export interface Place {
 
 /** The result of scanning ranges for a claim. */
 export interface ScanResult {
-  /** The places of the claimed jobs, in scan order. Must include at least the last one of each priority. */
+  /** Positions of the claimed jobs in scan order. Must include at least the last one of each priority. */
   readonly claimed: readonly Place[];
   /** Whether every range was scanned to its end. */
   readonly exhausted: boolean;
 }
 
 /**
- * Where a scan starts. `hint`: just after the last claimed job, which is cheapest. `floor`: at the commit horizon of
- * the last scan from the floor, or earlier. A scan from the floor also finds jobs of transactions that committed out of
- * order.
+ * Where a scan starts. `hint`: after the jobs that earlier scans found; this is the cheapest. `floor`: at an earlier
+ * position, so that the scan also finds jobs whose transactions committed out of order.
  */
 export type ScanStart = 'hint' | 'floor';
 
 const lastSeq = 2n ** 63n - 1n;
 
 /**
- * One server's position in one queue. Claims start there instead of at the head, so they do not have to skip the dead
- * index entries of finished jobs. Such entries pile up while a long transaction elsewhere keeps them from being
- * vacuumed.
+ * One server's position in one queue. Claims start there instead of at the head, because the head can have many dead
+ * index entries of finished jobs. Vacuum cannot remove these entries while a long transaction is open.
  */
 export class ScanCursor {
   readonly #hints = new Map<number, bigint>();
@@ -57,23 +52,20 @@ export class ScanCursor {
     return this.#hints.size > known;
   }
 
-  /** Adds a range to scan again, because jobs there became ready or visible after the cursor had passed it. */
+  /** Adds a range to scan again, because jobs became ready or visible behind the cursor. */
   addGap(gap: ScanRange): void {
     this.learn([gap.priority]);
     if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // not passed yet, so scans get there anyway
     this.#gaps.push(gap);
   }
 
-  /**
-   * Returns whether the cursor has passed this place. Also true if the priority is unknown, because no scan would cover
-   * the place.
-   */
+  /** Returns whether the cursor has passed this place. Also true for an unknown priority, because no scan covers it. */
   hasPassed({ priority, seq }: Place): boolean {
     const hint = this.#hints.get(priority);
     return hint === undefined || seq <= hint;
   }
 
-  /** Returns the ranges to scan, including gaps, in the order in which their jobs run. */
+  /** Returns the ranges to scan, gaps included, in queue order. */
   ranges(start: ScanStart): ScanRange[] {
     const positions = start === 'hint' ? this.#hints : this.#floors;
     const open = [...positions].map(([priority, after]) => ({ priority, after, upTo: lastSeq }));
@@ -87,8 +79,8 @@ export class ScanCursor {
    * Moves the cursor according to the result of a scan, and removes the gaps that were scanned.
    *
    * @param visible the sequence number up to which all jobs were visible when the scan began
-   * @param ranges the scanned ranges; by default, all current ranges. Required if gaps or priorities may have been
-   *   added during the scan, because these have not been scanned
+   * @param ranges the scanned ranges; all current ranges by default. Must be given if gaps or priorities might have
+   *   been added during the scan
    */
   advance(
     start: ScanStart,
@@ -100,7 +92,7 @@ export class ScanCursor {
     const priorities = new Set(ranges.map(({ priority }) => priority));
     for (const { priority, seq } of claimed) raise(this.#hints, priority, seq);
     const last = exhausted ? undefined : claimed.at(-1);
-    if (!exhausted && last === undefined) return; // an incomplete scan that claimed nothing proves nothing
+    if (!exhausted && last === undefined) return; // it is unknown which ranges were scanned
     const isScanned = (gap: ScanRange): boolean =>
       last === undefined ||
       gap.priority < last.priority ||

@@ -5,8 +5,8 @@ import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
 /**
- * The kinds of jobs that a statement can finish. `plain`: jobs without metadata (no batch, keys, tags, …) that no other
- * job depends on, so their state changes never need an outbox entry. `any`: all jobs.
+ * The jobs that a statement can finish. `plain`: only jobs without metadata (batch, keys, tags, dependents, …).
+ * Finishing these jobs needs no outbox entries. `any`: all jobs.
  */
 export type JobKind = 'plain' | 'any';
 
@@ -17,9 +17,8 @@ export type JobKind = 'plain' | 'any';
 export type Finisher = Readonly<Record<JobKind, Statement>>;
 
 /**
- * Returns a CTE that deletes finished jobs from `longshore.job`. $1 queue, $2 ids, $3 server, $4 attempts: one server's
- * claims, as parallel arrays. A claim that is no longer valid matches no row, so nothing is written for it, and the
- * statement's result does not include it.
+ * $1 queue, $2 ids, $3 server, $4 attempts. Returns a CTE that deletes these jobs from `longshore.job`. Skips jobs that
+ * now have another server or attempt.
  */
 const removed = (kind: JobKind, columns: string, values: string): string => `
     removed as (
@@ -50,8 +49,8 @@ const finisher = (name: string, text: (kind: JobKind) => string): Finisher => ({
 });
 
 /**
- * $5 results. Moves jobs to `done`. Returns only the number of jobs, because returning thousands of ids per second is
- * expensive.
+ * $5 results, or null if there are none. Moves jobs to `done`. Returns only the number of jobs, because returning
+ * thousands of ids per second is expensive.
  */
 export const finishDone = finisher(
   'done',
@@ -106,7 +105,7 @@ export const finishSnooze = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors, $6 delays in ms. Schedules another attempt of jobs that have failed. */
+/** $5 errors, $6 delays in ms. Schedules another attempt of failed jobs. */
 export const finishRetry = finisher(
   'retry',
   (kind) => `with ${removed(kind, 'error, delay', '$5::jsonb[], $6::float8[]')},
@@ -132,9 +131,8 @@ export const lockClaim = unprepared(
 );
 
 /**
- * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempts have already been recorded: either the job ended
- * with this attempt, or this attempt failed and a retry is scheduled. This happens if a write is repeated because the
- * response to it was lost.
+ * $1 ids, $2 servers, $3 attempts. Returns the claims that already have a recorded outcome: the job has ended, or a
+ * retry is scheduled. Needed because a write is repeated if its response is lost.
  */
 export const alreadyFinished = prepared(
   'longshore-already-finished',

@@ -30,8 +30,8 @@ import {
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
 /**
- * Returns the results; `null` if no job has a result. This is the usual case, and a single `null` saves sending and
- * parsing a list of nulls.
+ * Returns the results, or `null` if no job has a result. This case is common, and a single `null` is cheaper to send
+ * and parse than a list of nulls.
  */
 const results: Column = (outcomes) => {
   const values = outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
@@ -42,7 +42,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** The statements for each kind of outcome, and their parameters after the queue and the claims. */
+/** For each kind of outcome: the statements, and the parameters that follow the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },
@@ -51,10 +51,7 @@ const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readon
   snooze: { statements: finishSnooze, columns: [delays] },
 };
 
-/**
- * Records the outcomes of jobs. Uses one statement per server, queue and kind of outcome, and separate statements for
- * jobs with metadata.
- */
+/** Records job outcomes in groups with the same server, queue and kind of outcome. */
 export class PostgresCompletions {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -89,8 +86,8 @@ export class PostgresCompletions {
     const queueId = await this.#queues.idOf(claim.queue);
     const afterwards: (() => void)[] = [];
     const afterCommit = (act: () => void): void => void afterwards.push(act);
-    // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot
-    // be rolled back. The attempt then fails.
+    // Not repeated after a deadlock or serialization failure, because the handler's work can have effects that cannot
+    // be rolled back.
     const kind = await this.#database.transactionOnce(
       async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
@@ -123,8 +120,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Records the outcomes together. If their data causes an error, halves the group until the faulty outcomes are found,
-   * and marks the jobs with these outcomes as failed. Returns the claims that are no longer valid.
+   * Records a group of outcomes. After a data error, tries each half of the group separately, and marks the faulty jobs
+   * as failed. Returns the claims without a recorded outcome.
    */
   async #finishBisecting(group: readonly Completion[]): Promise<Claim[]> {
     try {
@@ -141,7 +138,7 @@ export class PostgresCompletions {
 
   /**
    * Marks a job as failed because its outcome cannot be stored. If the failure cannot be stored either, sets the job
-   * aside. Returns the claim if the job was set aside or the claim is no longer valid.
+   * aside. Returns the claim if no outcome was recorded.
    */
   async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
     const { message } = toJobError(error);
@@ -162,7 +159,7 @@ export class PostgresCompletions {
   }
 
   /**
-   * Records the outcomes of a group of jobs. Returns the claims that are no longer valid.
+   * Records a group of outcomes. Returns the claims without a recorded outcome.
    *
    * @param group completions with the same queue, server and kind of outcome, either all with metadata or all without
    */
@@ -170,8 +167,7 @@ export class PostgresCompletions {
     if (group[0]?.hasMeta === true) return this.#write(group, 'any');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // Also tries the statement for `any`. Either these claims are stale, or the jobs have been given metadata in the
-    // meantime, because other jobs now depend on them.
+    // These claims are stale, or the jobs have gained metadata since they were claimed.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'any',
@@ -197,8 +193,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Returns the claims whose attempts have not been recorded as ended or failed. If the response to a write is lost,
-   * the write is repeated. The second write finds no jobs, although the first one succeeded.
+   * Returns the claims without a recorded outcome. A write is repeated if its response is lost. The second write then
+   * finds no jobs, although the first one succeeded.
    */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];
@@ -218,13 +214,13 @@ function groupByStatement(completions: readonly Completion[]): Map<string, Compl
   return groups;
 }
 
-/** Returns the parameters that identify one server's claims: ids, the server, attempts. */
+/** Returns parameters $2 to $4 of the finishing statements: ids, server and attempts. */
 function claimParameters(claims: readonly Claim[]): unknown[] {
   const [ids, , attempts] = claimArrays(claims);
   return [ids, claims[0]?.serverId, attempts];
 }
 
-/** Returns the value to store for a result. The JSON value `null`, which most jobs return, is stored as SQL null. */
+/** Returns the value to store for a result. The JSON value `null` is stored as SQL null. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
 }

@@ -9,8 +9,8 @@ export interface ApplicationDatabase {
   /** The pool for writes: `pool` from the options if given, otherwise a new one that connects on first use. */
   readonly pool: pg.Pool;
   /**
-   * A separate pool for users' reads, so that these cannot use up the connections for writes. Each statement is limited
-   * to `readTimeoutMs`, except behind a transaction pooler. Connects on first use.
+   * A separate pool for reads, so that they cannot exhaust the connections for writes. Connects on first use.
+   * `readTimeoutMs` limits each statement, except behind a transaction pooler.
    */
   readonly reads: pg.Pool;
   /** Brings the application's schema up to date. Safe to call from many processes at once. */
@@ -18,10 +18,7 @@ export interface ApplicationDatabase {
   close(): Promise<void>;
 }
 
-/**
- * Creates the connection pools for an application's resources and handlers. If the options contain the application's
- * own `pool`, `close` leaves that pool open.
- */
+/** Creates the connection pools for an application's own tables. `close` leaves a pool from the options open. */
 export function createApplicationDatabase(options: PostgresOptions): ApplicationDatabase {
   const resolved = databaseOptions(options);
   const pool = options.pool ?? createPool({ ...connectionConfig(resolved), max: resolved.poolSize });

@@ -1,7 +1,4 @@
-/**
- * Groups items by queue, because each statement works on a single queue. Preserves the order of the items within each
- * group.
- */
+/** Groups items by queue. Preserves the order of the items within each group. */
 export function byQueue<Item extends { readonly queue: string }>(items: Iterable<Item>): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

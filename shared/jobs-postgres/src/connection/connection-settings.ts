@@ -23,8 +23,8 @@ const settingNames = [
  * Returns the settings for connecting to a URL.
  *
  * @param option name of the option that contains the URL, for error messages
- * @throws {RangeError} if `url` is not the URL of a Postgres database, or has SSL parameters although `ssl` is set.
- *   Messages contain no part of the URL, because a URL can include a password
+ * @throws {RangeError} if `url` is not a Postgres URL, or if both `url` and `ssl` contain TLS settings. Messages
+ *   contain no part of the URL, because URLs can include passwords
  */
 export function settingsOfUrl(
   option: string,
@@ -37,13 +37,13 @@ export function settingsOfUrl(
       `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
   }
-  // Rejects the combination, because the driver would silently ignore the option `ssl`.
+  // With both, the driver would silently ignore the option `ssl`.
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
   return { connectionString: url, ...(ssl !== undefined && { ssl }) };
 }
 
-/** Returns the settings that a pool connects with, so that additional connections can use them too. */
+/** Returns a pool's connection settings, for opening connections outside the pool. */
 export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
   // Read by name instead of spread, because the pool makes the password and the TLS key non-enumerable.
   const settings = Object.fromEntries(
@@ -56,8 +56,7 @@ export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
 }
 
 /**
- * Checks that `pool` is an open `Pool` of the package pg, and that it has no options that the storage cannot work with.
- * Returns the pool.
+ * Checks that `pool` is an open `Pool` of the package pg without `query_timeout` and `binary`. Returns the pool.
  *
  * @throws {RangeError} if the pool is not usable
  */

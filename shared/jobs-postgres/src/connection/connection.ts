@@ -3,23 +3,18 @@ import type { Schema } from './schema.js';
 import type { Statement } from './statement.js';
 import { storedTypes } from './stored-value.js';
 
-/** A statement, optionally with its parameters. */
 type Query = Statement & { readonly values?: unknown[] };
 
-/** Properties that affect how statements are sent on a connection. */
 interface ConnectionTraits {
   /** Whether the connection belongs to the application's pool; that pool has its own type parsers. */
   readonly isShared: boolean;
-  /**
-   * Whether a pooler can run each transaction on a different connection. Statements are then not prepared, because the
-   * next connection would not have them.
-   */
+  /** Whether a pooler can run each transaction on a different connection. If so, statements are not prepared. */
   readonly isPooled: boolean;
 }
 
 /** A connection borrowed for one transaction or session. Rewrites the storage's statements for the store's schema. */
 export class Connection {
-  /** The driver's client. Runs SQL unchanged; used for the statements of handlers and callers. */
+  /** The driver's client, for statements of handlers and callers. Runs SQL unchanged. */
   readonly client: pg.ClientBase;
   /** Whether the connection belongs to the application's pool; that pool has its own type parsers. */
   readonly isShared: boolean;

@@ -9,20 +9,17 @@ export const selectClock = prepared(
 );
 
 /**
- * Maximum age, in milliseconds, of the reading that {@link DatabaseClock.fresh} extrapolates from. The clock is also
- * read again if a time reported by Postgres is more than this far behind the expected time.
+ * Maximum age of a clock reading, in milliseconds. The clock is also read again if a reported time lags further behind
+ * the expected time.
  */
 const freshForMs = 60_000;
 
-/**
- * The clock is read again if a time reported by Postgres is more than this many milliseconds ahead of the expected
- * time.
- */
+/** How far a reported time can be ahead of the expected time before the clock is read again, in milliseconds. */
 const maxAheadMs = 1_000;
 
 /**
- * The database's clock; all stored times are measured by this clock. It is read occasionally and extrapolated with this
- * process's monotonic clock, because the machine's wall clock can be off by a year, or jump.
+ * The database's clock. Between readings, the time is extrapolated with this process's monotonic clock, because the
+ * machine's wall clock can be wrong or jump.
  */
 export class DatabaseClock implements Clock {
   readonly #database: Database;
@@ -35,7 +32,7 @@ export class DatabaseClock implements Clock {
     this.#database = database;
   }
 
-  /** Returns the extrapolated time in milliseconds since 1970 or, before the first reading, the machine's time. */
+  /** Returns the time in milliseconds since 1970. Before the first reading, this is the machine's time. */
   now(): number {
     return this.#offsetMs === undefined ? Date.now() : Math.floor(performance.now() + this.#offsetMs);
   }
@@ -55,10 +52,7 @@ export class DatabaseClock implements Clock {
     return this.#reading;
   }
 
-  /**
-   * Compares a time that Postgres has just reported with the expected one, and reads the clock again if the reported
-   * time is more than a second ahead or a minute behind.
-   */
+  /** Reads the clock again if a time just reported by Postgres is more than a second ahead or a minute behind. */
   observe(time: Date): void {
     const ahead = time.getTime() - this.now();
     // A failed reading is ignored, because the next call tries again.

@@ -23,7 +23,7 @@ import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 import { distributedForm, prepared, type Statement } from './statement.js';
 
-/** $1 queue ids, locked by ascending id to avoid deadlocks. Excludes other callers of this statement until commit. */
+/** $1 queue ids. Locks the queues until the transaction ends, in ascending order to avoid deadlocks. */
 export const lockQueues = prepared(
   'longshore-lock-queues',
   `
@@ -32,8 +32,9 @@ export const lockQueues = prepared(
 );
 
 /**
- * The kind of connection pooler. With `transaction`, each transaction can run on a different connection, as with
- * pgbouncer in transaction mode, so prepared statements, settings and LISTEN do not outlive a transaction.
+ * The kind of connection pooler. `transaction`: each transaction can run on a different connection, as with pgbouncer
+ * in transaction mode. Session state such as prepared statements, settings and LISTEN is then lost between
+ * transactions.
  */
 export type Pooler = 'none' | 'transaction';
 
@@ -54,13 +55,11 @@ export interface DatabaseOptions {
   readonly disableGlobalLocks: boolean;
   /** Maximum duration of an ordinary statement, in milliseconds. */
   readonly statementTimeoutMs: number;
-  /** Maximum time that a handler's transaction may be idle between statements, in milliseconds. */
+  /** Maximum time that a handler's transaction can be idle between statements, in milliseconds. */
   readonly transactionIdleTimeoutMs: number;
   /** Name of the connections, as shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** The pooler between this process and Postgres. */
   readonly pooler: Pooler;
-  /** Whether the store's tables are spread over several nodes. */
   readonly distribution: Distribution;
   /** Connection settings that bypass the pooler, for work that needs a session. */
   readonly direct: ConnectionSettings;
@@ -82,13 +81,19 @@ const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
 
 const maxRepeats = 5;
 
-/** Maximum age of a connection, in seconds. Limited, because its memory fills up with prepared statements. */
+/**
+ * Maximum age of a connection, in seconds. Limited because prepared statements accumulate in the connection's memory.
+ */
 const maxLifetimeSeconds = 6 * 3_600;
 
-/** How long an unused connection stays open, in milliseconds. Reopening takes longer than most statements. */
+/**
+ * How long an unused connection stays open, in milliseconds. Opening a connection takes longer than most statements.
+ */
 const idleTimeoutMillis = 30_000;
 
-/** Error listener for the application's pool. Without it, losing an idle connection would end the process. */
+/**
+ * Error listener for the application's pool. Without a listener, the loss of an idle connection would end the process.
+ */
 const ignore = (): void => undefined;
 
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
@@ -98,7 +103,7 @@ export class Database {
   /** SQL that makes a transaction commit on all nodes of a cluster or on none; empty without Citus. */
   readonly #twoPhaseCommit: string;
   readonly #keptOpen: number;
-  /** Whether each transaction applies the settings, because a pooler or the application owns the connection. */
+  /** Whether each transaction applies the session settings. True behind a pooler and for the application's pool. */
   readonly #setsSettings: boolean;
   readonly options: DatabaseOptions;
   readonly schema: Schema;
@@ -106,8 +111,8 @@ export class Database {
   /**
    * Uses the application's pool if the options contain one; otherwise creates a pool that connects on first use.
    *
-   * @param usualPlans planner settings; on a Citus cluster, {@link coordinatorPlans} replaces them
-   * @param keptOpen number of connections that stay open no matter how long they are idle
+   * @param usualPlans planner settings; replaced by {@link coordinatorPlans} on a Citus cluster
+   * @param keptOpen number of connections that stay open while idle, at most `poolSize`
    */
   constructor(options: DatabaseOptions, usualPlans: Settings = indexPlans, keptOpen = 0) {
     const plans = options.distribution === 'citus' ? coordinatorPlans : usualPlans;
@@ -146,9 +151,8 @@ export class Database {
   }
 
   /**
-   * Runs two statements, each in a separate transaction. Resolves with the rows of `first` as soon as it has committed;
-   * ignores a failure of `second`. Sends both at once, unless each transaction must apply the settings. In that case,
-   * `second` runs only after `first` has succeeded.
+   * Runs two statements, each in a separate transaction. Resolves with the rows of `first`, and ignores a failure of
+   * `second`. Sends both at once if possible, to save a round trip.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
@@ -193,10 +197,9 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction. Repeats it after a serialization failure, a deadlock or the loss of prepared
-   * statements, so side effects of `work` must tolerate repetition. With Postgres 17 or newer, the transaction can last
-   * at most `statementTimeoutMs`. There is no such limit if `settings` has an `application_name`: the transaction then
-   * lasts as long as a job's handler.
+   * Runs `work` in a transaction. Repeats `work` after a serialization failure, a deadlock or the loss of prepared
+   * statements, so its side effects must tolerate repetition. With Postgres 17 or newer, `statementTimeoutMs` limits
+   * the duration of the transaction. A transaction with an `application_name` in `settings` has no such limit.
    *
    * @param settings Postgres settings for the duration of the transaction
    */
@@ -205,10 +208,9 @@ export class Database {
   }
 
   /**
-   * Like {@link transaction}, but runs `work` only once, for work that must not be repeated or that the caller repeats.
+   * Like {@link transaction}, but never repeats `work`.
    *
-   * @param signal when aborted, ends the transaction immediately. The promise then rejects with the signal's reason,
-   *   after waiting up to a second for Postgres to release the transaction's locks
+   * @param signal ends the transaction when aborted; the promise then rejects with the signal's reason
    */
   async transactionOnce<Result>(
     work: (client: Connection) => Promise<Result>,
@@ -230,7 +232,7 @@ export class Database {
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // Discards the connection if it cannot roll back, or if prepared statements that the driver relies on are gone.
+      // Discards the connection if the rollback failed, or if the driver's prepared statements are gone.
       const broken = await client.query('rollback').then(
         () => codeOf(error) === discarded,
         () => true,
@@ -242,8 +244,8 @@ export class Database {
 
   /** Begins a transaction. If `withPid`, returns the process id of the backend; otherwise `undefined`. */
   async #begun(client: pg.PoolClient, settings: Settings, withPid: boolean): Promise<number | undefined> {
-    // A transaction named after a server has no limit, because it lasts as long as a job's handler. It is terminated if
-    // the server dies.
+    // The duration of transactions with an application name is not limited, because they include transactions of
+    // handlers.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = withPid ? 'select pg_backend_pid() as pid' : '';
     const statements = [this.#begin, localSettings(settings), bound, this.#twoPhaseCommit, process];
@@ -264,7 +266,7 @@ export class Database {
     return result;
   }
 
-  /** Opens the connections that stay open even while they are idle. */
+  /** Opens the connections that stay open while idle. */
   async connect(): Promise<void> {
     await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
@@ -384,7 +386,7 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
   return {
     ...connection,
     application_name: options.applicationName,
-    // Left out behind a pooler: it opens the connections to Postgres itself and rejects or ignores these options.
+    // Left out behind a pooler, because poolers reject or ignore these options.
     ...(options.pooler === 'none' && {
       options: `${given} ${startupOptions({ ...plans, ...sessionSettings(options) })}`.trim(),
     }),

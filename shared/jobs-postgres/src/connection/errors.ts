@@ -9,8 +9,8 @@ import type { Schema } from './schema.js';
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
- * SQLSTATE classes of errors that are caused by specific data: a value that is out of range, not JSON, too large,
- * rejected by a constraint or trigger, or on an unreadable page. The same statement can succeed with other data.
+ * SQLSTATE classes of errors caused by specific data, such as a value that is out of range or violates a constraint.
+ * The same statement can succeed with other data.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
@@ -44,11 +44,10 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
 ];
 
 /**
- * Converts a transient failure, or an error about missing tables of the job storage, to a
- * {@link StorageUnavailableError}. Returns any other error unchanged.
+ * Converts a transient failure, or an error about missing tables of the job storage, to a {@link
+ * StorageUnavailableError}. Returns any other error unchanged.
  *
- * @param end the reason that Postgres gave for closing the connection, if known; the driver's own error only reports
- *   that the connection is closed
+ * @param end the error with which Postgres closed the connection, if known; replaces `error` as the cause
  */
 export function translate(error: unknown, schema: Schema, end?: Error): unknown {
   if (error instanceof StorageUnavailableError || !(isNotOpened(error, schema) || isTransient(error)))
@@ -61,9 +60,8 @@ export function translate(error: unknown, schema: Schema, end?: Error): unknown 
 }
 
 /**
- * Returns whether an error was caused by the data, rather than by the state of the database or the connection. If the
- * error has a SQLSTATE, the SQLSTATE decides. Any other error, such as one thrown by this process's code, counts as
- * caused by the data unless it is transient.
+ * Returns whether an error was caused by the data, rather than by the state of the database or the connection. The
+ * SQLSTATE decides, if there is one. An error without a SQLSTATE counts as caused by the data unless it is transient.
  */
 export function isOfData(error: unknown): boolean {
   if (error instanceof StorageUnavailableError || isTransient(error)) return false;
@@ -72,8 +70,8 @@ export function isOfData(error: unknown): boolean {
 }
 
 /**
- * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a timeout while connecting
- * with the same message, so the explanation names both.
+ * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a connection timeout with the
+ * same message, so the explanation names both.
  */
 function unreached(cause: unknown, code: string): string {
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
@@ -87,15 +85,15 @@ function unreached(cause: unknown, code: string): string {
   return code === '' ? 'Postgres cannot be reached' : `Postgres cannot be reached (${code})`;
 }
 
-/** Returns whether an error, or its cause, is a `lock_timeout` (55P03). */
+/** Returns whether an error is a `lock_timeout` (55P03) or was caused by one. */
 export function isLockTimeout(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return codeOf(cause ?? error) === '55P03';
 }
 
 /**
- * Returns whether an error reports that a relation or schema of the job storage does not exist. Errors about
- * partitions, whose names end with a date, do not count, because partitions are dropped when their retention ends.
+ * Returns whether an error reports that a relation or schema of the job storage does not exist. Ignores partitions
+ * (their names contain digits), because they are dropped when their retention ends.
  */
 function isNotOpened(error: unknown, schema: Schema): boolean {
   return (
@@ -108,11 +106,11 @@ function isNotOpened(error: unknown, schema: Schema): boolean {
 /** Returns whether an error comes from the network, the driver's timeouts or the state of the server. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
-  // Postgres reports a malformed request as 08P01; pgbouncer uses the same code for all of its own errors, all of them
+  // Postgres reports a malformed request as 08P01. pgbouncer uses the same code for its own errors, which are all
   // fatal.
   if (code === '08P01') return (error as pg.DatabaseError).severity === 'FATAL';
   if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
-  // Without a SQLSTATE, network errors have another code. The driver's connection errors and timeouts have no code and
-  // are recognized by their message.
+  // Network errors have a code that is not a SQLSTATE. The driver's connection errors and timeouts have no code, so
+  // their messages identify them.
   return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
 }

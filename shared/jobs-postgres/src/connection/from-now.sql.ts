@@ -1,8 +1,8 @@
 import { bounds } from '@longshore/jobs/storage';
 
 /**
- * Returns an SQL expression for the time at which a job scheduled for `time` is due. A time in the past is replaced
- * with the current time, because the cursor of the scan for due jobs may already have passed it.
+ * Returns an SQL expression for the time at which a job scheduled for `time` is due. A past time becomes the current
+ * time, because the cursor of the scan for due jobs might already have passed it.
  */
 export function dueFrom(time: string): string {
   return `greatest(${time}, now())`;

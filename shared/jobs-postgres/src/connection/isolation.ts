@@ -2,8 +2,8 @@ import type { Connection } from './connection.js';
 import { isOfData } from './database.js';
 
 /**
- * Processes many items, in one of two ways: {@link allOrNothing} processes all of the items or none; {@link bisecting}
- * sets aside items whose data causes an error, and processes the others.
+ * Processes many items. With {@link allOrNothing}, an error makes all of them fail. {@link bisecting} sets aside the
+ * items whose data causes an error, and processes the others.
  */
 export type Isolate = <Item, Result>(
   items: readonly Item[],
@@ -15,8 +15,8 @@ export type Isolate = <Item, Result>(
 export const allOrNothing: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**
- * Returns an `Isolate` that works with savepoints in an open transaction. If data makes `work` fail, tries each half of
- * the items separately, until the faulty items have been found and set aside. Rethrows other errors.
+ * Returns an `Isolate` that uses savepoints in an open transaction. If data makes `work` fail, tries each half of the
+ * items separately, and sets aside the faulty items. Rethrows other errors.
  */
 export function bisecting(client: Connection): Isolate {
   const isolate: Isolate = async (items, work, setAside) => {

@@ -10,20 +10,17 @@ import { defaultSchema, Schema } from './schema.js';
 export interface Migrations {
   /** Directory of migration files in the format of node-pg-migrate. */
   readonly directory: URL;
-  /**
-   * Name of the schema. A schema that does not exist is created; this requires permission to create schemas. The table
-   * `migration` in the schema lists the migrations that have been applied.
-   */
+  /** Name of the schema. Created if it does not exist. Its table `migration` lists the applied migrations. */
   readonly schema: string;
 }
 
-/** Migrations whose files can be given as SQL texts instead of a directory. */
+/** Like {@link Migrations}, but the files can also be given as SQL texts. */
 interface AnyMigrations {
   readonly directory: MigrationFiles;
   readonly schema: string;
 }
 
-/** Returns the migrations of the storage's tables, rewritten for the given schema. */
+/** Returns the migrations of the job store's tables, rewritten for the given schema. */
 export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
   const { name } = schema;
   if (name === defaultSchema) return { directory: jobStoreFiles, schema: name };
@@ -39,8 +36,8 @@ const maxAttempts = 60;
 const betweenAttemptsMs = 1_000;
 
 /**
- * Brings a schema up to date. Safe to call from many processes at once: they wait for one another on node-pg-migrate's
- * advisory lock, and all but the first find nothing left to do. Applies all files or none.
+ * Brings a schema up to date in one transaction. Concurrent calls wait for one another on node-pg-migrate's advisory
+ * lock.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached, or if tables are still locked after the last
  *   attempt
@@ -77,7 +74,7 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: A
 }
 
 /**
- * Thrown if a migration failed because of its content. Nothing was changed, because all migrations run in one
+ * Thrown if a migration fails because of its content. Nothing has changed then, because all migrations run in one
  * transaction.
  */
 class MigrationError extends Error {
@@ -90,10 +87,7 @@ class MigrationError extends Error {
   }
 }
 
-/**
- * Runs migrations, and retries them after a deadlock or while they cannot lock tables that are in use. Each attempt
- * gives up quickly, because other statements queue up behind a migration that waits for a lock.
- */
+/** Runs migrations, and retries them after a deadlock or a lock timeout. */
 async function retrying(run: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -118,8 +112,8 @@ async function schemaExists(client: pg.Client, schema: string): Promise<boolean>
 }
 
 /**
- * Calls `work` with a new connection, and closes the connection afterwards. If the connection breaks between two
- * statements, the `error` listener keeps the process from ending; the next statement then fails.
+ * Calls `work` with a new connection, and closes the connection afterwards. The `error` listener keeps a broken
+ * connection from ending the process.
  */
 async function withClient(
   connection: pg.ClientConfig,

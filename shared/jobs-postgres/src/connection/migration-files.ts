@@ -20,8 +20,8 @@ export async function textsOf(files: MigrationFiles): Promise<Readonly<Record<st
 }
 
 /**
- * Calls `work` with the path of a directory that contains the files. Writes texts to a temporary directory, and deletes
- * this directory afterwards.
+ * Calls `work` with the path of a directory that contains the files. Texts are written to a temporary directory, which
+ * is deleted afterwards.
  */
 export async function withDirectory(
   files: MigrationFiles,

@@ -12,25 +12,24 @@ const preparesTransactions = `select current_setting('max_prepared_transactions'
 
 export interface NotificationListenerOptions {
   readonly database: Database;
-  /** Payload of the pulse: a notification that only serves to check whether notifications arrive. */
+  /** Payload of the pulse, a notification that only tests whether notifications arrive. */
   readonly pulse: string;
   readonly onPayload: (payload: string) => void;
   /** Called when notifications start or stop arriving. */
   readonly onChange: () => void;
   /**
-   * Period without notifications after which a pulse is sent, in milliseconds; 5000 by default. A random delay of up to
-   * this length is added.
+   * How long to wait after a notification before sending a pulse, in milliseconds; 5000 by default. A random delay of
+   * up to this length is added.
    */
   readonly silenceMs?: number;
-  /** How long to wait for the pulse to come back, in milliseconds; 2000 by default. */
+  /** How long to wait for a notification after sending a pulse, in milliseconds; 2000 by default. */
   readonly pulseMs?: number;
 }
 
 /**
- * A connection that listens for notifications and detects when they stop arriving, because a broken network or a pooler
- * can swallow notifications without an error. Each notification received proves that the connection works. The first
- * process that has received nothing for a while sends a pulse to all processes, so even a large fleet sends only about
- * one pulse every five seconds.
+ * A connection that listens for notifications and detects when they stop arriving. A broken network or a pooler can
+ * lose notifications without an error. Therefore, a process that has received nothing for a while sends a pulse to all
+ * processes. Any notification proves that the connection works.
  */
 export class NotificationListener {
   readonly #options: NotificationListenerOptions;
@@ -45,8 +44,8 @@ export class NotificationListener {
   }
 
   /**
-   * Whether all notifications are known to arrive. Always `false` if callers' transactions can be prepared, because
-   * such transactions send no notifications.
+   * Whether notifications are known to arrive. Always `false` if callers' transactions can be prepared, because such
+   * transactions send no notifications.
    */
   get isReceiving(): boolean {
     return this.#isReceiving;
@@ -95,8 +94,8 @@ export class NotificationListener {
   }
 
   /**
-   * Schedules a pulse; the next notification postpones it. The delay is random, so that usually only one process of a
-   * fleet sends a pulse.
+   * Schedules a pulse; the next notification postpones it. The random delay makes it likely that only one process sends
+   * a pulse.
    */
   #sendPulseLater(client: pg.Client): void {
     const { silenceMs = 5_000 } = this.#options;

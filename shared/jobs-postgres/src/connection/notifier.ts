@@ -15,26 +15,24 @@ const sendNotifications = prepared(
 );
 
 /**
- * Payloads other than queue names. They cannot be mistaken for a queue name, because queue names start with a letter or
- * a digit.
+ * Values sent in place of a queue name. Queue names start with a letter or a digit, so they never equal these values.
  */
 const background = '';
 const pulse = '.';
 const onCommit = '*';
 
 /**
- * How long, in milliseconds, servers of this process poll often after a notification that a caller's transaction has
- * sent on commit. Only one transaction per 200 ms sends such a notification. Most of the other transactions commit
- * within this time, and polling finds their jobs.
+ * How long the servers of this process poll frequently after a notification from a caller's transaction, in
+ * milliseconds. Such a notification is sent at most once per 200 ms, so polling must find the jobs of the other
+ * transactions.
  */
 const othersCommitMs = 5_000;
 
 type Listener = (queue: string | null) => void;
 
 /**
- * Notifies servers that there may be work. Notifications are sent after the commit, in a separate transaction, because
- * NOTIFY takes a lock that is global to the database. They are only hints: a server that misses one finds the work when
- * it next polls.
+ * Notifies servers that there might be work. Sends notifications after the commit, in a separate transaction, because
+ * NOTIFY takes a database-wide lock. A server that misses a notification finds the work with its next poll.
  */
 export class Notifier {
   readonly #database: Database;
@@ -54,7 +52,7 @@ export class Notifier {
       database,
       pulse: `${this.#origin} ${pulse}`,
       onPayload: (payload) => this.#receive(payload),
-      // Calls the listeners, because some notifications may have been missed.
+      // Calls the listeners, because some notifications might have been missed.
       onChange: () => this.notifyLocally(null),
     });
   }
@@ -79,9 +77,9 @@ export class Notifier {
   }
 
   /**
-   * Returns a statement that notifies other processes like {@link notify}. To save a round trip, a caller can send it
-   * right behind a statement that makes jobs ready. Returns `null` if a notification was sent less than 10 ms ago or
-   * the notifier is closed; the caller must then call {@link notify} after its commit.
+   * Returns a statement that notifies other processes like {@link notify}. To save a round trip, callers send it
+   * together with a statement that makes jobs ready. Returns `null` if a notification was sent less than 10 ms ago or
+   * the notifier is closed. The caller must then call {@link notify} after the commit.
    */
   takeStatement(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
@@ -127,7 +125,7 @@ export class Notifier {
     const origin = payload.slice(0, this.#origin.length);
     const subject = payload.slice(this.#origin.length + 1);
     if (subject === onCommit) this.#commitsUntil = performance.now() + othersCommitMs;
-    if (subject === pulse || origin === this.#origin) return; // not for listeners, or they have already been notified
+    if (subject === pulse || origin === this.#origin) return; // listeners ignore pulses and already know of the rest
     this.notifyLocally(subject === background || subject === onCommit ? null : subject);
   }
 }

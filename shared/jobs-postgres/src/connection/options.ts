@@ -13,16 +13,16 @@ export interface PostgresOptions {
    */
   url?: string;
   /**
-   * An existing pool of the application, instead of `url` and `poolSize`. The storage uses the pool for writes and
-   * servers, and never closes it. All other connections (see `poolSize`) are opened separately, with the settings of
-   * the pool. Each transaction on the pool also sends the session settings that the storage needs. The heartbeat runs
-   * in the main thread if the pool's settings contain functions, such as a `password` function. A pool with
-   * `query_timeout`, `binary` or native bindings is rejected.
+   * An existing pool of the application, instead of `url`, `ssl` and `poolSize`. The storage uses the pool for writes
+   * and servers, and never closes it. All other connections (see `poolSize`) are opened separately, with the settings
+   * of the pool. Each transaction on the pool also sends the session settings of the storage. The heartbeat runs in the
+   * main thread if the pool's settings contain functions, such as a `password` function. A pool with `query_timeout`,
+   * `binary` or native bindings is rejected.
    */
   pool?: pg.Pool;
   /**
-   * TLS settings for all URLs, in the form that `pg` accepts. By default, the settings in the URL apply
-   * (`?sslmode=verify-full&sslrootcert=…`); this option cannot be combined with a URL that has such parameters.
+   * TLS settings for all URLs, in the form that `pg` accepts. By default, the parameters of the URL apply
+   * (`?sslmode=verify-full&sslrootcert=…`). A URL with such parameters is rejected if this option is set.
    */
   ssl?: boolean | ConnectionOptions;
   /**
@@ -32,10 +32,15 @@ export interface PostgresOptions {
    */
   schema?: string;
   /**
-   * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition, there are
-   * `readPoolSize` connections for reads, two for searches (with `searchUrl`, two more for the replica), two for the
-   * event feed, four for looking up queues and single jobs, one for building indexes, one for notifications and one for
-   * each server's heartbeat.
+   * Maximum number of connections for writes and servers; 1 to 500, 10 by default. The storage opens further
+   * connections:
+   * - `readPoolSize` for reads
+   * - two for searches, and two more if there is a `searchUrl`
+   * - two for the event feed
+   * - four for looking up queues and single jobs
+   * - one for building indexes
+   * - one for notifications
+   * - one for the heartbeats of all servers of this process
    */
   poolSize?: number;
   /**
@@ -44,8 +49,8 @@ export interface PostgresOptions {
    */
   readPoolSize?: number;
   /**
-   * Maximum duration of a read, in milliseconds, after which it fails with a `ReadTimeoutError`; waiting for a
-   * connection takes at most another 5 s. 1 to 3 600 000, 5000 by default.
+   * Maximum duration of a read, in milliseconds; 1 to 3 600 000, 5000 by default. A longer read fails with a
+   * `ReadTimeoutError`. Waiting for a connection takes at most another 5 s.
    */
   readTimeoutMs?: number;
   /**
@@ -56,8 +61,8 @@ export interface PostgresOptions {
   /**
    * With `true`, the default, writers of a queue rely on row locks alone. With `false`, they run one at a time, across
    * all processes with this setting. Writers are clients that enqueue, and servers that claim, complete, renew, release
-   * and promote jobs. `false` is slower and meant for databases that have trouble with concurrent writers. Transactions
-   * of callers and handlers are never serialized, because they could lock a queue indefinitely.
+   * and promote jobs. `false` is slower, and meant for databases that have trouble with concurrent writers.
+   * Transactions of callers and handlers are never serialized, because they could lock a queue indefinitely.
    */
   disableGlobalLocks?: boolean;
   /**
@@ -66,28 +71,27 @@ export interface PostgresOptions {
    */
   commandBatchMaxTimeoutMs?: number;
   /**
-   * Maximum time, in milliseconds, that a handler's `transaction` may be idle between statements while the handler
-   * computes or calls other services; 1000 to 86 400 000, 300 000 by default. An idle transaction keeps rows locked and
-   * prevents vacuuming in the whole database. If it is idle for longer, Postgres ends it, and the attempt fails with a
-   * `StorageUnavailableError` that names this option.
+   * Maximum time that a handler's `transaction` can be idle between statements, in milliseconds; 1000 to 86 400 000,
+   * 300 000 by default. An idle transaction keeps rows locked and prevents vacuuming in the whole database. After this
+   * time, Postgres ends the transaction, and the attempt fails with a `StorageUnavailableError` that names this option.
    */
   transactionIdleTimeoutMs?: number;
   /**
-   * Maximum duration, in milliseconds, of a search (`jobs.list` and `jobs.count` by criteria without an index: names,
-   * arguments, servers), after which it fails with a `ReadTimeoutError`; 1 to 3 600 000, 10 000 by default. Searches
-   * have two separate connections.
+   * Maximum duration of a search, in milliseconds; 1 to 3 600 000, 10 000 by default. A longer search fails with a
+   * `ReadTimeoutError`. Searches are `jobs.list` and `jobs.count` by criteria without an index: names, arguments,
+   * servers. They have two separate connections.
    */
   searchTimeoutMs?: number;
   /**
-   * URL of a read replica for the searches described at `searchTimeoutMs`; `url` by default. Their results lag behind
-   * by the replica's delay. If the replica cannot be reached, only these searches fail, with a
-   * `StorageUnavailableError`. Everything else uses `url`, including searches that select the jobs for an action.
+   * URL of a read replica for the searches described at `searchTimeoutMs`; `url` by default. Results lag behind by the
+   * replica's delay. If the replica cannot be reached, only these searches fail, with a `StorageUnavailableError`.
+   * Everything else uses `url`, including searches that select the jobs for an action.
    */
   searchUrl?: string;
   /**
    * `transaction` if `url` or `pool` leads to a pooler that can run each transaction on a different connection, such as
-   * pgbouncer in transaction mode; `none` by default. With `transaction`, statements are not prepared, each transaction
-   * applies the session settings, and servers find jobs by polling (see `queuePollIntervalMs`; every 200 ms by
+   * pgbouncer in transaction mode; `none` by default. With `transaction`, statements are not prepared, and each
+   * transaction applies the session settings. Servers find jobs by polling (see `queuePollIntervalMs`; every 200 ms by
    * default), because such a pooler forwards no notifications.
    */
   pooler?: Pooler;
@@ -98,13 +102,13 @@ export interface PostgresOptions {
    */
   distribution?: Distribution;
   /**
-   * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. Used by `open` to migrate
-   * and distribute the tables, because migrations hold a lock for longer than a transaction.
+   * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. `open` uses it to migrate
+   * and distribute the tables, because migrations lock for longer than a transaction.
    */
   directUrl?: string;
   /**
    * Maximum number of queues; 1 to 1 000 000, 10 000 by default. A job whose queue would exceed the limit is rejected
-   * with a `TooManyQueuesError`. Jobs enqueued from SQL are subject to the value that a process last set explicitly.
+   * with a `TooManyQueuesError`. For jobs enqueued from SQL, the limit is the value that a process last set explicitly.
    */
   maxQueues?: number;
   /** Application name of the connections, as shown in `pg_stat_activity`; `longshore` by default. */

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 
 /**
- * Returns the URL of a file or directory of this package, such as `migrations/`; `null` if the file does not exist, or
- * if this module is in a bundle and therefore has a different path or none.
+ * Returns the URL of a file or directory of this package, such as `migrations/`. Returns `null` if the file does not
+ * exist or this module has been bundled.
  */
 export function packageFile(name: string): URL | null {
   const here: unknown = import.meta.url; // undefined in a CommonJS bundle

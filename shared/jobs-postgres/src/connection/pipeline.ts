@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Runs `work` in pipeline mode: statements are sent on the connection without waiting for the results of earlier ones.
- * All statements must have completed when `work` settles. Pipeline mode is then switched off, because handlers use
- * cursors in their transactions, and cursors cannot be pipelined.
+ * Runs `work` in pipeline mode: statements are sent without waiting for the results of earlier ones. All statements
+ * must have completed when `work` settles. Pipeline mode is then switched off, because handlers can use cursors, and
+ * cursors cannot be pipelined.
  */
 export async function pipelined<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
   const connection = client as pg.ClientBase & { pipeline: boolean };

@@ -9,7 +9,7 @@ const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 /** The first error of each lost connection. */
 const connectionErrors = new WeakMap<object, Error>();
 
-/** Creates a pool that survives the loss of any of its connections. */
+/** Creates a pool. The loss of a connection does not end the process. */
 export function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
   pool.on('error', () => undefined); // an idle connection was lost: the pool removes it and opens another on demand
@@ -23,7 +23,7 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/** The connections that already have the error listener that {@link watch} adds. */
+/** Connections that {@link watch} has already been called for. */
 const watched = new WeakSet<object>();
 
 /**
@@ -52,13 +52,13 @@ export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
   for (const client of connections.get(pool) ?? []) cutOff(client);
-  // Waits for a limited time, because a caller that never returns its connection must not keep the process alive.
+  // Does not wait longer, because a caller might never return its connection.
   await endsWithin(closeGraceMs, ended);
 }
 
 /**
- * Waits for a task for up to `timeoutMs`. Returns whether the task has completed; a task that has not completed keeps
- * running. Rejects if the task rejects in time.
+ * Waits for a task for up to `timeoutMs`, and returns whether it has completed. Does not stop the task. Rejects if the
+ * task rejects in time.
  */
 export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -9,8 +9,8 @@ import { runOf } from './run.js';
 import { prepared, type Statement } from './statement.js';
 
 /**
- * $1 name, $2 maximum number of queues. Returns the queue's id, creating the queue if needed; null if a new queue would
- * exceed the maximum.
+ * $1 name, $2 maximum number of queues. Returns the queue's id, creating the queue if needed. Returns null if a new
+ * queue would exceed the maximum.
  */
 const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
@@ -98,8 +98,8 @@ export class QueueIdCache {
   }
 
   /**
-   * Adds the priorities of new jobs to those stored for the queue. Must be called before the jobs are inserted, because
-   * scans for ready jobs only search known priorities.
+   * Stores the priorities of new jobs for their queue. Must be called before the jobs are inserted, because scans for
+   * ready jobs only search known priorities.
    */
   async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
     const known = this.#priorities.get(queueId) ?? new Set([0]);
@@ -129,14 +129,14 @@ export class QueueIdCache {
 
   /**
    * Returns the row of a queue; `undefined` if the queue does not exist, or is retired and not in use. With a
-   * transaction, also sees what that transaction has written.
+   * transaction, also sees that transaction's changes.
    */
   async find(name: string, transaction?: TransactionClient): Promise<QueueRow | undefined> {
     const [row] = (await runOf(this.#reads, transaction)(selectQueue, [name])) as readonly QueueRow[];
     return row;
   }
 
-  /** Lists queues by name, except retired ones that are not in use. */
+  /** Lists queues by name, without retired queues that are not in use. */
   all(): Promise<QueueRow[]> {
     return this.#load<QueueRow>(this.#reads, selectQueues);
   }

@@ -23,13 +23,12 @@ export function runAlone(database: Database): Run {
  */
 export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
-  // On several nodes, the first call requests two-phase commit, so that the caller's rows and the storage's are
-  // committed together.
+  // On a Citus cluster, the first call requests two-phase commit, so that all nodes commit or none.
   let isPrepared = !schema.isDistributed;
   return async (statement, values) => {
     if (!isPrepared) await transaction.query(schema.statement(forceTwoPhaseCommit).text);
     isPrepared = true;
-    // Limits times in the rows to the valid range, because the caller's connection has its own type parsers.
+    // The caller's connection lacks the storage's type parsers, so times are limited to the valid range here.
     return rowsOf(await transaction.query(schema.statement(statement).text, values.map(portable))).map(
       (row) => storedRow(row as object),
     );
@@ -72,7 +71,7 @@ export async function inSavepoint<Result>(
   }
 }
 
-/** Returns a {@link Run} for the transaction that is open on one of the storage's connections. */
+/** Returns a {@link Run} for an open transaction on one of the storage's connections. */
 export function runOnConnection(client: Connection): Run {
   return async (statement, values) => {
     const { rows } = await client.query<Record<string, unknown>>(statement, values);
@@ -84,9 +83,8 @@ export function runOnConnection(client: Connection): Run {
 const notifyOnCommit = unprepared('longshore-notify-on-commit', 'select longshore.notify_on_commit()::text');
 
 /**
- * Calls `act`, which must notify servers: immediately if there is no transaction, otherwise after the transaction has
- * committed. If the client does not report commits, as a plain `pg` client does not, never calls `act`. Instead, adds a
- * notification to the transaction, and Postgres sends it on commit.
+ * Calls `act`, which must notify servers. Without a transaction, calls it immediately; otherwise, after the commit. If
+ * the client does not report commits, adds a notification to the transaction instead, and Postgres sends it on commit.
  */
 export async function afterCommit(
   transaction: TransactionClient | undefined,

@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto';
 import type { DistributedForm, Statement } from './statement.js';
 
 /**
- * The default schema name. The source text of statements and migrations uses it; for other schemas, the text is
- * rewritten.
+ * The default schema name. Statements and migrations contain this name in the source code, and are rewritten for other
+ * schemas.
  */
 export const defaultSchema = 'longshore';
 
 /**
- * Matches references to the schema: at the start of a literal (`'longshore.job'`) or as the whole of it
- * (`'longshore'`), in the application name of a server's transaction (`'longshore for …'`), and as a qualifier
- * (`longshore.job`).
+ * Matches references to the schema: the literals `'longshore'` and `'longshore.…'`, the application name `'longshore
+ * for …'` of a server's transaction, and the qualifier `longshore.`.
  */
 const references = /'longshore(?=[.'])|'longshore(?= for )|\blongshore(?=\.)/g;
 
@@ -44,10 +43,9 @@ export class Schema {
   }
 
   /**
-   * Returns the application name that a server's connection has during a transaction that locks rows for longer than
-   * one statement. The application name differs between schemas, because a store terminates the transactions of servers
-   * that it does not know. Names of non-default schemas are hashed, because Postgres keeps only 63 characters of an
-   * application name.
+   * Returns the application name of a server's connection during a long transaction. Differs between schemas, because a
+   * store terminates transactions of servers that it does not know. Names of non-default schemas are hashed, because
+   * Postgres keeps only 63 characters of an application name.
    */
   transactionName(serverId: string): string {
     return `${this.#application} for ${serverId}`;
@@ -58,8 +56,8 @@ export class Schema {
     let rendered = this.#rendered.get(statement);
     if (rendered === undefined) {
       const { name, text } = this.#otherFormOf?.(statement) ?? statement;
-      // Statement names differ between schemas, because stores with different schemas can share a pool, and a name can
-      // only stand for one text on each connection.
+      // Statement names differ between schemas, because stores can share a pool, and a connection prepares only one
+      // text under each name.
       rendered = { text: this.render(text), ...(name !== undefined && { name: this.#nameOf(name) }) };
       this.#rendered.set(statement, rendered);
     }

@@ -4,11 +4,11 @@ import pg from 'pg';
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * Settings for statements that are written for nested loops over index lookups. Between two autovacuum runs, the tables
- * can shrink to nothing and grow by a hundred thousand rows, so a planner that trusts their statistics would at some
- * point choose a sequential scan, keep that plan and stall the queue. Plans are generic, because planning a claim takes
- * as long as running it. JIT is off: Postgres 15 to 17 give a disabled scan a high cost, and this cost triggers a
- * compilation of 500 to 2600 ms for a statement that takes 2 ms.
+ * Planner settings for statements written for nested loops over index lookups. The planner must not rely on statistics:
+ * tables can shrink to nothing and grow by a hundred thousand rows between two autovacuum runs, and a sequential scan
+ * would stall the queue. Plans are generic, because planning a claim takes as long as running it. JIT is off, because
+ * Postgres 15 to 17 give disabled scans a high cost. This cost would trigger a compilation of 500 to 2600 ms for a
+ * statement that takes 2 ms.
  */
 export const indexPlans: Settings = {
   enable_seqscan: 'off',
@@ -20,10 +20,9 @@ export const indexPlans: Settings = {
 };
 
 /**
- * Settings for users' searches. They leave the choice of plan to the planner, because some searches need a bitmap scan
- * (job metadata has a GIN index). JIT is off, because compiling such a query takes longer than running it. Parallel
- * workers are off: with two of them, on two processors, searches of ten million jobs were at best twice as fast, and
- * left no capacity for jobs and pages.
+ * Planner settings for users' searches. Bitmap scans stay enabled, because the GIN index on job metadata needs them.
+ * JIT is off, because compiling a search takes longer than running it. Parallel workers are off, so that searches leave
+ * processors free for jobs and pages.
  */
 export const searchPlans: Settings = {
   random_page_cost: '1.1',

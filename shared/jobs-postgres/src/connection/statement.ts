@@ -15,10 +15,7 @@ export function prepared(name: string, text: string): Statement {
   return { name, text };
 }
 
-/**
- * Defines a statement that Postgres plans for the given values each time it runs. The name only identifies it within
- * this process; it is not sent.
- */
+/** Defines a statement that Postgres plans for the given values each time it runs. The name is not sent to Postgres. */
 export function unprepared(name: string, text: string): Statement {
   define(name, text);
   return { text };
@@ -34,16 +31,14 @@ function define(name: string, text: string): void {
   defined.set(name, text);
 }
 
-/**
- * Maps a statement to the form that a distributed store runs; returns the statement itself if it needs no other form.
- */
+/** Maps a statement to its form for a distributed store; returns the statement itself if there is no other form. */
 export type DistributedForm = (statement: Statement) => Statement;
 
 let otherForm: DistributedForm | undefined;
 
 /**
- * Sets the function that maps statements to their distributed forms. It is injected because the modules with the forms
- * import the statements, so importing these modules here would be circular.
+ * Sets the function that maps statements to their distributed forms. Injected, because importing the modules with the
+ * forms here would be circular.
  */
 export function setDistributedForms(form: DistributedForm): void {
   otherForm = form;

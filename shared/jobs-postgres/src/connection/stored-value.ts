@@ -2,15 +2,12 @@ import type { JobError } from '@longshore/jobs';
 import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
-/** A valid time that replaces a stored value that is out of range or not a time, so that a time can always be shown. */
+/** A valid time in place of a stored value that is out of range or not a time. */
 export class UnreadableTime extends Date {}
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;
 
-/**
- * Type parsers of the store's connections: pg's defaults, except that times outside the years 1970 to 9999 are replaced
- * with the nearest time in this range.
- */
+/** Type parsers of the store's connections: pg's defaults, but times are limited to the years 1970 to 9999. */
 export const storedTypes: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') => {
     const parse = pg.types.getTypeParser(oid, format) as (text: string) => unknown;
@@ -21,16 +18,15 @@ export const storedTypes: pg.CustomTypesConfig = {
 const utcPattern = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/u;
 
 /**
- * Parses the usual timestamp format. Takes 0.3 µs, whereas pg's parser takes 0.7 µs. Returns `undefined` for other
- * formats.
+ * Parses pg's usual timestamp format, more than twice as fast as pg's parser. Returns `undefined` for other formats.
  */
 function utcTime(text: string): Date | undefined {
   return utcPattern.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`) : undefined;
 }
 
 /**
- * Limits the times in a row from a caller's connection to the years 1970 to 9999. Treats infinite numbers as times,
- * because no column of the store contains infinite numbers.
+ * Limits the times in a row from a caller's connection to the years 1970 to 9999. Infinite numbers count as times,
+ * because pg returns infinite times as numbers.
  */
 export function storedRow<Row extends object>(row: Row): Row {
   const isTimeOf = (value: unknown): boolean =>

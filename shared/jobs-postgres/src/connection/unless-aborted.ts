@@ -1,6 +1,6 @@
 /**
- * Returns the task's result, or rejects with the signal's reason as soon as the signal is aborted. Aborting does not
- * stop the task.
+ * Returns the task's result, or rejects with the signal's reason as soon as the signal is aborted. Does not stop the
+ * task.
  */
 export async function unlessAborted<Result>(
   task: Promise<Result>,

@@ -2,8 +2,8 @@ import pg from 'pg';
 import type { Connection } from './connection.js';
 
 /**
- * Wraps a connection so that rows of a handler's own tables are parsed with pg's default parsers. On a connection of
- * the application's pool, that pool's parsers apply instead.
+ * Wraps a connection so that pg's default parsers apply to a handler's queries. On a connection of the application's
+ * pool, that pool's parsers apply.
  *
  * @param members additional members of the returned client
  */

@@ -20,8 +20,8 @@ export const insertAudit = prepared(
 );
 
 /**
- * $1 limit, $2 id to continue after, $3 who, $4 action, $5 target. $2 to $5 may be null, which means no restriction.
- * Returns the newest entries first.
+ * $1 limit, $2 id to continue after, $3 who, $4 action, $5 target. $2 to $5 can be null for no restriction. Returns the
+ * newest entries first.
  */
 export const selectAudit = prepared(
   'longshore-select-audit',

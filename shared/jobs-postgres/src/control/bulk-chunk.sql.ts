@@ -16,11 +16,11 @@ import {
 export interface ChunkRow {
   seen: number;
   changed: number;
-  /** Ids of the changed jobs and of their batches; empty for actions other than `retry`. */
+  /** Ids of the retried jobs and of their batches; empty for other actions. */
   parents: string[];
   /** Ids of the queues of the changed jobs. */
   queues: number[];
-  /** Queue and id of the last job seen; `null` if no job was found. */
+  /** Queue id of the last job found; `null`, like `id`, if no job was found. */
   queue_id: number | null;
   id: string | null;
 }
@@ -30,9 +30,9 @@ export interface ChunkRequest {
   readonly stage: Stage;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
-  /** Id of the operation for which the changed jobs are recorded. */
+  /** The operation's id, which is recorded with each changed job. */
   readonly operationId: string;
-  /** Unfinished jobs created after this time, and finished jobs that finished after it, are skipped. */
+  /** Unfinished jobs created after this time and finished jobs that finished after this time are skipped. */
   readonly asOf: string;
   /** The lowest id to change; `undefined` for no limit. */
   readonly firstId: string | undefined;
@@ -45,9 +45,9 @@ export interface ChunkRequest {
 }
 
 /**
- * One statement per stage: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position that is
- * $5 rows after the position ($1, $2); no row if fewer rows remain before the last position. A chunk never scans beyond
- * that position, even if few jobs match, so no statement takes long.
+ * One statement per stage: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position $5 rows
+ * after ($1, $2), or no row if ($3, $4) comes earlier. A chunk scans no further than this position, so no statement
+ * takes long.
  */
 export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
   Record<Stage, Statement>
@@ -74,8 +74,8 @@ export function bulkNext(request: ChunkRequest): Query {
 }
 
 /**
- * Builds the statement that finds the next jobs of an operation and changes them, in the same way as the statements in
- * `job-control.sql.ts` change a single job.
+ * Builds the statement that finds the next jobs of an operation and changes them. The statements in
+ * `job-control.sql.ts` change single jobs in the same way.
  */
 export function bulkChunk(request: ChunkRequest): Query {
   const { action, stage } = request;
@@ -101,7 +101,7 @@ export function bulkChunk(request: ChunkRequest): Query {
   );
 }
 
-/** Returns the CTE `picked`, which finds the next jobs of an operation, in locking order. */
+/** Returns the CTE `picked`, which selects the next jobs of an operation, and the query parameters. */
 function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
   const { stage, filter, queueIds, asOf, firstId, after, to, limit } = request;
   const { table, finished, condition } = stageTables[stage];
@@ -149,7 +149,7 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
 };
 
 /**
- * Returns the CTE `removed`, which deletes the picked jobs. For finished jobs, it also compares `finished_at`, so that
+ * Returns the CTE `removed`, which deletes the picked jobs. For finished jobs, also compares `finished_at`, so that
  * Postgres does not search the partitions of other days.
  */
 function removed(stage: Stage): string {

@@ -58,7 +58,7 @@ export function readFilter(json: unknown): JobFilter {
 /**
  * Restores the filter of an operation that is about to run.
  *
- * @throws {RangeError} if part of the filter cannot be read, because the rest might match other jobs
+ * @throws {RangeError} if part of the filter cannot be read, because the rest could match more jobs
  */
 export function readFilterStrictly(json: unknown): JobFilter {
   if (!isObject(json)) throw new RangeError('The filter of the operation cannot be read');
@@ -198,10 +198,8 @@ export const endBulk = prepared(
 );
 
 /**
- * $1 limit. Deletes up to $1 recorded job ids of the oldest operation that ended more than 30 days ago, and deletes the
- * operation itself once no ids are left. `more` is false if there is no such operation. Skips an operation that another
- * server is deleting. Otherwise, the ids that the other server deletes would not be counted, and the operation could be
- * deleted too early.
+ * $1 limit. Deletes up to $1 recorded job ids of the oldest operation that ended more than 30 days ago, and then the
+ * operation itself. `more` is false if there is no such operation. Skips an operation that another server is deleting.
  */
 export const deleteOldBulk = prepared(
   'longshore-delete-old-bulk',

@@ -73,8 +73,8 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
     const counted = await this.#count(request);
-    // Of the finished jobs, the operation changes only those in the searched range. A count below the maximum is
-    // therefore exact, unless only some jobs of an unfinished state were searched.
+    // Finished jobs outside the searched range are not changed, so they need not be counted. The count is therefore
+    // exact if it is below the maximum and unfinished states were searched completely.
     const count =
       counted !== null && counted.count < maxCounted && unfinished.length === 0
         ? { ...counted, exact: true }
@@ -143,7 +143,7 @@ export class PostgresBulkOperations implements BulkOperations {
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
       const request = { action, filter: sql.readFilterStrictly(json) };
-      checkBulkRequest(request); // an unreadable filter must not match every job
+      checkBulkRequest(request); // the stored request might be invalid
       const counts = selectionOf(request) === null ? noJobs : await this.#reader.counts();
       const scope = { request, queueIds: await this.#reader.queueIds(request.filter), counts, limit: chunk };
       const step = await this.#step(id, scope);
@@ -157,9 +157,9 @@ export class PostgresBulkOperations implements BulkOperations {
   }
 
   /**
-   * Processes the next jobs of an operation. If the data of a job makes the step fail, retries with half as many jobs,
-   * down to one, and then sets the failing job aside and skips it. Resolves to `null` if another server is working on
-   * the operation or the operation has ended.
+   * Processes the next jobs of an operation. After a data error, retries with half as many jobs, down to one job. If
+   * this job fails too, sets it aside and skips it. Resolves to `null` if another server is working on the operation or
+   * the operation has ended.
    */
   async #step(id: string, scope: Scope): Promise<Step | null> {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
@@ -209,7 +209,7 @@ interface Scope {
   readonly request: BulkRequest;
   /** Ids of the queues that the filter names; `undefined` if it names none. */
   readonly queueIds: readonly number[] | undefined;
-  /** The number of jobs by state for each queue id; empty unless the filter selects jobs by id. */
+  /** Maps queue ids to job counts by state; empty unless the filter selects jobs by id. */
   readonly counts: ReadonlyMap<number, StateCounts>;
   /** Maximum number of jobs in one step. */
   readonly limit: number;
@@ -225,12 +225,12 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
-/** Called for a job that must be skipped, instead of changing it. */
+/** Called with the position of a job that is skipped. */
 type SkipJob = (position: Position) => Promise<void>;
 
 /**
- * Processes one chunk of an operation whose row is locked, and saves its progress. With `skipJob`, skips the next job
- * instead.
+ * Processes one chunk of an operation and saves the progress. The operation's row must be locked. With `skipJob`, skips
+ * the next job instead.
  */
 async function advanceOperation(
   client: Connection,
@@ -271,7 +271,7 @@ async function stepFrom(
   const chunkRequest = {
     ...request,
     stage,
-    // Jobs selected by id are looked up in each queue that has jobs in the state of this stage.
+    // Searches for jobs selected by id only in queues that have jobs in the state of this stage.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
     operationId: row.id,
     asOf: row.as_of,
@@ -299,14 +299,14 @@ async function stepFrom(
   return { ...counted, end: to === last ? null : to };
 }
 
-/** Returns how many more jobs the operation may change; `Infinity` if there is no limit. */
+/** Returns how many more jobs the operation can change; `Infinity` if there is no limit. */
 function remainingOf({ most, changed }: sql.BulkRow): number {
   return most === null ? Infinity : Math.max(0, Number(most) - Number(changed));
 }
 
 /**
  * Returns how many jobs a step adds to the operation's `seen` count. If jobs are selected by id, unchanged jobs are
- * added (as skipped) only at the end, because a later step may still change them.
+ * added only at the end, because a later step can still change them.
  */
 function seenBy(
   { seen, changed }: Step,

@@ -3,8 +3,8 @@ import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/j
 import { statesOf } from '../read/job-conditions.sql.js';
 
 /**
- * The tables, or parts of tables, that a walk visits. They are in the order in which a job passes through them, so that
- * a job whose state changes during the walk is still visited later.
+ * The tables and parts of tables that a walk visits. Jobs pass through them in this order, so a job that moves during
+ * the walk is still visited later.
  */
 export const stages = [
   'awaiting',
@@ -36,7 +36,7 @@ interface StageTable {
   readonly table: string;
   readonly state: JobState;
   readonly finished: boolean;
-  /** SQL condition for the rows that belong to the stage; `null` if all rows of the table do. */
+  /** SQL condition for the rows of the stage; `null` if the stage is the whole table. */
   readonly condition: string | null;
 }
 
@@ -75,8 +75,8 @@ export class BulkWalk {
     const states = new Set(statesOfRequest(request).filter((state) => possible.includes(state)));
     const stages = stagesOfAction[request.action].filter((stage) => states.has(stageTables[stage].state));
     this.#stages = queueIds?.length === 0 ? [] : stages;
-    // A running job may return to a table that the walk has already visited, so cancelling repeats the walk until it
-    // changes nothing.
+    // A running job can return to a table that the walk has already visited. Cancelling therefore repeats the walk
+    // until nothing changes.
     this.#repeats = request.action === 'cancel';
     this.#first = {
       queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),

@@ -7,7 +7,7 @@ import { outboxEntries } from '../dependencies/outbox.sql.js';
 
 /**
  * The CTEs in this file carry out operators' actions on one or many jobs. They must follow a CTE named `removed` that
- * deletes the jobs from a table and returns their rows. They insert these rows where they belong.
+ * deletes the jobs from a table and returns their rows.
  */
 
 /**
@@ -32,7 +32,7 @@ const literal = (state: string): string => `'${state}'::longshore.job_state`;
 /**
  * Returns CTEs that move jobs that are not running to `cancelled`.
  *
- * @param columns the columns to copy to history
+ * @param columns the columns to copy to history; not used for awaiting jobs
  */
 export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = jobColumns): string {
   const moved =
@@ -45,17 +45,16 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
   return `${moved}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** SQL for the number of attempts that a retried job has already had, limited so that at least one more is possible. */
+/** SQL expression for the number of attempts that a retried job has had, limited so that one more is possible. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
-/** Condition on a history row: the job was cancelled while it waited for other jobs. */
+/** SQL condition on a history row: the job was cancelled while it waited for other jobs. */
 export const neverStarted = `attempt = 0 and state = 'cancelled'
   and exists (select 1 from longshore.job_dependency where child_id = id and not met)`;
 
 /**
- * Returns CTEs that make finished jobs ready again, or make them wait for other jobs again. They clamp values that were
- * stored before their bounds existed, add an attempt that ended with an error to the past attempts, and allow one more
- * attempt if none is left.
+ * Returns CTEs that make finished jobs ready again, or make them wait for other jobs again. An attempt that ended with
+ * an error is added to the past attempts. If no attempt is left, one more is allowed. Values out of range are clamped.
  *
  * @param waits SQL condition for the jobs that must wait for other jobs again
  */
@@ -104,8 +103,8 @@ export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
 }
 
 /**
- * CTEs that delete the reports of the removed finished jobs and update the counters. Every attempt starts between the
- * creation and the end of its job. Because of this condition, Postgres need not search the partitions of other days.
+ * CTEs that delete the reports of the removed finished jobs and update the counters. The condition on `started_at`
+ * keeps Postgres from searching the partitions of other days.
  */
 export const deleteWithReports = `
     reports as (

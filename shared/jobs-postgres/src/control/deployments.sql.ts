@@ -15,11 +15,11 @@ export const lockVersions = prepared(
 );
 
 /**
- * $1 server, $2 version, $3 id for a new deployment. Records the server's version. Also records a deployment, unless
- * another registered server or the latest deployment (ignoring planned ones) has this version. A server that restarts
- * during a rolling deployment therefore records no deployment, whereas a rollback to an earlier version is recorded.
+ * $1 server, $2 version, $3 id for a new deployment. Records the server's version. Also records a deployment if no
+ * other registered server has this version and the latest deployment has a different one. Planned deployments are
+ * ignored. A restart during a rolling deployment therefore records no deployment, but a rollback does.
  *
- * Must run after {@link lockVersions}, as a separate statement, so that its snapshot includes servers that have just
+ * Must run after {@link lockVersions}, as a separate statement, so that the snapshot includes servers that have just
  * registered.
  */
 export const noteVersion = prepared(
@@ -58,7 +58,7 @@ export const deleteDeployment = prepared(
   `delete from longshore.deployment where id = $1 returning id, version, at, note, source`,
 );
 
-/** $1 age in days. Deletes deployments that are older. */
+/** $1 days. Deletes deployments that are older than $1 days. */
 export const deleteOldDeployments = prepared(
   'longshore-delete-old-deployments',
   `delete from longshore.deployment where at < now() - $1::integer * interval '1 day'`,

@@ -7,8 +7,8 @@ import { beat, type BeatRow } from './servers.sql.js';
 /** The answer to a heartbeat. */
 export interface Beat extends Pick<BeatRow, 'sent' | 'requested'> {
   /**
-   * How far this machine's clock is ahead of the database's, in milliseconds; `null` if it could not be measured,
-   * because the answer took too long or this machine's clock was set back.
+   * How far this machine's clock is ahead of the database's, in milliseconds. `null` if the answer took too long or
+   * this machine's clock was set back.
    */
   readonly clockAheadMs: number | null;
 }
@@ -30,7 +30,7 @@ export class HeartbeatConnection {
   /**
    * Sends a heartbeat. Resolves to `undefined` if the server has been declared dead.
    *
-   * @param timeoutMs maximum time to wait for the answer, in milliseconds, because the network may drop packets
+   * @param timeoutMs maximum time to wait for the answer, in milliseconds
    */
   async send(values: unknown[], timeoutMs: number): Promise<Beat | undefined> {
     this.#client ??= this.#connect(timeoutMs);
@@ -55,8 +55,8 @@ export class HeartbeatConnection {
   }
 
   /**
-   * Connects. Loads the driver only at this point, because loading it takes a third of a second of CPU time, and many
-   * servers stop before their first heartbeat.
+   * Connects. Loads the driver here, because loading takes a third of a second of CPU time, and many servers stop
+   * before their first heartbeat.
    */
   async #connect(timeoutMs: number): Promise<Client> {
     const [{ default: pg }, { connectionConfig }] = await Promise.all([

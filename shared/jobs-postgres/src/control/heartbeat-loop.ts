@@ -1,7 +1,7 @@
 import type { ServerRequest, ServerState } from '@longshore/jobs/storage';
 import type { HeartbeatConnection } from './heartbeat-connection.js';
 
-/** What a {@link HeartbeatLoop} needs to know about its server. Can be passed to another thread. */
+/** The server of a {@link HeartbeatLoop}, in a form that can be passed to another thread. */
 export interface HeartbeatServer {
   readonly id: string;
   readonly intervalMs: number;
@@ -10,7 +10,7 @@ export interface HeartbeatServer {
   readonly states: readonly ServerState[];
 }
 
-/** News about a server: `lost` if it has been declared dead, otherwise an operator's request. */
+/** News about a server: `lost` if the server has been declared dead, otherwise an operator's request. */
 export type HeartbeatNews = 'lost' | ServerRequest;
 
 /** Sends the heartbeats of one server until {@link stop} is called or the server has been declared dead. */
@@ -22,8 +22,8 @@ export class HeartbeatLoop {
   #timer: NodeJS.Timeout;
   #stopped = false;
   /**
-   * How many milliseconds this machine's clock is ahead of the database's, as measured by the last heartbeat; `null` if
-   * unknown. Reported with the next heartbeat.
+   * How many milliseconds this machine's clock is ahead of the database's; `null` if unknown. Measured by each
+   * heartbeat and reported with the next.
    */
   #clockAheadMs: number | null = null;
   #lastNews: HeartbeatNews | null = null;
@@ -38,7 +38,7 @@ export class HeartbeatLoop {
     this.#server = server;
     this.#reported = new Int32Array(server.reported);
     this.#onNews = onNews;
-    // The first heartbeat is sent early because it may be the slowest: on a busy machine, connecting takes seconds.
+    // The first heartbeat is sent early, because it can be the slowest: on a busy machine, connecting takes seconds.
     this.#timer = setTimeout(() => void this.#next(), server.intervalMs / 3);
   }
 

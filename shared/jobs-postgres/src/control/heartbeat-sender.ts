@@ -4,8 +4,8 @@ import { HeartbeatConnection } from './heartbeat-connection.js';
 import { type HeartbeatServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
 
 /**
- * A message to the sender: start the heartbeats of this server, stop the heartbeats of the server with this id, or stop
- * all heartbeats and close the connection.
+ * A message to the sender. `start` and `stop` concern the heartbeats of one server. `close` stops all heartbeats and
+ * closes the connection.
  */
 export type HeartbeatCommand = { readonly start: HeartbeatServer } | { readonly stop: string } | 'close';
 
@@ -15,10 +15,7 @@ export interface HeartbeatMessage {
   readonly news: HeartbeatNews;
 }
 
-/**
- * Sends the heartbeats of several servers over one connection. Messages on the port start and stop the heartbeats of a
- * server; `close` stops all of them and closes the port.
- */
+/** Sends the heartbeats of several servers over one connection, as commanded by the messages on the port. */
 export function sendHeartbeats(database: DatabaseOptions, port: MessagePort): void {
   const connection = new HeartbeatConnection(database);
   const loops = new Map<string, HeartbeatLoop>();

@@ -5,15 +5,15 @@ import { packageFile } from '../connection/package-file.js';
 import { type HeartbeatCommand, type HeartbeatMessage, sendHeartbeats } from './heartbeat-sender.js';
 
 /**
- * The module that the thread runs; `null` in a bundle. It is always the compiled file, because TypeScript loaders do
- * not apply to threads.
+ * The module that the thread runs; `null` if it does not exist, as in a bundle. This is the compiled file, because
+ * TypeScript loaders do not apply to threads.
  */
 const threadFile = packageFile('dist/control/heartbeat-thread.js');
 
-/** Maximum time, in milliseconds, that the thread has to close its connection before it is terminated. */
+/** How long the thread has to close its connection before it is terminated, in milliseconds. */
 const closeMs = 1_000;
 
-/** The heartbeat of one server, as the main thread sees it: what to report, and whether the server has been lost. */
+/** The main thread's side of one server's heartbeat. */
 export class Heartbeat {
   readonly #reported = new Int32Array(new SharedArrayBuffer(8));
   readonly #lost = new AbortController();
@@ -47,13 +47,11 @@ export class Heartbeat {
 }
 
 /**
- * Sends the heartbeats of a store's servers from a separate thread, so that they continue while a handler blocks the
- * event loop. The thread starts with the first server. It then runs until {@link close} is called, even while there are
- * no servers, because starting a thread takes as long as starting a hundred servers.
+ * Sends the heartbeats of a store's servers from a separate thread, so that heartbeats continue while a handler blocks
+ * the event loop. The thread starts with the first server and runs until {@link close} is called.
  *
- * In two cases, the main thread sends the heartbeats instead: if the code is bundled, because a bundle has no file for
- * the thread, and if the connection options contain a function, such as one that returns a password, because functions
- * cannot be passed to a thread.
+ * The main thread sends the heartbeats if the code is bundled, because a bundle has no file for the thread. The main
+ * thread also sends them if the connection options contain a function, because functions cannot be passed to a thread.
  */
 export class Heartbeats {
   readonly #database: DatabaseOptions;
@@ -82,10 +80,7 @@ export class Heartbeats {
     if (this.#heartbeats.size === 0) this.#sender?.unref(); // lets the process end
   }
 
-  /**
-   * Stops all heartbeats. Resolves when the connection has been closed or, if that takes too long, the thread has been
-   * terminated.
-   */
+  /** Stops all heartbeats and closes the connection. Terminates the thread if this takes longer than a second. */
   async close(): Promise<void> {
     this.#heartbeats.clear();
     const sender = this.#sender;
@@ -112,7 +107,7 @@ export class Heartbeats {
       if (news === 'lost') heartbeat?.lose(new Error('The server was silent for too long'));
       else heartbeat?.onRequest(news);
     });
-    // If the thread fails, its servers will be declared dead, so all of them are treated as lost immediately.
+    // Without the thread, its servers will be declared dead, so they count as lost immediately.
     const fail = (error: Error): void => {
       if (this.#sender !== sender) return;
       this.#sender = undefined;

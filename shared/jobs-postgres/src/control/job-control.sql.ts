@@ -12,9 +12,8 @@ import {
 } from './control-moves.sql.js';
 
 /**
- * The statements below carry out operators' actions on a single job: $1 queue, $2 id. Each applies to jobs in one
- * state. It returns no row if the job is not in that state; otherwise, `changed` is false if there was nothing to
- * change.
+ * The statements below carry out operators' actions on a single job: $1 queue, $2 id. Each statement applies to jobs in
+ * one state, and returns no row if the job is in another state. `changed` is false if there was nothing to change.
  */
 
 export const cancelWaiting = prepared(
@@ -104,7 +103,6 @@ export const deleteFinished = ofFinished((state) =>
   ),
 );
 
-/** Builds one statement for each final state. */
 function ofFinished(
   statement: (state: FinishedState) => Statement,
 ): Readonly<Record<FinishedState, Statement>> {
@@ -124,14 +122,14 @@ export const selectCancellations = prepared(
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
 );
 
-/** Condition on a cancellation request: its job is not running. */
+/** SQL condition on a cancellation request: the job is not running. */
 export const isIdleCancellation = `not exists (
   select 1 from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**
- * Finds cancellation requests for jobs that are not running. Such a request is left over if the attempt ended or was
- * released before its server read the request.
+ * Finds cancellation requests for jobs that are not running. Such a request remains if the attempt ended before the
+ * server read the request.
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',

@@ -25,8 +25,8 @@ import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
 
 /**
- * The statement that carries out an action on a job, by the state of the job, or `unchanged` if there is nothing to do.
- * The action is not allowed in states without an entry.
+ * Maps a job's state to the statement that carries out an action, or to `unchanged` if there is nothing to do. The
+ * action is not allowed in other states.
  */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
@@ -39,8 +39,8 @@ interface JobAccess {
 }
 
 /**
- * The statements that lock a job, by its state. Running jobs are not locked, because the transaction of their handler
- * may have locked the row for a long time.
+ * The statements that lock a job, by state. Running jobs are not locked, because their handlers' transactions can lock
+ * them for a long time.
  */
 const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
@@ -128,7 +128,7 @@ export class PostgresControl implements JobControl {
     return claims.filter(({ jobId }) => cancelled.has(jobId));
   }
 
-  /** Carries out an action. Locks the job first if a check or an audit entry depends on its state before the action. */
+  /** Carries out an action. Locks the job first if there is a check or an audit entry. */
   async #control(
     id: string,
     steps: Steps,
@@ -183,8 +183,7 @@ export class PostgresControl implements JobControl {
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
       const changed = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
-      // A running job is not locked and may have changed since the check, so it is checked again now that cancellation
-      // has been requested.
+      // A running job is not locked, so it might have changed since the first check.
       if (step === sql.cancelRunning) check?.(changed);
       return { outcome: 'ok', job: changed, changed: done.changed };
     }
@@ -199,7 +198,7 @@ export class PostgresControl implements JobControl {
     return this.#notified(options, notify, control);
   }
 
-  /** Waits for the action and then notifies servers, in a caller's transaction only after the commit. */
+  /** Waits for the action, and then notifies servers. In a caller's transaction, notifies them after the commit. */
   async #notified(
     { transaction }: ActionOptions<ControlResult> = {},
     notify: (result: ControlResult) => void,
@@ -220,8 +219,8 @@ async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> 
 }
 
 /**
- * Returns the row of a job; `undefined` if it does not exist. Unless the job is running, it is locked until the
- * transaction ends.
+ * Locks a job until the transaction ends and returns its row; `undefined` if there is no such job. Does not lock a
+ * running job.
  */
 async function lockedRow(
   { run, find }: Pick<JobAccess, 'run' | 'find'>,

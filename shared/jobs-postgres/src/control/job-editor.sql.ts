@@ -45,19 +45,16 @@ export const lockOneEditable = ofTables(liveTables, (table) =>
   ),
 );
 /**
- * Returns the condition that an edited time equals the stored one. Compares milliseconds, because JavaScript dates have
- * no microseconds.
+ * Returns an SQL condition: the edited time equals the stored time. Compares milliseconds, because JavaScript dates
+ * have no microseconds.
  */
 const sameTime = (stored: string, edited: string): string =>
   `date_trunc('milliseconds', ${stored}) is not distinct from date_trunc('milliseconds', ${edited})`;
 
-/**
- * SQL for the job's time after the edit. If the edit does not change the time, the stored one is kept with its
- * microseconds.
- */
+/** SQL expression for the job's time after the edit. An unchanged time keeps its microseconds. */
 const runAt = `case when ${sameTime('job.run_at', 'edit.run_at')} then job.run_at else edit.run_at end`;
 
-/** Condition on a removed job: the edit does not change its time. */
+/** SQL condition on a removed job: the edit does not change the time. */
 const keepsTime = sameTime('run_at', 'new_run_at');
 
 /**
@@ -87,8 +84,8 @@ export const editReady = ofTables(readyTables, (table) =>
 );
 
 /**
- * Edits scheduled or awaiting jobs, which may move to another queue. If an awaiting job moves, its dependencies are
- * updated, because they contain its queue.
+ * Edits scheduled or awaiting jobs, and moves them if their queue changes. Dependencies of awaiting jobs are updated
+ * too, because they contain the queue.
  */
 export const editWaiting = ofTables(waitingTables, (table) => {
   const moveDependencies = `

@@ -32,15 +32,12 @@ interface Place {
   readonly args: JsonText;
 }
 
-/**
- * Thrown if a job moved to another queue or table after it was read and before it was locked. The edit then starts
- * over.
- */
+/** Thrown if a job changed its queue or table between being read and being locked. The edit then starts over. */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** The tables in which jobs of a state can be, in the order in which they are locked. */
+/** The tables that can contain jobs of a state, for states in which jobs can be edited. */
 const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
   enqueued: ['job', 'job_blocked'],
   scheduled: ['job_scheduled'],

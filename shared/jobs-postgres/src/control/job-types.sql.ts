@@ -29,9 +29,8 @@ export const pauseType = prepared(
 );
 
 /**
- * $1 name. Resumes a job type. Returns the queues that have ready jobs of this type, a single row without a queue if
- * there are no such jobs, or no row if no pause of the type is stored. Scans may already have passed the positions of
- * these jobs, so the statement records them as gaps.
+ * $1 name. Resumes a job type. Records gaps for ready jobs of this type, because scans might have passed them. Returns
+ * the queues of these jobs, or a single null if there are none. Returns no row if no pause of the type is stored.
  */
 export const resumeType = prepared('longshore-resume-type', resumption('true'));
 

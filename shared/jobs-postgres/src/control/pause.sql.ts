@@ -1,6 +1,6 @@
 import type { NewPause, PauseState } from '@longshore/jobs/storage';
 
-/** The columns of a pause, as {@link pauseColumns} selects them: all null unless the row is paused. */
+/** The columns of a pause, as {@link pauseColumns} selects them; all null if the row is not paused. */
 export interface PauseRow {
   paused_at: Date | null;
   paused_by: string | null;
@@ -8,13 +8,13 @@ export interface PauseRow {
   paused_until: Date | null;
 }
 
-/** SQL condition: the row is paused, that is, its pause has begun and not yet ended. */
+/** SQL condition: the row has a pause that has not ended. */
 export const isPaused = '(paused_at is not null and coalesce(paused_until > now(), true))';
 
-/** SQL condition: the row's pause has ended, but its columns are still set. */
+/** SQL condition: the row still has a pause, but the pause has ended. */
 export const endedPause = '(paused_at is not null and paused_until <= now())';
 
-/** The select list for a row's pause; all columns are null unless the row is paused. */
+/** The select list for a row's pause; all columns are null if the row is not paused. */
 export const pauseColumns = ['paused_at', 'paused_by', 'pause_reason', 'paused_until']
   .map((column) => `case when ${isPaused} then ${column} end as ${column}`)
   .join(', ');

@@ -65,7 +65,7 @@ export const retireQueue = prepared(
     select holds_jobs, served, exists (select 1 from retired) as retired from found`,
 );
 
-/** Condition on a queue: it is retired, but in use again. */
+/** SQL condition on a queue: it is retired, but in use again. */
 export const isUsedAgain = `retired_at is not null and (${holdsJobs} or ${isServed})`;
 
 /** Ends the retirement of queues that are in use again. */
@@ -74,17 +74,14 @@ export const returnQueues = prepared(
   `update longshore.queue set retired_at = null, idle_since = null where ${isUsedAgain}`,
 );
 
-/**
- * Condition on a queue: some of its jobs have ended since the queue was first found idle. Such a queue has been in use,
- * even if every check since then has found no unfinished jobs.
- */
+/** SQL condition on a queue: jobs have ended since `idle_since`, so the queue was in use between two checks. */
 const hasEndedJobs = `exists (
       select 1 from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
     )`;
 
 /**
- * $1 days. Records when queues became idle, and retires queues that have been idle for $1 days. A queue that is paused,
- * limited or named by a recurring job does not count as idle.
+ * $1 days. Records when queues became idle, and retires queues that have been idle for $1 days. An idle queue has
+ * neither unfinished jobs nor consumers, and is not paused, limited or named by a recurring job.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',

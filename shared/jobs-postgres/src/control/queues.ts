@@ -135,8 +135,8 @@ export class PostgresQueues implements Queues {
   }
 
   /**
-   * Changes a queue's settings and returns the previous ones. Changes nothing and returns `null` if they do not match
-   * the settings in `options.seen`.
+   * Changes a queue's settings and returns the previous settings. Changes nothing and returns `null` if the previous
+   * settings differ from `options.seen`.
    */
   async #set(
     name: string,

@@ -18,7 +18,7 @@ import {
   upsertSearch,
 } from './saved-searches.sql.js';
 
-/** Stores searches in Postgres. */
+/** Lists, saves and deletes operators' searches. */
 export class PostgresSavedSearches implements SavedSearches {
   readonly #database: Database;
   readonly #reads: Database;

@@ -67,8 +67,8 @@ export const selectServers = prepared(
 );
 
 /**
- * Returns up to 100 servers lost within the last day. Older rows may still exist, because they are deleted only when
- * another server is lost.
+ * Returns up to 100 servers that were lost within the last day. Older rows can exist, because they are only deleted
+ * when another server is lost.
  */
 export const selectLostServers = prepared(
   'longshore-select-lost-servers',
@@ -133,7 +133,7 @@ export const silentServers = `
       select id from longshore.server
       where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'`;
 
-/** Condition on a connection: it has an open transaction of a server that is silent or has been declared dead. */
+/** SQL condition on a connection: its transaction belongs to a server that is silent or has been declared dead. */
 export const isOfDeadServer = `application_name like 'longshore for %' and datname = current_database() and usename = current_user
       and application_name not in (
         select 'longshore for ' || id from longshore.server where id not in (${silentServers})

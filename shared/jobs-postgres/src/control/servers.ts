@@ -62,7 +62,7 @@ export class PostgresServers implements Servers {
     const { host, pid, queues, concurrency, timeoutMs } = description;
     const { jobNames = null, queueWeights = null } = description;
     const id = this.#ids.newId();
-    await this.#queues.idsOf(queues); // finds all existing queues with one statement; each new queue takes one more
+    await this.#queues.idsOf(queues); // caches the ids of existing queues with one statement
     for (const queue of queues) await this.#queues.idOf(queue);
     const values = [id, host, pid, queues, concurrency, timeoutMs, jobNames, queueWeights];
     await this.#database.query(insertServer, values);

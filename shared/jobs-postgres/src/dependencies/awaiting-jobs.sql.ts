@@ -6,10 +6,7 @@ import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
-/**
- * The state of jobs that wait for other jobs. All statements in this file concern such jobs, and $1 is always the
- * queue.
- */
+/** The state of jobs that wait for other jobs. In all statements of this file, $1 is the queue. */
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /**
@@ -31,8 +28,8 @@ export const insertAwaiting = prepared(
 );
 
 /**
- * $2 ids. Locks the jobs until the transaction ends. Therefore, if two parents of a job end at the same time, the
- * transaction that resolves the second dependency sees that the first is resolved.
+ * $2 ids. Locks the jobs until the transaction ends. If two parents of a job end at the same time, the second
+ * transaction then sees the dependency that the first has resolved.
  */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
@@ -45,7 +42,7 @@ export const lockAwaiting = prepared(
  */
 const open = `case when job_dependency.resolved_at is null then true end`;
 
-/** A CTE that resolves all dependencies of the jobs that the CTE `removed` has deleted from `job_awaiting`. */
+/** A CTE that resolves all dependencies of the jobs in the CTE `removed`. */
 export const dependenciesResolved = `
     resolved as (
       update longshore.job_dependency set resolved_at = now(), marked = true
@@ -53,15 +50,15 @@ export const dependenciesResolved = `
     )`;
 
 /**
- * SQL for the metadata of a cancelled job. Includes the job's delay, because the delay is needed if the job is restored
- * and waits again.
+ * SQL expression for the metadata of a cancelled job. Includes the delay, because the job waits again if it is
+ * restored.
  */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
 
 /**
- * Returns CTEs that cancel the jobs that the CTE `removed` has deleted from `job_awaiting`.
+ * Returns CTEs that cancel the jobs in the CTE `removed`, which must come from `job_awaiting`.
  *
- * @param error `'error'` if `removed` has this column, with the reason; `null` if there is no reason to record
+ * @param error the column of `removed` with the error to record; `null` if there is none
  */
 export function awaitingCancelled(error: 'error' | null = null): string {
   const columns = error === null ? '' : `, ${error}`;
@@ -89,7 +86,7 @@ const cancel = (ended: string): string => `
     )
     select true as changed from removed`;
 
-/** $2 ids, $3 the error to record for each. Cancels jobs because their parents did not end as required. */
+/** $2 ids, $3 errors to record. Cancels jobs because their parents did not end as required. */
 export const cancelAwaiting = prepared(
   'longshore-cancel-awaiting',
   cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),

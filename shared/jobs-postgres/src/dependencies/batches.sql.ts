@@ -32,7 +32,7 @@ export const insertBatch = prepared(
     values ($1, $2, $3, $4, case when $3::integer = 0 then now() end)`,
 );
 
-/** $1 id. Returns one row, or none if there is no such batch. */
+/** $1 id. */
 export const selectBatch = prepared(
   'longshore-select-batch',
   `select ${columns} from longshore.batch where id = $1`,
@@ -70,7 +70,7 @@ export const lockBatches = prepared(
 
 /**
  * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that has now finished, returns a
- * row and adds an outbox row. Because of the outbox row, the jobs that depend on the batch are released or cancelled.
+ * row and adds an outbox row, so that the batch's dependents are released or cancelled.
  */
 export const countBatches = prepared(
   'longshore-count-batches',

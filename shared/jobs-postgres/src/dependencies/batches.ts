@@ -37,10 +37,7 @@ const chunk = 2_000;
 /** Number up to which batches are counted exactly. */
 const maxCounted = 10_000;
 
-/**
- * A statement that cancels up to {@link chunk} jobs of a batch, or a statement that requests the cancellation of all
- * running jobs of the batch in one queue.
- */
+/** A statement that cancels jobs of a batch in one queue, or requests their cancellation. */
 interface CancelStep {
   readonly statement: Statement;
   readonly values: unknown[];
@@ -97,9 +94,8 @@ export class PostgresBatches implements DependencyResolver, Batches {
   }
 
   /**
-   * Cancels a batch's unfinished jobs. Within a caller's transaction, cancels all of them there. Otherwise, only the
-   * first jobs and the audit entry share a transaction, and the other jobs are cancelled in separate transactions,
-   * because cancelling all jobs of a large batch would exceed the time limit of a transaction.
+   * Cancels a batch's unfinished jobs. In a caller's transaction, cancels all of them at once. Otherwise, uses several
+   * transactions, because a single one could exceed the time limit. The first transaction includes the audit entry.
    */
   async cancel(
     id: string,
@@ -147,7 +143,7 @@ function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResul
   return batch.finishedAt === null ? { outcome: 'ok', batch, changed } : { outcome: 'illegal', batch };
 }
 
-/** Runs a step, and returns how many jobs it cancelled or requested to be cancelled. */
+/** Runs a step. Returns the number of cancelled jobs or new cancellation requests. */
 async function countOf(run: Run, { statement, values }: CancelStep): Promise<number> {
   const [row] = (await run(statement, values)) as readonly { jobs: number }[];
   return row?.jobs ?? 0;

@@ -3,7 +3,7 @@ import { limitOf } from './concurrency-semaphore.sql.js';
 
 /** Maximum number of keys to list. */
 export const maxKeys = 200;
-/** Maximum number of keys for which the limit, the waiting time and the ready and running jobs are read. */
+/** Maximum number of keys with details: the limit, the waiting time, and the ready and running jobs. */
 const maxDescribed = 20;
 /** Maximum number of blocked jobs to count across all keys. */
 const maxCounted = 20_000;
@@ -17,12 +17,9 @@ export interface BlockingKeyRow {
   blocked: number;
   /** Number up to which the blocked jobs of each key are counted exactly. */
   most: number;
-  /**
-   * Concurrency limit of the first blocked job. This and the following members are null except for the keys with the
-   * most blocked jobs.
-   */
+  /** Concurrency limit of the first blocked job. This and the following members are null for keys without details. */
   allowed: number | null;
-  /** When the first blocked job was created or, if that is later, was due. */
+  /** When the first blocked job was created or became due, whichever is later. */
   since: Date | null;
   /** Some of the ready and running jobs with the key, running jobs first. Also null if there are none. */
   holders: { id: string; name: string; startedAt: string | null }[] | null;
@@ -31,9 +28,8 @@ export interface BlockingKeyRow {
 const keyOf = `meta ->> 'concurrencyKey'`;
 
 /**
- * $1 first queue, $2 last queue. Steps from key to key through the index and counts the blocked jobs of each key, up to
- * an equal share of the maximum, so that a key with many jobs does not hide the others. Returns details of the keys
- * with the most blocked jobs.
+ * $1 first queue, $2 last queue. Counts the blocked jobs of each key, and returns details of the keys with the most
+ * blocked jobs. Every key is counted up to the same number, so that a key with many jobs does not hide the others.
  */
 export const selectBlockingKeys = prepared(
   'longshore-select-blocking-keys',

@@ -13,8 +13,8 @@ const nextBlocked = (queue: string, columns: string, limit: string): string => `
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
 /**
- * SQL for a job's concurrency limit. A limit that is not a number counts as 1, and a limit that is out of range is
- * clamped. Otherwise, one invalid limit would make the statement fail for other keys too.
+ * SQL expression for a job's concurrency limit. A limit that is not a number counts as 1, and a limit that is out of
+ * range is clamped. Otherwise, one invalid limit would make the statement fail for other keys too.
  */
 export const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
   then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.max})::integer else 1 end`;
@@ -64,9 +64,9 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Adds an outbox row for every key that has both room and blocked jobs. Such keys only exist if jobs were deleted
- * directly from the tables. Steps from key to key through the index of blocked jobs, so the number of blocked jobs per
- * key does not matter.
+ * Adds an outbox row for every key that has both room and blocked jobs. For example, this happens if jobs were deleted
+ * directly from the tables. Steps from key to key through the index, so the number of blocked jobs per key does not
+ * matter.
  */
 export const recordKeysWithRoom = prepared(
   'longshore-note-room',

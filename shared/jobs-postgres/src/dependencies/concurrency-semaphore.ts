@@ -21,8 +21,7 @@ export class ConcurrencySemaphore implements DependencyResolver {
     { isolate, setAside }: ResolveOptions,
   ): Promise<Iterable<string>> {
     const queues: string[] = [];
-    // To avoid deadlocks, queues are locked in the order of their ids, and keys in the order of their lock ids, as in
-    // all other code.
+    // Locks queues in the order of their ids, to avoid deadlocks. `lockKeys` orders the keys.
     for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
       const admitted = await isolate(
         [...keys],

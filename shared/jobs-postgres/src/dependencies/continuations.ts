@@ -65,9 +65,9 @@ export class PostgresContinuations implements DependencyResolver {
 }
 
 /**
- * Checks the failed or cancelled parents that would cause a dependent to be cancelled. Returns the parents that have
- * been or are being retried. Their dependents must wait for the next end instead of being cancelled. Locks the other
- * parents against retries.
+ * Returns the failed or cancelled parents that have been or are being retried, so that their dependents wait instead of
+ * being cancelled. Considers only parents that would cause a dependent to be cancelled. Locks the remaining parents
+ * against retries.
  */
 async function retriedParents(
   client: Connection,
@@ -126,7 +126,7 @@ async function resolveGroup(
 
 /**
  * Puts the ends of parents back into the outbox for the next run. Leaves out the other metadata of the rows, because
- * other resolvers have already processed it.
+ * other resolvers process it in this run.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
@@ -146,7 +146,7 @@ function endsOf(entries: readonly OutboxRow[]): Map<string, ParentEnd> {
   return ends;
 }
 
-/** Groups dependencies by waiting job, in the order in which the jobs are locked. */
+/** Groups dependencies by waiting job, in ascending order of the job ids. */
 function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] {
   const groups = new Map<string, DependencyRow[]>();
   for (const dependency of dependencies) {
@@ -159,7 +159,7 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 
 /**
  * Returns outbox rows for the ends of the parents of these dependencies. Leaves out the other metadata of the rows,
- * because other resolvers have already processed it.
+ * because other resolvers process it in this run.
  */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
@@ -171,7 +171,7 @@ function endsFor(dependencies: readonly DependencyRow[], entries: readonly Outbo
     });
 }
 
-/** Groups dependencies by the waiting job's queue, in the order in which queues are locked. */
+/** Groups dependencies by the waiting job's queue, in ascending order of the queue ids. */
 function byDependentQueue(
   dependencies: readonly DependencyRow[],
 ): [queueId: number, dependencies: DependencyRow[]][] {

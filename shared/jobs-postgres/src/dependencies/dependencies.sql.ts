@@ -27,7 +27,7 @@ export const insertDependencies = prepared(
 );
 
 /**
- * $1 parents, $2 limit. Returns the unresolved dependencies on these parents. Skips unmarked dependencies. These are
+ * $1 parents, $2 limit. Returns the marked, unresolved dependencies on these parents. Unmarked dependencies are
  * resolved later, because marking them records the end of the parent again.
  */
 export const openDependencies = prepared(
@@ -84,9 +84,8 @@ export interface ParentRow {
 }
 
 /**
- * $1 ids. Finds the tables that store these jobs and batches. A job changes tables in a single transaction, so a
- * snapshot shows it in exactly one. The search for each id stops at the first match and searches history last, because
- * most parents are unfinished and history has many partitions.
+ * $1 ids. Finds the tables that store these jobs and batches. The search for each id stops at the first match. It reads
+ * history last, because most parents are unfinished and history has many partitions.
  */
 export const findParents = prepared(
   'longshore-find-parents',
@@ -133,9 +132,9 @@ export const unmarkDependencies = prepared(
 );
 
 /**
- * $1 queue, $2 ids. Marks jobs as having dependents, so that their ends are recorded, and returns the ids of the marked
- * jobs, including those that were marked before. Skips jobs that are being claimed, finished or moved, because marking
- * must not wait for their locks.
+ * $1 queue, $2 ids. Marks jobs as having dependents, so that their ends are recorded. Returns the ids of the marked
+ * jobs, including those that were marked before. Skips locked jobs, because marking must not wait for jobs that are
+ * being claimed, finished or moved.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: markJobs('job'),
@@ -192,7 +191,7 @@ export const selectDependentsOfEach = prepared(
     group by parent.id`,
 );
 
-/** Returns SQL for the lowest UUIDv7 that can have been created at `time`, a SQL expression (RFC 9562, 5.7). */
+/** Returns an SQL expression for the lowest UUIDv7 with the creation time `time` (RFC 9562, 5.7). */
 const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 

@@ -20,15 +20,13 @@ const beginning = '00000000-0000-0000-0000-000000000000';
 
 export interface MarkingReport {
   readonly marked: number;
-  /**
-   * Number of dependencies to try again later, because their parents were locked (being claimed, finished or moved).
-   */
+  /** Number of dependencies to try again later, because their parents were locked. */
   readonly busy: number;
 }
 
 /**
- * Ensures that the end of every parent is recorded in the outbox: marks unfinished parents as having dependents, and
- * records the ends of those that have already ended. Never waits for a lock, and never blocks others for long.
+ * Ensures that the end of every parent is recorded in the outbox. Marks unfinished parents as having dependents, and
+ * records the ends of finished parents. Never waits for a lock.
  */
 export class DependencyMarker {
   readonly #database: Database;
@@ -89,7 +87,7 @@ export class DependencyMarker {
     return { marked: done.length, busy: dependencies.length - done.length };
   }
 
-  /** Marks parents, grouped by table and queue. Returns the ids of those that are now marked. */
+  /** Marks parents, grouped by table and queue. Returns the ids of the parents that are now marked. */
   async #markParents(client: Connection, parents: readonly ParentRow[], isolate: Isolate): Promise<string[]> {
     const marked: string[] = [];
     for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
@@ -112,8 +110,7 @@ export class DependencyMarker {
 }
 
 /**
- * Marks parents in one table and queue; batches are locked instead. Returns the ids of those that are now marked or
- * locked.
+ * Marks parents in one table and queue; batches are locked instead. Returns the ids of the marked or locked parents.
  */
 async function markGroup(
   client: Connection,

@@ -7,26 +7,20 @@ import { deleteAside, lockAsideDue } from '../maintain/set-aside.sql.js';
 import type { DependencyMarker } from './dependency-marker.js';
 import { findWork, type OutboxRow, takeEntries } from './outbox.sql.js';
 
-/**
- * Pause, in milliseconds, before parents that were locked are tried again. Claiming or finishing a job takes about that
- * long.
- */
+/** Pause before locked parents are tried again, in milliseconds. Claiming or finishing a job takes about this long. */
 const lockedParentRetryMs = 10;
 const maxTries = 3;
 
 /** Maximum number of set-aside items retried in one transaction. */
 const maxSetAsideRetries = 20;
 
-/**
- * Options of {@link DependencyResolver.resolve}. They determine whether a resolver processes outbox rows all together,
- * or in parts so that faulty ones can be set aside.
- */
+/** Options of {@link DependencyResolver.resolve}, for setting aside rows that cannot be processed. */
 export interface ResolveOptions {
   readonly isolate: Isolate;
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
 }
 
-/** Applies the effects of state changes on other jobs, in the transaction that takes the changes from the outbox. */
+/** Applies the effects of state changes on other jobs, in a transaction of the outbox relay. */
 export interface DependencyResolver {
   /**
    * Processes state changes. Resolves to the notifications to send after the commit: queues with newly ready jobs, and
@@ -112,8 +106,8 @@ export class OutboxRelay {
   }
 
   /**
-   * Retries set-aside items that are due, each separately. Items that fail again stay set aside. Returns how many were
-   * tried.
+   * Retries set-aside items that are due, each separately. Items that fail again stay set aside. Returns the number of
+   * items tried.
    */
   async #resolveAside(): Promise<number> {
     return this.#notifying(async (client, notified) => {

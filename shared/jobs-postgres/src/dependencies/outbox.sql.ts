@@ -11,9 +11,7 @@ export interface OutboxRow {
   from_state: JobState;
   to_state: JobState;
   meta: JobMeta & {
-    /**
-     * Set if the job or batch was deleted before the dependency on it was marked, so that its final state is unknown.
-     */
+    /** Set if the job or batch was deleted before the dependency on it was marked. The final state is then unknown. */
     readonly gone?: true;
   };
 }
@@ -34,8 +32,8 @@ export function outboxEntries(source: string, from: string, to: string): string 
 }
 
 /**
- * $1 jobs or batches, $2 their final states, $3 whether each was deleted, so that its final state is unknown. Records
- * their ends in the outbox, for the jobs that depend on them.
+ * $1 ids of jobs or batches, $2 final states, $3 whether each was deleted. Records the ends in the outbox, for the jobs
+ * that depend on them.
  */
 export const insertEnds = prepared(
   'longshore-insert-ends',
@@ -47,7 +45,7 @@ export const insertEnds = prepared(
 
 /**
  * Returns which kinds of work the outbox relay has: outbox rows, unmarked dependencies and set-aside items that are
- * due. Usually, it has no work.
+ * due. Usually, there is none.
  */
 export const findWork = prepared(
   'longshore-find-work',

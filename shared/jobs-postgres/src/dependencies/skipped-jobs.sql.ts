@@ -9,7 +9,7 @@ const skipped = `attempt = 0 and error ->> 'name' = '${skippedErrorName}'`;
 
 /**
  * A recursive CTE with the jobs that were skipped because of $1 (ids of jobs and batches), directly or through other
- * skipped jobs and their batches. Also returns $1 itself (with `is_batch` null) and those batches.
+ * skipped jobs. Also contains the batches of these jobs, and $1 itself with `is_batch` null.
  */
 const found = `
     found (id, is_batch) as (
@@ -25,7 +25,7 @@ const found = `
       where related.id is not null
     )`;
 
-/** $1 jobs and batches, $2 number at which counting stops. Counts the jobs that were skipped because of them. */
+/** $1 jobs and batches, $2 number at which counting stops. Counts the jobs that were skipped because of $1. */
 export const countSkipped = prepared(
   'longshore-count-skipped',
   `
@@ -35,9 +35,9 @@ export const countSkipped = prepared(
 );
 
 /**
- * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens the batches of
- * restored jobs, and any batches in $1. Otherwise, the callback of such a batch would be skipped again before the
- * outbox rows of its jobs are processed.
+ * $1 jobs and batches. Makes the jobs that were skipped because of $1 wait again. Also reopens the batches in $1 and
+ * the batches of restored jobs. Otherwise, a batch's callback could be skipped again before the outbox rows of the
+ * batch's jobs are processed.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',

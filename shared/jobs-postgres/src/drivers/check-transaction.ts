@@ -28,7 +28,7 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
 /**
  * Rejects an object of a database library that is not an open transaction.
  *
- * @param isOpen whether the caller has found the object to be an open transaction
+ * @param isOpen whether the object is an open transaction
  * @param example code that provides a transaction of this library, for the error message
  * @throws {TypeError} if `isOpen` is `false`
  */

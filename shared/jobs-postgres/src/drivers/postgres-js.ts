@@ -18,7 +18,7 @@ const unknownOid = 705;
  */
 export function postgresJsTransaction(sql: PostgresJsTransaction): TransactionClient {
   requireOpen(typeof sql.savepoint === 'function', 'postgres.js', 'sql.begin(async (sql) => …)');
-  // Strings are sent as they are, because postgres.js would encode JSON text as JSON a second time.
+  // Strings are sent unchanged, because postgres.js would encode JSON text as JSON a second time.
   const asIs = (value: unknown): unknown =>
     typeof value === 'string' ? sql.typed(value as never, unknownOid) : value;
   return {

@@ -10,7 +10,7 @@ const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
  * @param source name of the CTE that returns the jobs
  * @param order the columns that determine the order in which the jobs join the queue
  * @param columns the columns to copy from `source`; by default, {@link jobColumns}
- * @param visibility `late` if scans may have passed the jobs' positions before the transaction commits
+ * @param visibility `late` if scans might pass the jobs' positions before the transaction commits
  */
 export function becomeReady(
   source: string,

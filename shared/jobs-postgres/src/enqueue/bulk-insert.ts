@@ -9,12 +9,11 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { type CreatedRow, type Insert } from './inserts.sql.js';
 
-/** Maximum number of statements that have been sent but not answered yet. */
+/** Maximum number of statements in flight. */
 const maxSent = 2;
 
 /**
- * Inserts jobs with several statements in one transaction, building each statement while Postgres processes the
- * previous one.
+ * Inserts jobs with several statements in one transaction. Builds each statement while Postgres processes earlier ones.
  */
 export class BulkInsert {
   readonly #database: Database;
@@ -61,8 +60,8 @@ export class BulkInsert {
   }
 
   /**
-   * Yields the inserts for a queue whenever enough of its jobs for a chunk have been read. Yields the inserts for the
-   * remaining jobs at the end.
+   * Yields the inserts of a queue as soon as `maxChunk` of its jobs have been read, and the inserts of the remaining
+   * jobs at the end.
    */
   async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: SeqRange): AsyncGenerator<Insert> {
     const chunks = new Map<string, NewJob[]>();
@@ -89,8 +88,8 @@ export class BulkInsert {
   }
 
   /**
-   * Records gaps for the jobs of a long bulk insert: they only become visible when the transaction commits, and scans
-   * may have passed their positions by then.
+   * Records gaps for the jobs of a long bulk insert, because scans might pass their positions before the transaction
+   * commits.
    */
   async #noteGaps(client: Connection, { seq, priorities }: SeqRange): Promise<void> {
     if (seq === null) return;
@@ -123,8 +122,8 @@ async function lastPlace(client: Connection): Promise<string | null> {
 }
 
 /**
- * Runs statements in order. Returns the jobs' creation time; `null` if nothing was inserted. While Postgres processes
- * one statement, the next statement is already queued there, and the statement after that is being built.
+ * Runs statements in order, with up to {@link maxSent} in flight, so that Postgres does not have to wait. Returns the
+ * jobs' creation time; `null` if nothing was inserted.
  */
 async function runEach(
   inserts: Iterable<Insert> | AsyncIterable<Insert>,
@@ -150,7 +149,7 @@ async function runEach(
 /** Returns the creation time from the row that an insert returned; `null` if there is no row. */
 export function createdAtOf(rows: readonly unknown[]): Date | null {
   const at: unknown = (rows as readonly CreatedRow[])[0]?.created_at ?? null;
-  // On a caller's connection, the driver may return times as text.
+  // On a caller's connection, the driver can return times as text.
   return at === null || at instanceof Date ? at : readTime(at);
 }
 

@@ -12,7 +12,9 @@ export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;
 }
 
-/** Returns the jobs. Marks each job that other jobs of the same call depend on, so that its end is recorded. */
+/**
+ * Returns the jobs, and marks those that other jobs of the same call depend on. The ends of marked jobs are recorded.
+ */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
@@ -28,7 +30,7 @@ export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>
 
 /**
  * Looks up the ids of the queues in the `visibleQueues` of jobs with parents. Must be called before a connection is
- * borrowed, because the lookup may need a connection too.
+ * borrowed, because the lookup can need a connection too.
  */
 export async function visibleQueueIds(
   jobs: readonly NewJob[],

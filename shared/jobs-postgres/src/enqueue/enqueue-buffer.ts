@@ -28,14 +28,14 @@ export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
   readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
-  /** Separate writes of single jobs whose batch failed or would have waited too long for a lock. */
+  /** Writes of single jobs after their batch failed. */
   readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;
 
   /**
-   * @param writeAlone writes a single job of a batch that failed; may wait for locks that make `writeTogether` give up.
-   *   By default, `writeTogether`
+   * @param writeAlone writes a single job of a batch that failed; can wait for locks that make `writeTogether` give up.
+   *   `writeTogether` by default
    */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;
@@ -87,8 +87,8 @@ export class EnqueueBuffer {
       for (const { resolve } of batch) resolve(result);
     } catch (error) {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
-      // Unless the error concerns all jobs, they are written one by one, so that a job that is rejected or has to wait
-      // for a lock does not affect other jobs of this batch or later batches.
+      // Rejects all jobs if writing them separately would not help. Otherwise, writes each job separately, so that a
+      // job that is rejected or waits for a lock does not affect the others.
       if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) this.#startAlone(waiting);
     }

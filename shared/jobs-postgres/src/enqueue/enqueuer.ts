@@ -111,7 +111,7 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Returns the buffer for a job's queue. Jobs with keys have separate buffers, because writing them may wait for
+   * Returns the buffer for a job's queue. Jobs with keys have separate buffers, because writing them can wait for
    * locks.
    */
   #bufferFor(job: NewJob): EnqueueBuffer {
@@ -213,9 +213,9 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Reads the existing jobs that already hold the keys of new jobs. Reads only the jobs that the result must include.
+   * Reads the jobs that already hold keys of new jobs, if the result must include them.
    *
-   * @throws {KeyHolderHiddenError} if one of these existing jobs was deleted or is invisible to the caller
+   * @throws {KeyHolderHiddenError} if one of these jobs was deleted or is invisible to the caller
    */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shownHolders']> {
     const ids = holdersToShow(jobs, holders);
@@ -244,7 +244,7 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Creates the queue if it does not exist, and caches its id, so that enqueuing in a transaction needs no other
+   * Creates the queue if it does not exist, and caches its id, so that enqueueing in a transaction needs no other
    * connection.
    */
   async ensureQueue(queue: string): Promise<void> {
@@ -276,7 +276,7 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Runs the inserts and notifies servers of the jobs. Uses a transaction unless there is a single insert and global
+   * Runs the inserts and notifies servers of the jobs. A single insert runs without an explicit transaction if global
    * locks are disabled. Returns the creation time; `null` if there are no inserts.
    */
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
@@ -293,10 +293,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /**
-   * Runs a single insert and notifies servers. Sends the notification along with the insert, or after a short delay if
-   * another notification was sent a moment ago.
-   */
+  /** Runs a single insert and notifies servers, in the same round trip if possible. */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
     const queues = notificationsFor(jobs);
     const notification = this.#notifier.takeStatement(queues);

@@ -5,17 +5,13 @@ import { gapCte, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/**
- * The single row that an insert of jobs returns. It contains the creation time, which is the same for all jobs of the
- * insert.
- */
+/** The single row that an insert of jobs returns. All jobs of the insert have the same creation time. */
 export interface CreatedRow {
   readonly created_at?: Date;
 }
 
 /**
- * Returns the SQL that ends an insert of jobs. This SQL adds the jobs to the count of their state. It also makes the
- * insert return a single row instead of one per job.
+ * Returns the SQL that ends an insert of jobs: it adds the jobs to the count of their state, and returns a single row.
  */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
@@ -136,8 +132,8 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
 }
 
 /**
- * Returns the first three parameters: queue, ids and arguments. The arguments form a single JSON array, which Postgres
- * parses fastest.
+ * Returns the first three parameters: queue, ids and arguments. The arguments form a single JSON array, because
+ * Postgres parses this fastest.
  */
 function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [queueId, arrayOf(jobs.map(({ id }) => id)), `[${jobs.map(({ args }) => args).join(',')}]`];

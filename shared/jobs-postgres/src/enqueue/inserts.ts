@@ -20,8 +20,7 @@ interface InsertOptions {
 }
 
 /**
- * Yields the statements that insert new jobs, and their batch if there is one. Builds each statement on demand, for one
- * chunk of jobs of one queue.
+ * Yields the statements that insert new jobs, and their batch if there is one. Builds each statement on demand.
  *
  * @param groups the jobs to insert, by queue id
  */
@@ -61,8 +60,8 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
 }
 
 /**
- * Returns the parents that need not be marked, because their ends are recorded anyway: the jobs of the same call (they
- * are inserted with the mark) and the batch. Excludes an empty batch, because it has already ended.
+ * Returns the parents that need not be marked, because their ends are recorded anyway: the jobs of the same call and
+ * the batch. Excludes an empty batch, because it has already ended.
  */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));

@@ -8,8 +8,8 @@ import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 
 /**
- * Keys of the metadata that a job keeps when its content is replaced, because they link it to other jobs or identify
- * its request. Must match `ties` of `replacedMeta` in the package `@longshore/jobs`.
+ * Metadata keys that a job keeps when its content is replaced, because they link the job to other jobs or identify its
+ * request. Must match `ties` of `replacedMeta` in the package `@longshore/jobs`.
  */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
 const tiesOf = (meta: string): string =>

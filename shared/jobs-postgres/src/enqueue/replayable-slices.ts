@@ -21,7 +21,7 @@ export class ReplayableSlices {
     return this.#failure;
   }
 
-  /** Yields all slices. Those that have not been built yet are built one by one. */
+  /** Yields all slices. Builds missing slices one by one. */
   async *read(): AsyncGenerator<readonly NewJob[]> {
     for (let index = 0; await this.#has(index); index++) yield this.#slices[index] ?? [];
   }

@@ -62,11 +62,10 @@ export interface HolderRow {
 }
 
 /**
- * $1 queue, $2 jobs, $3 for each job, whether to search history too (needed if the job's final state matters). Returns
- * the states of the jobs in this queue, and the queues of jobs that were moved. Omits jobs that were found in neither
- * way. A job moves in a single transaction, so a snapshot shows it in exactly one table. Must run as a separate
- * statement after the keys have been locked. Only then does the snapshot include jobs that other transactions have just
- * committed together with the keys.
+ * $1 queue, $2 jobs, $3 for each job, whether to search history too. Returns the states of jobs in this queue, and the
+ * queues of jobs that were moved. Omits jobs that were not found. Must run after the keys have been locked, as a
+ * separate statement. Only then does the snapshot include jobs that other transactions have committed together with the
+ * keys.
  */
 export const selectHolders = prepared(
   'longshore-select-holders',
@@ -86,11 +85,13 @@ export interface SweptRow {
 }
 
 /**
- * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those that no longer have
- * an effect. A key has no effect once its period has ended. A key that depends on the job's state has no effect either
- * if the job no longer exists, or if the job is `done` and the key does not apply in that state. The key of a failed or
- * cancelled job is kept until the job is deleted, because the job holds the key again if it is retried. Returns the
- * scanned keys in order; `stale` marks those without effect.
+ * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes the stale ones. A key is
+ * stale if its period has ended. A key that depends on the job's state is also stale in two cases:
+ * - The job no longer exists.
+ * - The job is `done`, and the key does not apply in this state.
+ *
+ * The keys of failed and cancelled jobs are otherwise kept, because a retried job holds the key again. Returns the
+ * scanned keys in order.
  */
 export const sweepUnique = prepared(
   'longshore-sweep-unique',

@@ -14,18 +14,17 @@ export const rewriteSmallTable = prepared(
 );
 
 /**
- * Pauses between attempts to rewrite the same table, in milliseconds: `restMs` after a rewrite; after a failure,
- * `minRetryMs`, which doubles with each further failure up to `maxRetryMs`.
+ * Pauses between rewrites of the same table, in milliseconds. `restMs` applies after a successful rewrite. After a
+ * failure, the pause starts at `minRetryMs` and doubles with each further failure, up to `maxRetryMs`.
  */
 const restMs = 5_000;
 const minRetryMs = 5_000;
 const maxRetryMs = 60_000;
 
 /**
- * Keeps small, frequently read tables small by rewriting them. Vacuum normally does this, but it cannot remove dead
- * rows while a forgotten transaction is open. After a million jobs, claims from queues with limits, rescues and the
- * resolution of dependencies would then take ten times as long as usual, because each of these operations reads a whole
- * table. While a backup (pg_dump) locks the tables, they are not rewritten.
+ * Keeps small, frequently read tables small by rewriting them. Vacuum cannot remove dead rows while an old transaction
+ * is open. Operations that read a whole table, such as claims from queues with limits, would then take ten times as
+ * long after a million jobs. Tables are not rewritten while a backup (pg_dump) locks them.
  */
 export class BloatControl {
   readonly #database: Database;

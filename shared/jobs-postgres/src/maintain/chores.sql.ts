@@ -3,11 +3,11 @@ import { isIdleCancellation } from '../control/job-control.sql.js';
 import { hasStrays } from './history-days.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** Facts from which to decide which chores are due. */
+/** The chores that are due. */
 export interface DueChores {
   /** The number of rows that folding the counters would remove. */
   foldable: number;
-  /** Names of the small tables that have grown, mostly because of dead rows. */
+  /** Names of small tables that have grown beyond their limits. */
   bloated: string[];
   /** Whether there are requests to cancel jobs that are no longer running. */
   missed: boolean;
@@ -18,9 +18,8 @@ export interface DueChores {
 }
 
 /**
- * Returns which chores are due. A single statement checks them all, because usually none is due. Ignores bloat in very
- * small tables: reading such a table takes only a millisecond or two, whereas rewriting one makes every connection plan
- * statements again.
+ * Returns which chores are due. Ignores bloat in very small tables, because rewriting a table makes every connection
+ * plan statements again.
  */
 export const findChores = prepared(
   'longshore-find-chores',

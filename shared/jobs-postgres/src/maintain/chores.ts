@@ -19,7 +19,7 @@ export class Chores {
   }
 
   /**
-   * Runs a chore, unless its pause after a failure is not over yet.
+   * Runs a chore. Does nothing during the pause after a failure.
    *
    * @param about the job that the chore concerns, if any
    * @throws errors that are caused neither by stored data nor by a statement timeout

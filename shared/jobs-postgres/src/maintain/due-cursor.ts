@@ -5,7 +5,7 @@ export type Timestamp = string;
 export interface DuePoll {
   /** The snapshot of the poll as `xmin:xmax:xip,…` (see "Snapshot information functions" in the Postgres manual). */
   readonly snapshot: string;
-  /** When the poll started. Its snapshot was taken at the same time or later. */
+  /** When the poll started. The snapshot was taken at this time or later. */
   readonly at: Timestamp;
   /** The id of the poll's own transaction; `null` if none was assigned. */
   readonly mark: string | null;
@@ -23,32 +23,29 @@ interface Mark {
 }
 
 /**
- * Determines where the next poll for due jobs starts, so that the cost of a poll does not grow with the dead index
- * entries of promoted jobs.
+ * Determines where the next poll for due jobs starts, so that polls do not have to skip the dead index entries of
+ * promoted jobs.
  *
- * A job is never scheduled for a time before its transaction began, and the job becomes visible when that transaction
- * ends. So a poll can start at a time T if all transactions that began before T are known to have ended. When an older
- * transaction ends later, one poll has to start further back. A snapshot does not list a transaction in progress if its
- * id is higher than the id of every finished transaction. Some polls are therefore assigned a transaction id, called a
- * mark.
+ * A job is never due before its transaction began, and becomes visible when this transaction ends. A poll can therefore
+ * start at time T if all transactions that began before T have ended. When an older transaction ends, one poll starts
+ * earlier.
+ *
+ * A snapshot only lists transactions in progress that are older than the newest finished transaction. Some polls
+ * therefore get a transaction id, called a mark.
  */
 export class DueCursor {
-  /**
-   * Where the next poll starts, apart from the exceptions in `earlier` and `inProgress`. All jobs that were due before
-   * this time have been seen.
-   */
+  /** Default start of the next poll; `earlier` and `inProgress` contain exceptions. */
   readonly defaultStart: Timestamp;
   /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /**
-   * Transactions in progress, each with a time. Once such a transaction has ended, jobs that were due at that time or
-   * later may have become visible.
+   * Maps the ids of transactions in progress to times. After a transaction has ended, the next poll starts no later
+   * than the transaction's time.
    */
   readonly inProgress: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;
   /**
-   * Whether the next poll should be assigned a mark, because there is none yet or transactions have ended since the
-   * last mark.
+   * Whether the next poll should get a mark, because there is none yet or transactions have ended since the last mark.
    */
   readonly isMarkDue: boolean;
 

@@ -5,8 +5,8 @@ import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
 /**
- * If a poll from the head takes at most this many milliseconds, no pause follows. Normally, even polling a thousand
- * queues is faster.
+ * A poll from the head is not followed by a pause if it takes at most this long, in milliseconds. Normally, even
+ * polling a thousand queues is faster.
  */
 const quickMs = 20;
 
@@ -20,10 +20,9 @@ export interface WaitingQueue {
 }
 
 /**
- * Polls for due jobs, from the head of the index as long as that is fast. Polls from the head become slow while an open
- * transaction keeps the dead entries of promoted jobs from being vacuumed. Most polls then start where the last poll
- * ended (see {@link DueCursor}). Polls from the head become so rare that they take only about two percent of one
- * processor.
+ * Polls for due jobs. Starts at the head of the index while this is fast. Polls from the head become slow if an open
+ * transaction keeps dead entries of promoted jobs from being vacuumed. Most polls then start where the last poll ended
+ * (see {@link DueCursor}), and polls from the head become rare.
  */
 export class DueScan {
   readonly #database: Database;
@@ -38,8 +37,7 @@ export class DueScan {
 
   /** Returns the queues that have scheduled jobs, ordered by the time at which their first job is due. */
   poll(): Promise<WaitingQueue[]> {
-    // A poll from the head does not create a mark, so while these polls are fast, the servers of an idle database write
-    // nothing.
+    // Polls from the head make no mark, so servers of an idle database write nothing while these polls are fast.
     if (!this.#whole.isDue) return this.#pollFrom(this.#cursor, this.#cursor.isMarkDue);
     return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
   }

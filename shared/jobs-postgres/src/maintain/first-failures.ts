@@ -8,8 +8,8 @@ import { maxKinds, maxKindsOfName, maxRetrying } from '../read/statistics.js';
 const everyMs = 60_000;
 
 /**
- * Maximum age, in milliseconds, of the failures that are examined. Longer than the interval between runs, because a run
- * may be late.
+ * Maximum age of the failures that are examined, in milliseconds. Longer than the interval between runs, because a run
+ * can be late.
  */
 const sinceMs = 5 * everyMs;
 
@@ -33,8 +33,8 @@ export class FirstFailures {
   }
 
   /**
-   * Deletes the kinds of errors that have not occurred for a long time, and the least recently seen ones if there are
-   * too many.
+   * Deletes kinds of errors that have not been seen for a long time. If there are too many kinds, also deletes the
+   * least recently seen ones.
    */
   async deleteOld(): Promise<void> {
     await this.#database.query(deleteOldFirstFailures, [errorKindsKept.days, errorKindsKept.max]);

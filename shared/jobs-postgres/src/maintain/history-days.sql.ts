@@ -1,7 +1,8 @@
 import { type FinishedState, finishedStates } from '@longshore/jobs/storage';
 import { type Statement, unprepared } from '../connection/statement.js';
 
-// The database's clock determines which days exist and which have expired: a server's clock may be off by a year.
+// The database's clock determines which days exist and which have expired, because a server's clock can be off by a
+// year.
 
 /** A table that is partitioned by day. `job_report` contains the progress, logs and recorded transitions of jobs. */
 export type History = `job_history_${FinishedState}` | 'job_report';
@@ -63,7 +64,7 @@ export const makeDay = unprepared(
   'select longshore.make_history_day($1, $2::date) as made',
 );
 
-/** An expired day, which can be dropped. */
+/** A day whose retention has ended. */
 export interface ExpiredDay {
   /** The name of the day's partition. */
   part: string;
@@ -106,7 +107,7 @@ const kept = `
 
 /**
  * $1 to $4 as in {@link kept}. Records the days that have expired or expire within a day. Deletes records of days that
- * no longer exist, and records with a time in the future, which were made while the clock was wrong.
+ * no longer exist. Also deletes records with a time in the future, because the clock was wrong when they were made.
  */
 export const noteExpiring = unprepared(
   'longshore-note-expiring',

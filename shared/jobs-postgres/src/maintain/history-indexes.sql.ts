@@ -2,10 +2,11 @@ import { prepared, unprepared } from '../connection/statement.js';
 
 export interface PartitionRow {
   name: string;
-  /** Whether the day has ended, so that no more rows are added to it. */
+  /** Whether the day is over, so no more rows are added. */
   ended: boolean;
-  /** Names of the day's valid indexes. `invalid` contains the names of indexes that were only partly built. */
+  /** Names of the complete indexes. */
   valid: string[];
+  /** Names of the partly built indexes. */
   invalid: string[];
 }
 
@@ -16,9 +17,10 @@ interface HistoryIndex {
 }
 
 /**
- * Returns the indexes that a day of history should have. For a day that has ended, these are indexes on queue and id,
- * on name and id, and on the arguments. A day of failed jobs also has indexes for the latest failures and for kinds of
- * errors. Normally, these are created together with the partition.
+ * Returns the indexes that a partition should have:
+ *
+ * - for failed jobs: on failure time, on queue and failure time, and on name, kind of error and failure time
+ * - for a day that has ended: on queue and id, on name and id, and on the arguments
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
@@ -43,18 +45,15 @@ function ofEnded(table: string): HistoryIndex[] {
   ];
 }
 
-/**
- * Minimum size, in bytes, of a day's partition before it is indexed. Smaller days can be searched just as fast without
- * indexes.
- */
+/** Minimum size of a partition to index, in bytes. Smaller partitions can be searched quickly without indexes. */
 const minBytes = 4_194_304;
 
-/** SQL condition: the day ended at least 15 minutes ago. Until then, some of its rows may still be written. */
+/** SQL condition: the day ended at least 15 minutes ago. Rows may still be added during these 15 minutes. */
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
 /**
- * Selects the days, newest first, that have ended or contain failed jobs, are large enough to need indexes, and have no
- * index that is currently being built.
+ * Selects the partitions that may need indexes, newest first: large partitions of ended days or of failed jobs. Skips
+ * partitions with a running index build.
  */
 export const selectIndexedDays = prepared(
   'longshore-select-indexed-days',

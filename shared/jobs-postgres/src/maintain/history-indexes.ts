@@ -12,20 +12,19 @@ import {
 
 const hourMs = 3_600_000;
 
-/** Interval, in milliseconds, at which a waiting index build checks whether servers keep up with their jobs. */
+/** How often a deferred build checks whether it can start, in milliseconds. */
 const waitMs = 1_000;
 
 /**
- * SQLSTATEs of errors that are not reported: the day was dropped, another server was faster or held a lock, or the
- * store is being closed. A later run tries again if necessary.
+ * SQLSTATEs of temporary errors: undefined table, duplicate table, deadlock, lock timeout and query cancelled. They are
+ * not reported, because a later run tries again.
  */
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
- * Creates the search indexes of days that have ended. No rows are added to these days any more, so completing a job
- * never has to update the indexes. Each index is built once, while jobs can still be read, retried and deleted
- * (docs/adr/008). Building an index keeps a processor busy, so a build waits until servers keep up with their jobs.
- * Also creates missing failure indexes of days with failed jobs.
+ * Creates the search indexes of days that have ended (docs/adr/008), and missing indexes of failed jobs. No rows are
+ * added to ended days, so completing a job does not update their search indexes. Building an index keeps a processor
+ * busy, so a build waits until servers keep up with their jobs.
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -34,11 +33,10 @@ export class HistoryIndexes {
   #building: Promise<void> | undefined;
   #backend: number | undefined;
   #nextAtMs = -Infinity;
-  /** Whether indexes are missing; their build waits for a lull or is running. */
   #isWanted = false;
   #closed = false;
 
-  /** @param builders a separate connection for builds, because a build can keep the connection busy for minutes */
+  /** @param builders connection for builds; separate, because a build can take minutes */
   constructor(database: Database, builders: Database, lull = new Lull(database)) {
     this.#lull = lull;
     this.#database = database;
@@ -46,8 +44,8 @@ export class HistoryIndexes {
   }
 
   /**
-   * Looks for a missing index and starts to build it, unless this process is already building one. Returns immediately.
-   * If no index is missing, the next search for one is an hour later.
+   * Builds a missing index in the background. Does nothing while a build is running or before the next check is due. If
+   * no index is missing, the next check is due in an hour.
    */
   begin(): void {
     if (this.#closed || this.#building !== undefined || performance.now() < this.#nextAtMs) return;
@@ -59,7 +57,7 @@ export class HistoryIndexes {
       });
   }
 
-  /** Whether indexes are missing, so that builds are running or waiting for servers to catch up with their jobs. */
+  /** Whether an index build is running or deferred. */
   get isPending(): boolean {
     return this.#isWanted;
   }
@@ -73,8 +71,8 @@ export class HistoryIndexes {
   }
 
   /**
-   * Builds the first missing index that can be built now. Resolves to its name, or to `null` if none was built, either
-   * because none is missing or because each build failed for a temporary reason.
+   * Builds one missing index and resolves to its name. Resolves to `null` if no index is missing or every build failed
+   * with a temporary error.
    */
   async buildNext(): Promise<string | null> {
     for (const { name, steps } of await this.#missing()) if (await this.#run(steps)) return name;
@@ -93,21 +91,21 @@ export class HistoryIndexes {
     else this.#lull.end();
   }
 
-  /** Returns the first missing index of each day, with the statements that build it. */
+  /** Returns one missing index per partition, with the statements that build it. */
   async #missing(): Promise<{ name: string; steps: string[] }[]> {
     const days = await this.#database.query<PartitionRow>(selectIndexedDays);
     return days.flatMap(({ valid, invalid, ...day }) => {
       const missing = historyIndexes(day).find((index) => !valid.includes(index.name));
       if (missing === undefined) return [];
       const { name } = missing;
-      // Drops an index whose build was interrupted before building it again.
+      // An interrupted build leaves an invalid index. Drops that index before building it again.
       return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }];
     });
   }
 
   /**
-   * Runs each statement outside a transaction, because Postgres cannot build or drop indexes concurrently within one.
-   * Resolves to `false` if a step failed for a temporary reason.
+   * Runs each statement outside a transaction, because Postgres cannot build indexes concurrently in a transaction.
+   * Resolves to `false` after a temporary error.
    */
   async #run(steps: readonly string[]): Promise<boolean> {
     try {

@@ -42,10 +42,10 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
-/** Bulk operations record the ids of their jobs. One statement deletes at most this many of these ids. */
+/** Maximum number of recorded job ids that one statement deletes with an old bulk operation. */
 const idsAtOnce = 10_000;
 
-/** Counters are folded when they have this many redundant rows. */
+/** Number of redundant rows at which the counters are folded. */
 const foldAt = 100;
 
 /** Runs the periodic chores that keep reads cheap and enforce retention. */
@@ -85,8 +85,8 @@ export class Housekeeping {
   }
 
   /**
-   * Runs the chores that are due. Resolves to `true` if job activity caused any of the work; chores that run on a
-   * schedule do not count.
+   * Runs the chores that are due. Resolves to `true` if job activity has caused work or may have caused some. Scheduled
+   * chores do not count.
    */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
@@ -149,10 +149,7 @@ export class Housekeeping {
     if (noted.length > 0) this.#notify(null);
   }
 
-  /**
-   * Deletes old bulk operations in small steps, because an operation that retried all of history may have recorded
-   * millions of jobs.
-   */
+  /** Deletes old bulk operations in small steps, because one operation may have recorded millions of jobs. */
   async #deleteOldBulks(): Promise<void> {
     for (;;) {
       const [row] = await this.#database.query<{ more: boolean }>(deleteOldBulk, [idsAtOnce]);
@@ -161,8 +158,8 @@ export class Housekeeping {
   }
 
   /**
-   * Cancels jobs whose attempt ended before the server noticed the cancellation request. The operators who requested it
-   * expect that these jobs will not run again.
+   * Cancels jobs whose attempt ended before the server noticed the cancellation request. Otherwise, these jobs could
+   * run again.
    */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(

@@ -7,15 +7,14 @@ const chunk = 1_000;
 /** Pause after a scan that found few stale keys, in milliseconds. */
 const restMs = 15_000;
 
-/** If at least this share of the scanned keys was stale, the next scan follows immediately. */
+/** If at least this share of the scanned keys is stale, the next scan follows without a pause. */
 const worthwhile = 0.25;
 
 const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
 
 /**
- * Deletes uniqueness and idempotency keys that no longer have an effect, so that the size of the table stays
- * proportional to the number of jobs that have keys. Scans the table in chunks, without pauses while many keys can be
- * deleted. If the sweeper falls behind, the table grows, but nothing else happens.
+ * Deletes unique keys and idempotency keys that no longer have an effect. Scans the table in chunks, and pauses after a
+ * chunk with few such keys. If the sweeper falls behind, the table grows.
  */
 export class KeySweeper {
   readonly #database: Database;
@@ -26,7 +25,7 @@ export class KeySweeper {
     this.#database = database;
   }
 
-  /** Scans the next chunk, unless the pause after an earlier scan is not over yet. */
+  /** Scans the next chunk. Does nothing during a pause. */
   async runOnce(): Promise<void> {
     if (performance.now() < this.#restsUntil) return;
     const { seen, stale } = await this.sweep();
@@ -34,8 +33,8 @@ export class KeySweeper {
   }
 
   /**
-   * Scans the next chunk, even during a pause. Resolves to the number of keys scanned and the number of stale keys,
-   * which have been deleted.
+   * Scans the next chunk, even during a pause. Resolves to the number of keys scanned and the number of stale keys
+   * deleted.
    */
   async sweep(): Promise<{ seen: number; stale: number }> {
     const rows = await this.#database.query<SweptRow>(sweepUnique, [...this.#after, chunk]);

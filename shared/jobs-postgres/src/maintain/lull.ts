@@ -1,15 +1,15 @@
 import type { Database } from '../connection/database.js';
 import { areBehind } from '../read/counters.sql.js';
 
-/** How long, in milliseconds, servers must have kept up with their jobs before deferred work can start. */
+/** How long servers must have kept up with their jobs before deferred work can start, in milliseconds. */
 const usualQuietMs = 60_000;
 
 /** Maximum time that work is deferred, in milliseconds. */
 const maxDeferMs = 6 * 3_600_000;
 
 /**
- * Defers CPU-intensive work that is not urgent until servers have kept up with their jobs for a while, by default a
- * minute, but for at most six hours.
+ * Defers CPU-intensive work until servers have kept up with their jobs for a while, by default a minute. After six
+ * hours, the work can start in any case.
  */
 export class Lull {
   readonly #database: Database;

@@ -39,7 +39,7 @@ interface MaintenanceParts {
   readonly resumptions: Resumptions;
 }
 
-/** The storage's part of the background work that every server does. */
+/** Promotes due jobs, resumes what was paused, resolves dependencies, rescues lost jobs and runs housekeeping. */
 export class PostgresMaintenance implements Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #sweep: QueueSweep;
@@ -79,9 +79,9 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Rescues jobs whose leases have expired or whose servers are not registered. If a server has just been declared
-   * dead, scans every queue with running jobs. Otherwise, queues whose scan is slow are scanned less often, because a
-   * lease rarely expires while its server is alive.
+   * Rescues jobs if their leases have expired or their servers are not registered. Scans a queue less often if its scan
+   * is slow, because leases rarely expire while servers are alive. If a server has just been declared dead, scans every
+   * queue with running jobs.
    *
    * @param thorough whether to scan every queue with running jobs in any case
    */
@@ -110,12 +110,10 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Declares silent servers dead, ends their transactions, and resolves to the ids of the dead servers. A second
-   * attempt covers servers in the middle of a claim, because these can only be declared dead once their transactions
-   * have ended. If its transactions were not ended, a frozen server would keep its locks: on the jobs that it was
-   * completing or, in the middle of a claim, on its own row and on the limits of a queue. Also ends the transactions of
-   * servers that were declared dead earlier, because the process that declared them dead may have died before ending
-   * them.
+   * Declares silent servers dead, ends their transactions, and resolves to the ids of the dead servers. A frozen
+   * server's open transaction would keep its locks, for example on jobs that the server was completing. A server in the
+   * middle of a claim can only be declared dead after its transaction has ended, so a second attempt follows. Also ends
+   * transactions of servers that another process declared dead, because that process may have died first.
    */
   async #declareServersDead(): Promise<string[]> {
     const { database } = this.#parts;

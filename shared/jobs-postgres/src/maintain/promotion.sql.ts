@@ -13,31 +13,31 @@ export interface DueRow {
   /** The id of the queue; `null` in the single row that is returned if no job is scheduled. */
   id: number | null;
   /**
-   * Milliseconds until the queue's first job is due, negative if it is overdue. Limited to a day in either direction,
-   * so that it cannot overflow.
+   * Milliseconds until the queue's first job is due; negative if the job is overdue. Clamped to a day in either
+   * direction, to avoid overflows.
    */
   due_in: number;
-  /** When the queue's first job was due; `null` if it is not due yet. */
+  /** When the queue's first job was due; `null` if the job is not due yet. */
   due_at: Timestamp | null;
 }
 
 /**
- * Polls start this much earlier than necessary, because clocks differ and because some time passes between reading a
- * clock and storing the result.
+ * Safety margin by which polls start earlier. Covers clock differences and the time between reading a clock and storing
+ * the result.
  */
 const margin = `interval '5 seconds'`;
 
 /**
- * Selects the earliest scheduled job of each queue that is due at or after the queue's start time, less `margin`.
+ * Selects the first scheduled job of each queue, starting `margin` before the queue's start time.
  *
  * - $1 default start time
  * - parallel arrays: $2 queues that start earlier, $3 their start times
- * - parallel arrays: $4 transaction ids, $5 start times; if a transaction has ended, its start time applies to all
- *   queues
+ * - parallel arrays: $4 transaction ids, $5 start times; once a transaction has ended, every queue starts at or before
+ *   the transaction's start time
  * - $6 whether to assign an id to this transaction
  *
- * With a start time of `-infinity`, the statement scans from the head of the index, past the dead entries of all
- * promoted jobs.
+ * With a start time of `-infinity`, the statement scans the index from its head, including the dead entries of promoted
+ * jobs.
  */
 export const nextDue = prepared(
   'longshore-next-due',
@@ -74,7 +74,7 @@ export const promoteDue = prepared(
   promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
 );
 
-/** $1 queue, $2 ids. Makes these jobs ready, except those that are not due yet. */
+/** $1 queue, $2 ids. Makes these jobs ready if they are due. */
 export const promoteSome = prepared(
   'longshore-promote-some',
   promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
@@ -91,7 +91,7 @@ export const selectDue = prepared(
 
 export interface PromotedRow {
   promoted: number;
-  /** Whether any of the jobs has a concurrency key and is therefore blocked until a slot of the key is free. */
+  /** Whether any promoted job has a concurrency key. Such a job is blocked until a slot of the key is free. */
   blocked: boolean;
 }
 

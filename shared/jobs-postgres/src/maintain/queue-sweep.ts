@@ -17,10 +17,10 @@ export interface Moving {
   readonly select: Statement;
 }
 
-/** How long, in milliseconds, the jobs of a queue are moved in isolation after one of them could not be moved. */
+/** How long a queue's jobs are moved in isolation after a job could not be moved, in milliseconds. */
 const isolationMs = 60_000;
 
-/** Maximum number of jobs moved in one transaction while jobs are moved in isolation, if the caller sets no limit. */
+/** Maximum number of jobs per transaction in isolation, if the caller sets no limit. */
 const maxIsolated = 1_000;
 
 /**

@@ -8,17 +8,19 @@ import { prepared } from '../connection/statement.js';
 export interface SilentRow {
   readonly id: string;
   /**
-   * Whether the server was declared dead. `false` if its row is still locked, because one of its own transactions is in
-   * the middle of a claim.
+   * Whether the server was declared dead. `false` if another transaction, such as the server's own claim, has locked
+   * the server's row.
    */
   readonly dead: boolean;
 }
 
 /**
- * Declares silent servers dead, except those in the middle of a claim. Time before Postgres started does not count as
- * silence, because no server could send a heartbeat then. Records the dead servers, and deletes records older than a
- * day. A server's number of running jobs is recorded as 0 and increased when its jobs are rescued, because the number
- * in its last heartbeat does not include jobs that started later.
+ * Declares silent servers dead unless their rows are locked, and records the dead servers. Time before Postgres started
+ * does not count as silence, because no server could send a heartbeat then. If there are dead servers, deletes records
+ * older than a day.
+ *
+ * The recorded number of running jobs starts at 0 and grows as jobs are rescued. The number in the last heartbeat is
+ * not used, because jobs may have started later.
  */
 export const declareServersDead = prepared(
   'longshore-declare-servers-dead',
@@ -75,15 +77,13 @@ const isLost = `job.server_id is not null
         and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id))`;
 
 /**
- * $1 queue. Rescues every running job whose lease has expired or whose server is not registered. Running jobs are near
- * the head of the queue, and the counters contain their number, so the scan stops after the last of them instead of
- * reading a million ready jobs. Lost attempts are recorded. A job with a cancellation request is cancelled; a job that
- * has no attempts left fails.
+ * $1 queue. Rescues running jobs if their lease has expired or their server is not registered. Records the lost
+ * attempts. Cancels jobs with a cancellation request, and fails other jobs without attempts left. Running jobs are near
+ * the head of the queue, and the counters contain their number. The scan therefore stops after the last running job.
  *
- * A server starts jobs in the order in which it claimed them, `concurrency` at a time. Only the first `concurrency`
- * jobs can therefore have been running. The attempts of the other jobs never started and do not count, with one
- * exception: a job's last allowed attempt always counts. It may have started after all, in place of a job whose result
- * had not been written yet, and if it did not count, the job could run once too often.
+ * A server starts its claimed jobs in order, at most `concurrency` at a time. Normally, only the attempts of the first
+ * `concurrency` jobs count, because the other jobs had not started. A job's last allowed attempt always counts. It may
+ * have started in place of a job whose result was not written yet, and the job could otherwise run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 

@@ -6,13 +6,13 @@ export interface PauseEndRow {
   kind: Pausable;
   /** The name of the queue or the job type, or the id of the recurring job. */
   key: string;
-  /** Milliseconds until the pause ends, but at most a day; 0 if it has ended. */
+  /** Milliseconds until the pause ends, but at most a day; 0 if the pause has ended. */
   due_in: number;
 }
 
 /**
- * $1 limit. Returns the pauses that end first. Leaves out a pause if the resumption has been set aside and must not be
- * retried now. Reads three small tables.
+ * $1 limit. Selects the pauses that end first. Skips a pause if its resumption is set aside and must not be retried
+ * now.
  */
 export const selectPauseEnds = prepared(
   'longshore-select-pause-ends',
@@ -39,7 +39,7 @@ export const resumeQueueWhenDue = prepared(
   `update longshore.queue set ${endPause} where name = $1 and ${endedPause} returning id`,
 );
 
-/** $1 id. Locks a recurring job if its pause has ended, and returns it with the current time as `now`. */
+/** $1 id. Locks and returns a recurring job if its pause has ended; `now` is the current time. */
 export const lockRecurringWhenDue = prepared(
   'longshore-lock-recurring-when-due',
   `select *, now() as now from longshore.recurring_job where id = $1 and ${endedPause} for update`,

@@ -29,15 +29,12 @@ interface ResumptionParts {
   readonly setAside: PostgresSetAside;
 }
 
-/**
- * A function that notifies servers after a resumption has been committed; `null` if nothing was resumed, because the
- * pause had already been ended or extended.
- */
+/** Notifies servers after a resumption has been committed; `null` if nothing was resumed. */
 type Notification = (() => unknown) | null;
 
 /**
- * Resumes queues, job types and recurring jobs whose pauses have ended. Each resumption runs in a separate transaction,
- * together with the audit entry. A resumption that fails because of stored data is set aside.
+ * Resumes queues, job types and recurring jobs whose pauses have ended. Each resumption shares a transaction with its
+ * audit entry. A resumption that fails because of stored data is set aside.
  */
 export class Resumptions {
   readonly #parts: ResumptionParts;

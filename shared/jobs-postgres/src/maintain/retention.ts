@@ -18,15 +18,15 @@ export function longestOf(days: RetentionDays): number {
 }
 
 /**
- * Maximum time to wait for a lock, in milliseconds. Short, because dropping a table waits for running statements to
- * end, and new statements wait for the drop.
+ * Lock timeout for dropping a partition, in milliseconds. Short, because other statements queue behind a waiting lock
+ * request.
  */
 const lockTimeoutMs = '500';
 
 /**
- * Drops expired days of history. Each day is a partition, so dropping it leaves no dead rows to vacuum; only rows in a
- * default partition are deleted one by one. Uses the database's clock, and drops a day only if an earlier run, at least
- * 20 hours ago, recorded that it expires.
+ * Drops expired days of history. Dropping a day's partition leaves no dead rows to vacuum. Rows in a default partition
+ * are deleted instead. Uses the database's clock. Drops a day only if a run at least 20 hours ago recorded the expiry,
+ * so that a clock that jumped ahead can be corrected in time.
  */
 export class Retention {
   readonly #database: Database;
@@ -38,8 +38,8 @@ export class Retention {
   }
 
   /**
-   * Drops expired days and resolves to the names of their partitions. A partition that is in use is left to the next
-   * run.
+   * Drops expired days and resolves to the names of their partitions. Skips partitions that are in use; a later run
+   * tries again.
    */
   async dropOldDays(): Promise<string[]> {
     await this.#database.query(noteExpiring, [...this.#days]);

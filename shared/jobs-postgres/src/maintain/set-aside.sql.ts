@@ -36,10 +36,7 @@ export const insertAside = prepared(
     returning failures = 1 as fresh`,
 );
 
-/**
- * $1 role. Selects the keys of items that must not be retried now, either because it is too early or because they have
- * been discarded.
- */
+/** $1 role. Selects the keys of items that are discarded or not due for a retry yet. */
 export const selectExcludedKeys = prepared(
   'longshore-select-excluded-keys',
   `
@@ -47,10 +44,7 @@ export const selectExcludedKeys = prepared(
     where role = $1 and (retry_at > now() or discarded_at is not null)`,
 );
 
-/**
- * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, and locks them until the
- * transaction ends.
- */
+/** $1 role, $2 limit. Locks and returns the items that are due for a retry, if their data is stored nowhere else. */
 export const lockAsideDue = prepared(
   'longshore-lock-aside-due',
   `
@@ -73,9 +67,12 @@ export const deleteProcessedAside = prepared(
 );
 
 /**
- * Deletes items that were due for a retry an hour ago and have not failed since: what they refer to no longer exists or
- * no longer fails. Keeps items if their data is stored nowhere else. Deletes items of bulk operations and discarded
- * items only after 30 days; until then, discarded items are not retried.
+ * Deletes items that are no longer needed:
+ *
+ * - items of bulk operations, 30 days after their last failure
+ * - discarded items, 30 days after they were discarded
+ * - other items that were due for a retry an hour ago and have not failed since, unless their data is stored nowhere
+ *   else
  */
 export const deleteOldAside = prepared(
   'longshore-delete-old-aside',

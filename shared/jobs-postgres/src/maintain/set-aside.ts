@@ -19,7 +19,7 @@ import { inTransaction } from '../control/audit.js';
 import { bulkValues, insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
-/** An item to set aside: its role, a key that identifies it within the role, and the job that it concerns, if any. */
+/** An item to set aside. The key identifies the item within its role. */
 export interface Aside {
   readonly role: SetAsideRole;
   readonly key: string;
@@ -44,9 +44,9 @@ export class PostgresSetAside implements SetAside {
   }
 
   /**
-   * Sets an item aside in the caller's transaction, which continues without the item.
+   * Sets an item aside in the caller's transaction.
    *
-   * @throws the given error if too many items of its role are set aside already
+   * @throws the given error if too many items of this role are already set aside
    */
   async put(client: Connection, aside: Aside, error: unknown): Promise<void> {
     const { rows } = await client.query<{ fresh: boolean }>(sql.insertAside, valuesOf(aside, error));
@@ -56,17 +56,14 @@ export class PostgresSetAside implements SetAside {
   /**
    * Sets an item aside in a separate transaction.
    *
-   * @throws the given error if too many items of its role are set aside already
+   * @throws the given error if too many items of this role are already set aside
    */
   async putInOwnTransaction(aside: Aside, error: unknown): Promise<void> {
     const [row] = await this.#database.query<{ fresh: boolean }>(sql.insertAside, valuesOf(aside, error));
     this.#notifyListeners(aside, error, row);
   }
 
-  /**
-   * Returns the keys of a role's items that must not be retried now, because it is too early or they have been
-   * discarded.
-   */
+  /** Returns the keys of a role's items that are discarded or not due for a retry yet. */
   async excludedKeys(role: SetAsideRole): Promise<Set<string>> {
     const rows = await this.#database.query<{ key: string }>(sql.selectExcludedKeys, [role]);
     return new Set(rows.map(({ key }) => key));

@@ -4,15 +4,10 @@ import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united
 import { countHistory } from './search-history.sql.js';
 import { searchUnfinished } from './search-stages.sql.js';
 
-/** If the counters cannot answer a filter, the matching jobs are counted individually, but only up to this number. */
+/** Maximum number of jobs to count individually, for filters that the counters cannot answer. */
 export const maxCounted = 10_000;
 
-/**
- * Converts the number of jobs found to a count. A number above {@link maxCounted} becomes `maxCounted`, marked as not
- * exact.
- *
- * @param jobs the number of jobs found, at most `maxCounted` + 1
- */
+/** Caps a number of jobs at {@link maxCounted}. A capped count is marked as not exact. */
 export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
 }

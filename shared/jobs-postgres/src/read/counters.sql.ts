@@ -3,7 +3,7 @@ import { jobStates } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { isPaused } from '../control/pause.sql.js';
 
-/** A queue's number of jobs in each state; `null` for a state that has no counter rows and therefore no jobs. */
+/** A queue's number of jobs in each state; `null` for a state without counter rows. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
 
 export interface TotalRow {
@@ -11,18 +11,18 @@ export interface TotalRow {
   readonly jobs: number;
 }
 
-// Counts are exact, and the cost of reading them does not depend on the number of jobs: these statements read one row
-// per queue and state, plus the changes that have not been folded yet.
+// The counts are exact. The cost of reading them does not depend on the number of jobs. The statements read one row per
+// queue and state, plus the changes that have not been folded yet.
 
 /**
- * Sum of the counts as a floating-point number, which is exact for integers below 2^53. A sum of bigints would be
- * slower: for a thousand queues, formatting the sums digit by digit took Postgres as long as the rest of the statement.
+ * SQL expression for the sum of the counts as a floating-point number. Exact below 2^53. Faster than a sum of bigints:
+ * for a thousand queues, formatting such sums took Postgres as long as the rest of the statement.
  */
 const summed = 'sum(jobs::float8)';
 
 /**
- * $1 queues, or null for all. Returns one row per queue with a column for each state. For a thousand queues, one row
- * per queue and state would take twice as long, both for Postgres to group and for Node.js to read.
+ * $1 queues, or null for all. Returns one row per queue with a column for each state. With a thousand queues, one row
+ * per queue and state would take twice as long.
  */
 export const selectCounts = prepared(
   'longshore-select-counts',
@@ -37,7 +37,7 @@ export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
   readonly jobs: number;
-  /** The largest number of jobs that any one of these queues has in the state. */
+  /** The largest number of jobs in any one of these queues. */
   readonly most: number;
   /**
    * The ids of the queues as an array literal. The text is passed back to Postgres unparsed, because parsing a thousand
@@ -66,9 +66,8 @@ export const selectTotals = prepared(
 );
 
 /**
- * Folds the recorded counter changes into one row per queue and state, and adds done and failed jobs to the throughput
- * of the interval in which they ended. Several servers can run this at the same time: each folds the rows that it can
- * lock.
+ * Folds counter changes into one row per queue and state. Adds done and failed jobs to the throughput of the interval
+ * in which they ended. Several servers can run this at the same time, because locked rows are skipped.
  */
 export const foldCounts = prepared(
   'longshore-fold-counts',

@@ -12,8 +12,8 @@ import {
 } from './counters.sql.js';
 
 /**
- * Reads the number of jobs by queue and state. Reading all counters takes 10 ms with 1000 queues, so each method reads
- * only the queues and states that its caller needs.
+ * Reads the number of jobs by queue and state. Reading all counters of 1000 queues takes 10 ms, so callers request only
+ * the queues and states that they need.
  */
 export class PostgresCounters {
   readonly #database: Database;
@@ -44,8 +44,7 @@ export class PostgresCounters {
   }
 
   /**
-   * Returns, for each of these states, a summary of the queues that have jobs in that state. If no queue has jobs in a
-   * state, the state is missing.
+   * Returns a summary of the queues with jobs in each of these states. A state without jobs is missing.
    *
    * @param queueIds the queues to include; `null` for all
    */

@@ -7,8 +7,8 @@ import { existingDays, startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finishedAs, lastError } from './job-columns.sql.js';
 
-// Each daily partition of failed jobs has its own indexes. Partitions are scanned from the newest to the oldest, and
-// the scan stops at the day that fills the page.
+// Each daily partition of failed jobs has separate indexes. Partitions are scanned from the newest to the oldest until
+// the page is full.
 
 const ofQueue = 'queue_id = $2::integer';
 
@@ -31,9 +31,9 @@ export const selectEarlierFailedOf = prepared(
 );
 
 /**
- * Returns an SQL condition that selects failures before the given job's failure, ordered by time and id. `failedAt` has
- * only millisecond precision, so the exact time is read from the job's row. If the row is gone or has a later time,
- * because the job has been retried or deleted since, the end of that millisecond is used instead.
+ * Returns an SQL condition: the failure precedes that of the given job in the order of time and id. `failedAt` has only
+ * millisecond precision, so the exact time is read from the job's row. If the row is missing or has a later time, for
+ * example after a retry, the end of that millisecond is used.
  */
 function before(id: string, failedAt: string): string {
   const exact = `select finished_at from longshore.job_history_failed where id = ${id}::uuid limit 1`;
@@ -64,9 +64,7 @@ export interface FailureSearch extends FailureSearchQuery {
 
 const latestFirst = 'order by finished_at desc, id desc';
 
-/**
- * Builds a search for matching jobs that examines only the latest `maxExamined` failures in the range of the search.
- */
+/** Builds a search for matching jobs. Examines only the latest `maxExamined` failures in the range of the search. */
 export function searchFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
@@ -87,8 +85,8 @@ export function searchFailures(search: FailureSearch): Query {
 }
 
 /**
- * Builds a query for the last job that {@link searchFailures} examines and for the job after that one. Without a second
- * row, the search examines every failed job in its range.
+ * Builds a query for the last job that {@link searchFailures} examines, and for the job after that. If there is no
+ * second row, the search examines all failed jobs in its range.
  */
 export function selectLastFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
@@ -124,7 +122,7 @@ export interface ErrorGroupRow {
   /** The number of these jobs. Counting stops at `most` + 1. */
   jobs: number;
   most: number;
-  /** Whether the result includes all job names and kinds of errors. */
+  /** `false` if the maximum number of kinds was reached, so that some kinds may be missing. */
   complete: boolean;
 }
 
@@ -132,8 +130,8 @@ export interface ErrorGroupRow {
 const clocksDifferMs = 3_600_000;
 
 /**
- * Limits on counting jobs. Every kind of error is counted up to `fewJobs`. A kind with more jobs is counted up to
- * `maxJobs`, and all of these large kinds together up to about `allJobs`.
+ * Limits on counting jobs. Every kind of error is counted up to `fewJobs`. A larger kind is counted up to `maxJobs`,
+ * and all larger kinds together up to about `allJobs`.
  */
 const fewJobs = 100;
 const maxJobs = 2_000;
@@ -142,9 +140,9 @@ const allJobs = 10_000;
 const kindOf = 'longshore.error_kind(error)';
 
 /**
- * Returns SQL for the CTE `kind`: each combination of job name and kind of error among the failures on these days. $2
- * maximum number of kinds, $3 maximum number of kinds per name. Jumps from kind to kind in the index instead of reading
- * every failure.
+ * Returns the CTEs `step` and `kind`. `kind` has one row for each job name and kind of error among the failures on
+ * these days. $2 maximum number of kinds, $3 maximum number of kinds per name. Jumps from kind to kind in the index
+ * instead of reading every failure.
  */
 function kindsIn(days: string): string {
   return `step as (
@@ -166,8 +164,8 @@ function kindsIn(days: string): string {
 }
 
 /**
- * Returns the range of days that contains all failures of the last `sinceMs` milliseconds: its start, its end, and
- * `days`, an SQL condition that makes a query skip all other partitions.
+ * Returns the start and end of the days that contain all failures of the last `sinceMs` milliseconds. `days` is an SQL
+ * condition that excludes the partitions of other days.
  */
 function daysSince(sinceMs: number, now: Date): { first: string; end: string; days: string } {
   const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
@@ -187,7 +185,7 @@ function recentOf(days: string): string {
         and name = kind.name and ${kindOf} = kind.kind`;
 }
 
-/** Returns SQL that selects the time `first_at` of the earliest stored failure of `kind`, across all days. */
+/** Returns a query for `first_at`, the time of the earliest stored failure of `kind` on any day. */
 function earliestOf(end: string): string {
   return `
       select finished_at as first_at from longshore.job_history_failed
@@ -199,10 +197,9 @@ function earliestOf(end: string): string {
  * Groups the failures of the last $1 milliseconds by job name and kind of error. $2 maximum number of kinds, $3 maximum
  * number of kinds per name.
  *
- * Counts each kind separately, so that a flood of one kind does not hide the others. After a few jobs of every kind,
- * more jobs of the large kinds are counted, up to a common limit. The range of days is part of the text, so Postgres
- * skips all other partitions. Only the first occurrence is looked up across all days. The statement is prepared,
- * because planning it takes longer than running it.
+ * Counts each kind separately, so that a flood of one kind does not hide the others. The range of days is part of the
+ * text, so Postgres skips other partitions. Only the first occurrence is searched on all days. The statement is
+ * prepared, because planning takes longer than running.
  *
  * @param now the current time, by the database's clock
  */
@@ -266,10 +263,9 @@ export const selectRetrying = prepared(
 );
 
 /**
- * Records when each kind of error that occurred in the last $1 milliseconds was first and last seen. $2 maximum number
- * of kinds, $3 maximum number of kinds per name, $4 how many of the jobs that are waiting for another attempt are
- * examined. Leaves a record unchanged if its first time is still right and its last time is less than an hour out of
- * date.
+ * Records when each kind of error of the last $1 milliseconds was first and last seen. $2 maximum number of kinds, $3
+ * maximum number of kinds per name, $4 maximum number of jobs to examine that wait for another attempt. Keeps a record
+ * if its first time is right and its last time is less than an hour out of date.
  *
  * @param now the current time, by the database's clock
  */
@@ -330,8 +326,8 @@ export const selectFirstFailures = prepared(
 );
 
 /**
- * $1 age in days, $2 maximum number of kinds. Deletes the kinds of errors that have not been seen for $1 days, and the
- * least recently seen ones beyond the maximum.
+ * $1 age in days, $2 maximum number of kinds. Deletes the kinds of errors that have not been seen for $1 days. Also
+ * deletes the least recently seen kinds beyond the maximum.
  */
 export const deleteOldFirstFailures = prepared(
   'longshore-delete-old-first-failures',

@@ -29,13 +29,13 @@ export const stateChangeColumns = (state: string, claimed: boolean): string => `
   null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts`;
 
 /**
- * Returns the time before which no new events are expected, and the current snapshot. Rows are stamped with the start
- * of their transaction, so this time is the start of the oldest transaction that may still write. 500 ms are
+ * Returns the time before which no new events are expected, and the current snapshot. Rows contain the start time of
+ * their transaction, so the returned time is the start of the oldest transaction that may still write. 500 ms are
  * subtracted, because sessions report their transactions late.
  *
- * Longshore's own transactions are considered as soon as they start. Other transactions can only enqueue. They are
- * considered once they have written, and delay this time by at most one minute. If a session belongs to another role,
- * Postgres may hide when its transaction started; one minute is then assumed.
+ * Longshore's transactions count as soon as they start. Other transactions can only enqueue. They count once they have
+ * written, and delay the returned time by at most one minute. If Postgres hides the start of another role's
+ * transaction, one minute is assumed.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -52,8 +52,8 @@ export const settledUpTo = prepared(
 );
 
 /**
- * $1 states, $2 from, $3 to. Not prepared, so that Postgres plans it for these values and scans only the partitions of
- * this time span.
+ * $1 states, $2 from, $3 to. Not prepared, so that Postgres plans the query for these values and scans only the
+ * partitions of this time span.
  */
 export const selectEnded = unprepared(
   'longshore-select-ended',
@@ -86,8 +86,8 @@ const createdIn = (table: string, state: string, condition = ''): string => `
       where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
 
 /**
- * $1 from, $2 to, $3 a lower bound for the ids of jobs created since $1. Ids are ordered by creation time, so older
- * jobs are not scanned.
+ * $1 from, $2 to, $3 lower bound for the ids of jobs created since $1. Ids are ordered by creation time, so older jobs
+ * are not scanned.
  */
 export const selectCreated = prepared(
   'longshore-select-created',
@@ -146,7 +146,7 @@ export const selectReportsOfJob = prepared(
     order by written_at, report.line`,
 );
 
-/** $1 partition names. Adds rows written since the last run to the time indexes (BRIN) of these partitions. */
+/** $1 partition names. Summarizes new rows in the time indexes (BRIN) of these partitions. */
 export const summarizeTimes = unprepared(
   'longshore-summarize-times',
   `

@@ -31,22 +31,20 @@ import {
 } from './feed.sql.js';
 
 /**
- * Maximum difference, in milliseconds, between the time in a job's id and the database's clock. They can differ because
- * clients generate the ids.
+ * Maximum difference between the time in a job's id and the database's clock, in milliseconds. Clients generate the
+ * ids, so the two can differ.
  */
 const skewMs = 10_000;
 
-/**
- * After the first update, the time indexes are updated whenever this many more rows have been read, but at most once
- * every `summarizeEveryMs` milliseconds.
- */
+/** Number of rows read after which the time indexes are updated again. */
 const summarizeAfterRows = 2_000;
 
+/** Minimum interval between updates of the time indexes, in milliseconds. */
 const summarizeEveryMs = 2_000;
 
 /**
- * Maximum time to wait for a lock, in milliseconds. Must be well below `deadlock_timeout` (one second by default):
- * after waiting that long, Postgres cancels an autovacuum that holds the lock.
+ * Lock timeout, in milliseconds. Well below `deadlock_timeout` (one second by default), because Postgres cancels an
+ * autovacuum that blocks a lock request for that long.
  */
 const lockTimeoutMs = '200';
 
@@ -59,16 +57,16 @@ export class PostgresFeed implements JobFeed {
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
   /**
-   * The end, snapshot and topics of the latest read that caught up. A read that continues there, with the same snapshot
-   * and the same topics, finds nothing new.
+   * The end, snapshot and topics of the latest read that caught up. The next read finds nothing new if it continues
+   * there with the same snapshot and topics.
    */
   #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
   /**
-   * @param histories connections that plan each query for its parameter values; Postgres needs these values to quickly
-   *   find the few rows of a short time span among all finished jobs
+   * @param histories connections on which each query is planned for its parameter values, so that Postgres reads only a
+   *   short time span of the finished jobs
    */
   constructor(database: Database, histories: Database, clock: DatabaseClock, queues: QueueIdCache) {
     this.#database = database;
@@ -114,8 +112,8 @@ export class PostgresFeed implements JobFeed {
   }
 
   /**
-   * Returns the rows of the jobs whose state changed between `since` and `until`. Can return a job twice, because the
-   * job may have moved from one table to another between the queries.
+   * Returns rows of jobs whose state changed between `since` and `until`. Can return a job twice if the job moves
+   * between tables during the queries.
    */
   async #stateChanges(
     since: Date,
@@ -209,8 +207,8 @@ export class PostgresFeed implements JobFeed {
       });
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
-      // Ignores a lock timeout, for example during a vacuum (55P03), and a missing permission (42501): without the
-      // update, reads are slower but still correct.
+      // Ignores a lock timeout (55P03), for example during a vacuum, and a missing permission (42501). Reads are then
+      // slower, but still correct.
       if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
     }
   }

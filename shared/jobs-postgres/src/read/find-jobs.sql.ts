@@ -4,8 +4,8 @@ import { progressOf } from './reports.sql.js';
 import { isShown } from './shown-queues.sql.js';
 
 /**
- * $1 id, $2 its queue, or null if unknown. Finds a job in any state. Prepared, because planning it for every partition
- * takes longer than running it.
+ * $1 id, $2 queue, or null if unknown. Finds a job in any state. Prepared, because planning the scans of all partitions
+ * takes longer than running them.
  */
 export const findJob = prepared(
   'longshore-find-job',
@@ -19,8 +19,8 @@ export interface DocumentsRow {
 }
 
 /**
- * $1 id, $2 its queue, or null if unknown. Reads a job's arguments and result as JSON text, which preserves all digits
- * of numbers.
+ * $1 id, $2 queue, or null if unknown. Reads a job's arguments and result as JSON text, which preserves all digits of
+ * numbers.
  */
 export const findDocuments = prepared(
   'longshore-find-documents',
@@ -47,8 +47,8 @@ export const sizeOfJobs = prepared(
 );
 
 /**
- * Returns SQL for the job with this id. Searches history first, then the live tables. These have no index on the id
- * alone, so without a queue id, every queue is searched (5 ms for 1000 queues).
+ * Returns a query for the job with this id. Searches history first, then the live tables. The live tables have no index
+ * on the id alone. If the queue id is null, every queue is searched, which takes 5 ms with 1000 queues.
  */
 export function jobWithId(id: string, queue = 'null::integer'): string {
   return `

@@ -20,8 +20,8 @@ export const stateIn: Readonly<Record<LiveTable, string>> = {
 };
 
 /**
- * Builds a query that searches one live table after another. A job moves between tables in a single transaction, so in
- * any snapshot, it is either in exactly one of these tables or in history.
+ * Combines one query per live table with `union all`. A job moves between tables in a single transaction, so a snapshot
+ * never shows the job in two of them.
  */
 export function inLiveTables(select: (table: LiveTable) => string): string {
   return liveTables.map(select).join('\n      union all ');
@@ -54,8 +54,8 @@ export const finishedAs = (
   created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /**
- * SQL that selects the running jobs of a queue; the outer query must provide `longshore.queue` as `queue`. Running jobs
- * are near the head of the queue, and the counters contain their number, so the scan stops after the last one.
+ * Query for the running jobs of the outer query's `queue.id`. Running jobs are near the head of the queue, and the
+ * counters contain their number. The scan therefore stops after the last running job.
  */
 export const running = `
   select * from longshore.job where queue_id = queue.id and server_id is not null

@@ -12,12 +12,9 @@ import {
 
 export type Bind = (value: unknown) => string;
 
-/** The SQL conditions of a filter, except those on states and queues. They can be used with any job table. */
+/** The SQL conditions of a filter, without the conditions on states and queues. */
 export interface JobConditions {
-  /**
-   * Conditions that select jobs by their exact id. History has an index on the id; the other tables have none on the id
-   * alone.
-   */
+  /** Conditions that select jobs by id. Only history has an index on the id alone. */
   readonly chosen: readonly string[];
   /** Conditions that limit the range of ids. */
   readonly ids: readonly string[];
@@ -56,8 +53,8 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
 }
 
 /**
- * Returns the condition that a column has one of the values. A single value is compared with `=`, because an index can
- * return the rows in order for `=` but not for `any`.
+ * Returns the condition that a column has one of the values. Compares a single value with `=`, because an index can
+ * then return rows in order.
  */
 export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
   return values.length === 1
@@ -66,15 +63,15 @@ export function oneOf(column: string, values: readonly unknown[], type: string, 
 }
 
 /**
- * Limits beyond which the containment condition is omitted because it would be too long: the number of values, and the
- * number of numeric steps in the path.
+ * Maximum number of values, and of numeric steps in the path, for a containment condition. Beyond that, the condition
+ * would be too long and is left out.
  */
 const maxValues = 20;
 const maxNumbers = 3;
 
 /**
- * Returns a condition that compares the value at the path. Unless there are too many alternatives, also returns a
- * condition that an index supports: the arguments contain one of the values at that path.
+ * Returns a condition that compares the value at the path. If there are few alternatives, also returns a containment
+ * condition, which an index supports.
  */
 function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
   const texts = values.map((value) => JSON.stringify(value));
@@ -88,7 +85,7 @@ function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], 
 
 /**
  * Returns JSON documents that consist of just the value at the path. There are several if the path contains a number,
- * which may be either an array index or a member name.
+ * because a number can be an array index or a member name.
  */
 function containers(path: readonly string[], value: string): string[] {
   const [key, ...rest] = path;
@@ -104,8 +101,8 @@ function isNumber(key: string): boolean {
 }
 
 /**
- * Returns the conditions on members of `meta`. They use one `@>` per value, because the index does not support `any`.
- * Each `@>` implies that `meta` is not null, which the partial index requires.
+ * Returns the conditions on members of `meta`. Uses one `@>` per value, because the index does not support `any`. `@>`
+ * also implies that `meta` is not null, as the partial index requires.
  */
 function metaConditions(filter: JobFilter, bind: Bind): string[] {
   const members: (JobMeta[] | undefined)[] = [
@@ -184,8 +181,8 @@ export function isCounted(filter: JobFilter): boolean {
 }
 
 /**
- * Returns whether the filter has a condition that uses a GIN index (on metadata or arguments). Such an index returns
- * rows in no particular order.
+ * Returns whether the filter has a condition on metadata or arguments. The GIN indexes for these conditions return rows
+ * in no particular order.
  */
 export function isContained(filter: JobFilter): boolean {
   const { tag, recurringJobId, batchId, parentId, concurrencyKey, args = [] } = filter;

@@ -17,7 +17,7 @@ import { progressOf } from './reports.sql.js';
  */
 export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
-/** The additional columns of a list row from which large documents have been left out. */
+/** Additional columns of list rows that may lack large documents. */
 export interface PartialRow {
   /** Stored size of the job's arguments and result, in bytes. */
   readonly bytes: number;
@@ -34,13 +34,13 @@ const maxBytes = 8_000;
 const columns = `id, queue_id, state, name, priority, error, attempt, max_attempts, created_at, run_at, ready_at, started_at,
   finished_at, server_id, meta, past_attempts`;
 
-/** Returns the select list for a list of jobs. Omitted documents are not read from the TOAST table. */
+/** Returns the select list for a list of jobs. Large documents that are left out are not read from the TOAST table. */
 export function listedColumns(alias: string, documents: ListedDocuments): string {
   if (documents === 'all') return `${alias}.*`;
   const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
   if (documents === 'none') return [...others, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
   if (documents === 'brief') {
-    // Checks the stored size first, so that only documents stored in a few kilobytes are decompressed to measure them.
+    // Checks the stored size first, so that only documents with a small stored size are decompressed.
     const isShort = `pg_column_size(${alias}.args) <= ${maxBriefBytes} and octet_length(${alias}.args::text) <= ${maxBriefBytes}`;
     const args = `case when ${isShort} then ${alias}.args end as args`;
     return [...others, args, `not (${isShort}) as args_left_out`, 'null::jsonb as result'].join(', ');
@@ -102,11 +102,11 @@ const maxBytesAtOnce = 1_000_000;
 type Row = JobRow & PartialRow;
 
 /**
- * Adds the omitted documents to the rows of a list until the page would exceed `maxBytes`, so that, for example, a
- * thousand jobs of one megabyte each never have to fit into memory.
+ * Adds the omitted documents to the rows of a list. Stops before the page exceeds `maxBytes`, so that large documents
+ * do not fill the memory.
  *
- * @returns the rows that fit, and the first row even if it is too large; jobs that have just been deleted are left out.
- *   `cut` is true if rows were left off because of `maxBytes`
+ * @returns the rows that fit, including the first row even if it is too large. Leaves out a partial row if the job was
+ *   deleted before its documents were read. `cut` is `true` if `maxBytes` ended the page.
  */
 export async function withDocuments(
   database: Database,
@@ -133,10 +133,7 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/**
- * Returns the next rows, starting at index `first`: as many as possible without needing more than one query for their
- * omitted documents.
- */
+/** Returns the next rows from index `first`, as many as a single query for omitted documents can complete. */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

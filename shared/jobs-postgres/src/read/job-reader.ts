@@ -81,7 +81,7 @@ interface Listed {
   readonly isComplete: boolean;
 }
 
-/** Reads jobs. Each kind of query uses a connection pool that suits its cost. */
+/** Reads jobs. Expensive queries and lookups by id use separate connection pools. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
   readonly #searches: Database;

@@ -37,8 +37,8 @@ export interface JobRow {
   created_at: Date;
   run_at: Date | null;
   /**
-   * When the job last became ready. `null` if the job is waiting or blocked by a concurrency key, or was cancelled in
-   * that state.
+   * When the job last became ready. `null` if the job is waiting or blocked by a concurrency key, or was cancelled
+   * before it became ready.
    */
   ready_at: Date | null;
   started_at: Date | null;
@@ -65,10 +65,7 @@ export interface PastAttempt {
   error: JobError | null;
 }
 
-/**
- * Converts a row to a job. Never throws: unreadable values are replaced by the nearest valid ones and listed in
- * `unreadable`.
- */
+/** Converts a row to a job. Never throws: unreadable values are replaced with valid ones and listed in `unreadable`. */
 export function toJob(row: JobRow, queue: string): Job {
   const job: Job = {
     id: row.id,

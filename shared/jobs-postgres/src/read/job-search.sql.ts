@@ -10,8 +10,8 @@ export interface Query extends Statement {
 }
 
 /**
- * Builds a query from an SQL text: keeps only the parameters that the text uses, and renumbers them. Postgres rejects
- * unused parameters, and which parameters a search uses depends on the states that it covers.
+ * Builds a query from an SQL text. Keeps only the parameters that the text uses, and renumbers them, because Postgres
+ * rejects unused parameters.
  */
 export function queryOf(text: string, values: readonly unknown[]): Query {
   const places = [...new Set(text.match(/\$\d+/g))];
@@ -20,7 +20,7 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
   return { text: text.replaceAll(/\$\d+/g, place), values: kept };
 }
 
-/** The part of a {@link HoldingRow} that describes the queues with jobs in one state, and the number of these jobs. */
+/** The queues with jobs in one state, and the number of these jobs. */
 export type QueuesWithJobs = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
 
 export const noQueues: QueuesWithJobs = { queues: 0, jobs: 0, most: 0, ids: '{}' };
@@ -42,17 +42,17 @@ export interface ListRequest extends SearchScope {
   readonly after: string | undefined;
 }
 
-/** A search request with bound parameters, from which the SQL of a search is built. */
+/** A search request with bound parameters. */
 export interface JobSearch extends SearchScope {
   readonly conditions: JobConditions;
   /** The condition that continues a list after a job; empty if the list starts at its beginning. */
   readonly after: readonly string[];
   readonly newestFirst: boolean;
-  /** The `order by` clause, which orders jobs by id in the direction of `newestFirst`. */
+  /** The `order by` clause: by id, descending if `newestFirst`. */
   readonly order: string;
   /** SQL expression for the number of rows to read, including those that the offset skips. */
   readonly limit: string;
-  /** Whether the first rows in this order are wanted. If not, any matching rows will do. */
+  /** Whether the search must return the first rows in this order. If not, any matching rows will do. */
   readonly sorted: boolean;
   /** Returns the conditions on history rows, except those on the id. */
   readonly ofHistory: () => readonly string[];
@@ -91,10 +91,7 @@ function historyConditions(
   return [...queues, ...rows, ...error('error'), ...claimed, ...finished];
 }
 
-/**
- * Returns the states that matching jobs can be in. Omits an unfinished state if none of the queues has jobs in that
- * state.
- */
+/** Returns the states in which matching jobs can exist. Omits unfinished states in which the queues have no jobs. */
 export function occupiedStates({ filter, queueIds, holding }: SearchScope): readonly JobState[] {
   if (queueIds?.length === 0) return [];
   return statesOf(filter).filter((state) => isFinished(state) || holding(state).queues > 0);

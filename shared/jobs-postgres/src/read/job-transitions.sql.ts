@@ -1,7 +1,7 @@
 import type { JobError, JobState } from '@longshore/jobs';
 import { prepared } from '../connection/statement.js';
 
-/** The reasons for transitions that leave no trace in the job's row and are therefore recorded separately. */
+/** The reasons for transitions that are recorded separately, because the job's row does not show them. */
 export type RecordedReason = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
 
 /**
@@ -25,12 +25,12 @@ export interface TransitionRow {
   };
 }
 
-/** SQL expressions for those members of `before` that a transition records. */
+/** SQL expressions for the members of `before` that a transition records. */
 export type RecordedColumns = Partial<Record<keyof TransitionRow['before'], string>>;
 
 /**
- * Returns the CTE `transitions`, which records one transition for each job in `source`. Jobs that run without incident
- * have no recorded transitions. Transitions are stored with the reports (as line −1) and expire with them.
+ * Returns the CTE `transitions`, which records one transition for each job in `source`. Transitions are stored with the
+ * reports (as line −1) and expire with them.
  */
 export function transitionRecorded(source: string, reason: RecordedReason, before: RecordedColumns): string {
   const members = Object.entries(before).map(([member, expression]) => `'${member}', ${expression}`);

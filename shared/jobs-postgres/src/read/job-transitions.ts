@@ -5,8 +5,8 @@ import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
 
 /**
- * A period of a job's life, described by one version of the job's row. Each past period ended with a transition that
- * overwrote the row. The last period is the current row.
+ * A period of a job's life, described by one version of the job's row. A transition overwrote the row at the end of
+ * each past period. The last period is the current row.
  */
 interface Period {
   readonly runAt: Date | null;
@@ -122,10 +122,7 @@ function untilThen(row: JobRow, runAt: Date | null): Date | null {
   return firstState(row, runAt) === 'scheduled' ? runAt : null;
 }
 
-/**
- * Returns why a job reached its final state. A job that the rescuer ended, because the last attempt was lost, has an
- * error named `AttemptLost`.
- */
+/** Returns why a job reached its final state. Jobs that the rescuer ended have an error named `AttemptLost`. */
 function reasonOf({ state, error }: NonNullable<Period['finished']>): TransitionReason {
   if (error?.name === 'AttemptLost') return 'lost';
   return state === 'done' || state === 'failed' ? state : 'cancelled';

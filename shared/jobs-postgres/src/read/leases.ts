@@ -28,9 +28,9 @@ export const selectLease = prepared(
 );
 
 /**
- * $1 minimum number of milliseconds since the lease expired, $2 limit. Selects an expired lease if the server is
- * registered and the job is not locked; earliest expiry first. Running jobs are found quickly, because they are near
- * the head of the queue and the counters contain their number. Locks are checked only for the few expired leases.
+ * $1 minimum number of milliseconds since the lease expired, $2 limit. Selects expired leases of registered servers,
+ * earliest expiry first. Leaves out locked jobs. Running jobs are near the head of the queue, and the counters contain
+ * their number. The scan therefore reads few rows. Locks are checked only for the expired leases.
  */
 export const selectStalledLeases = prepared(
   'longshore-select-stalled-leases',

@@ -16,10 +16,7 @@ import { coversHistory, nearHistory, nearRowsOf, searchHistory } from './search-
 import { listedColumns, type ListedDocuments } from './job-documents.js';
 import { needsRows, searchUnfinished } from './search-stages.sql.js';
 
-/**
- * Builds the query for a list of jobs. Ids are UUIDv7, so ordering by id means ordering by creation time, and the first
- * rows of each table can be read from an index on the id.
- */
+/** Builds the query for a list of jobs. Ids are UUIDv7, so ordering by id orders jobs by creation time. */
 export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
   const search = searchOf(request, values);
@@ -40,12 +37,12 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
 }
 
 /**
- * Builds a fast query that searches only a limited number of jobs of each state ({@link nearRowsOf}).
+ * Builds a fast query that searches a limited number of jobs of each state ({@link nearRowsOf}).
  *
- * Every row has the column `complete`, which is true if these jobs include every finished job that could be on the
- * page. If no job matches, the query returns a single row in which only `complete` is set, or no row if no state can
- * have matching jobs. The statement is named where possible, so that connections keep its plan: planning it for every
- * partition takes longer than running it.
+ * The column `complete` is true if the searched jobs include every finished job that belongs on the page. If no job
+ * matches, the query returns a single row in which only `complete` is set. If no state can have matching jobs, it
+ * returns no row. The statement has a name if possible. Connections then keep the plan, which saves time because
+ * planning takes longer than running.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -83,14 +80,14 @@ const nothing: Query = { text: 'select true as complete where false', values: []
 const maxNamed = 100;
 
 /**
- * Names of the statements prepared today, one per kind of filter. The texts contain the date, so statements of earlier
- * days are never used again.
+ * Names of the statements prepared today. The texts contain the date, so statements of earlier days are never used
+ * again.
  */
 const named = { day: '', names: new Set<string>() };
 
 /**
- * Returns the name under which to prepare the text. Returns no name for a new text once 100 statements have been
- * prepared today, because every connection keeps the plans of all of them.
+ * Returns the name under which to prepare the text. Returns no name for a new text if 100 statements have been prepared
+ * today, because every connection keeps all of their plans.
  */
 function nameOf(text: string, now: Date): { name?: string } {
   const day = now.toISOString().slice(0, 10);

@@ -9,8 +9,8 @@ interface LocatedRow {
 }
 
 /**
- * Finds jobs by id and remembers their queues. No index finds an unfinished job by its id alone, and searching every
- * queue takes time, so the search starts in the queue where the job was last seen. The job may have moved since.
+ * Finds jobs by id and remembers their queues. No index finds an unfinished job by id alone, so a lookup starts in the
+ * queue where the job was last seen.
  */
 export class LocationCache {
   readonly #database: Database;
@@ -24,8 +24,7 @@ export class LocationCache {
   /**
    * Looks up a job in the queue where it was last seen and, if it is not there, everywhere.
    *
-   * @param statement $1 the id, $2 the queue to search besides history, or null for every queue; must be a single
-   *   statement, so that it sees a job that is being moved in exactly one place
+   * @param statement $1 id, $2 queue to search besides history, or null for every queue
    * @returns `undefined` if there is no such job
    */
   async find<Row extends LocatedRow>(statement: Statement, id: string): Promise<Row | undefined> {

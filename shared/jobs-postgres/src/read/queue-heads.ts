@@ -43,13 +43,12 @@ const headColumns = (mark: string): string => `
     case when row_number() over () = 1 then ${mark} end as mark`;
 
 /**
- * $1 queue, or null for all. Returns at least one row per queue. Because the oldest job of each priority comes first in
- * the index, this reads one job per priority and skips the rest (a loose index scan), but it also has to skip the dead
- * index entries of finished jobs. Reads the most urgent priority of all queues first, so if there are more than
- * `maxHeads` heads, the least urgent ones are missing.
+ * $1 queue, or null for all. Returns each queue's first ready job per priority, or one row without a job. Reads one job
+ * per priority and skips the rest (a loose index scan), but also has to skip the dead index entries of finished jobs.
+ * Reads the most urgent priority of every queue first. If there are more than `maxHeads` heads, the least urgent ones
+ * are missing.
  *
- * Uses `not in` instead of an outer join: hash joins are off, so for an outer join, Postgres would compare every queue
- * with every head.
+ * Uses `not in`, because hash joins are off: for an outer join, Postgres would compare every queue with every head.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
@@ -105,10 +104,7 @@ export const selectHeadsFrom = prepared(
   ) as head`,
 );
 
-/**
- * If a read from the head takes at most this many milliseconds, no pause follows. Normally, even reading thousands of
- * queues is faster.
- */
+/** Maximum duration, in milliseconds, of a read from the head that is not followed by a pause. */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
@@ -120,10 +116,10 @@ interface QueuePlaces {
 }
 
 /**
- * Finds out when the oldest ready job of each queue became ready. Reads from the head of the queues as long as that is
- * fast. Such reads become slow while an open transaction keeps the dead index entries of finished jobs from being
- * vacuumed. Most reads then start where ready jobs were last found. A job that has returned to an earlier position goes
- * unnoticed until the next read from the head.
+ * Determines when the oldest ready job of each queue became ready. Reads from the head of the queues while that is
+ * fast. Such reads become slow if an open transaction keeps the dead index entries of finished jobs from being
+ * vacuumed. Most reads then start where ready jobs were last found. They miss jobs that have returned to an earlier
+ * position.
  */
 export class QueueHeads {
   readonly #database: Database;
@@ -134,8 +130,7 @@ export class QueueHeads {
   readonly #horizon = new CommitHorizon();
 
   /**
-   * @param newPace creates the object that limits how often queues are read from the head: one for each queue, and one
-   *   for reads of all queues
+   * @param newPace creates a limit on reads from the head; called once for each queue, and once for reads of all queues
    */
   constructor(database: Database, newPace = () => new PacedScan(quickMs)) {
     this.#database = database;
@@ -167,8 +162,8 @@ export class QueueHeads {
       heads.set(priority, seq);
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
-    // If the limit is reached, heads may be missing. It is then unknown where the ready jobs of some queues begin, so
-    // nothing is stored.
+    // If the limit is reached, heads may be missing. Stores nothing then, because it is unknown where the ready jobs of
+    // some queues begin.
     if (rows.length < maxHeads) for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;
   }

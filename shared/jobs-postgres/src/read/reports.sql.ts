@@ -57,9 +57,9 @@ export const progressOf = (job: string): string => `(
 
 /**
  * The `from` and `where` clauses of a query for log lines: $1 queue, $2 job, $3 when the job was created, $4 attempt,
- * or null for all. The bound on `started_at` prunes the partitions of earlier days. It is an hour before the job's
- * creation, because an attempt can start before its job was created: a claim's transaction may begin just before the
- * transaction that enqueues the job and still see the job.
+ * or null for all. The bound on `started_at` prunes earlier partitions. An attempt can start before its job was
+ * created, because a claim's transaction may begin before the transaction that enqueues the job. The bound therefore
+ * leaves an hour of leeway.
  */
 const linesOf = `
     from longshore.job_report
@@ -67,8 +67,8 @@ const linesOf = `
       and ($4::smallint is null or attempt = $4)`;
 
 /**
- * $1 to $4 as in {@link linesOf}; $5 and $6 the two parts of the id of the line to continue after: the start of its
- * attempt in microseconds and its line number; $7 limit, $8 offset.
+ * $1 to $4 as in {@link linesOf}; $5 and $6 the line to continue after: the start of its attempt in microseconds, and
+ * its line number; $7 limit, $8 offset.
  */
 export const selectLines = prepared(
   'longshore-select-lines',
@@ -86,8 +86,8 @@ export const countLines = prepared(
 );
 
 /**
- * Moves jobs' reports to the jobs' new queues. Also records the new queues, because the jobs' idempotency and
- * uniqueness keys stay in the old queue and the jobs must be found from there.
+ * Moves reports to the new queues of their jobs. Also records the new queues, because unique keys and idempotency keys
+ * stay in the old queue and lead to the jobs from there.
  *
  * $1 old queue; parallel arrays: $2 jobs, $3 their new queues; $4 when the oldest of these jobs was created.
  */

@@ -103,9 +103,9 @@ export class PostgresReports implements JobReports {
   }
 
   /**
-   * Returns a job's row, `undefined` if there is no such job, and the rows that `read` finds. Reports move with a job
-   * to another queue. So if `read` finds nothing, the job is read again, and if the job has moved, `read` is called
-   * again for the new queue.
+   * Returns a job's row and the rows that `read` finds. The job is `undefined` if it does not exist. Reports move to
+   * another queue together with their job. If `read` finds nothing and the job has moved, `read` is called again for
+   * the new queue.
    *
    * @param read receives the queue id, the job id and the time at which the job was created
    */

@@ -4,8 +4,8 @@ import { finishedAs } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 
 /**
- * How many rows are scanned in the order of ids before any other index is used. If at least one job in 400 matches,
- * these rows contain enough matches for a page of 50.
+ * Number of rows to scan in the order of ids before any other index is used. If one job in 400 matches, these rows
+ * contain about 50 matches: enough for a page.
  */
 const firstRows = 20_000;
 
@@ -21,13 +21,12 @@ export function nearRowsOf(filter: JobFilter): number {
 }
 
 /**
- * Builds the search for the first finished jobs of a state in the order of ids, however far back they are
- * (docs/adr/008). Only a search for words is limited to the first {@link textRows} jobs.
+ * Builds the search for the first finished jobs of a state in the order of ids (docs/adr/008). Covers all of history,
+ * but a search for words covers only the first {@link textRows} jobs.
  *
- * Two plans are possible: scanning jobs in order until the page is full, which suits frequent matches, or fetching all
- * matches, which suits rare ones. The planner cannot make this choice, because it assumes that a value it knows nothing
- * about, even one that does not exist, is as frequent as the average value. So the first jobs in the order of the list
- * are scanned, and the indexes are used only if these jobs do not fill the page.
+ * Scans the first jobs in order, which is fast for frequent matches. If these jobs do not fill the page, uses the other
+ * indexes, which are fast for rare matches. The planner cannot make this choice, because it assumes an average
+ * frequency for a value without statistics.
  */
 export function searchHistory(state: FinishedState, search: JobSearch): string {
   const { filter, queueIds, order, limit, bind } = search;
@@ -56,8 +55,8 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Returns SQL for whether the rows that {@link nearHistory} reads include every finished job that could be on the page:
- * all jobs up to the last row of `listed`, or all jobs of the state if `listed` is not full.
+ * Returns an SQL condition: the rows that {@link nearHistory} reads include every job of the state that could be on the
+ * page. If `listed` is full, these are all jobs up to its last row; otherwise, all jobs of the state.
  */
 export function coversHistory(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;
@@ -75,8 +74,8 @@ export function coversHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Builds a query to count: it returns one row for each matching finished job of a state, and at most `limit` rows. A
- * search for words covers only the first {@link textRows} jobs.
+ * Builds a query that returns one row for each matching finished job of a state, up to the limit. The caller counts
+ * these rows. A search for words covers only the first {@link textRows} jobs.
  */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
@@ -102,10 +101,7 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
     where ${all(matches)} ${page}`;
 }
 
-/**
- * Returns the conditions on the ids and days of the finished jobs to read. The other conditions are checked on the
- * rows.
- */
+/** Returns the conditions on the ids and days of the finished jobs to read. */
 export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): string[] {
   return [existingDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...dayBounds(filter, bind)];
 }
@@ -122,12 +118,11 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
   return !isContained(filter) && (filter.name?.length === 1 || queueIds?.length === 1);
 }
 
-// History is partitioned by the day (in UTC) on which a job ended.
+// History is partitioned by the UTC day on which a job ended.
 
 /**
- * Returns a condition that excludes the partitions of future days, because it takes as long to plan the scan of a
- * partition as to scan it. The day is a constant in the SQL, because generic plans do not know the values of
- * parameters.
+ * Returns a condition that excludes the partitions of future days, because planning the scan of a partition takes as
+ * long as the scan. The day is a constant in the SQL, because generic plans do not know the values of parameters.
  *
  * @param now the current time, by the database's clock
  */
@@ -137,7 +132,7 @@ export function existingDays(now: Date): string {
 
 /**
  * Returns conditions that exclude the days before and after the filter's times. The bounds are whole days, because an
- * exact bound would make Postgres scan a day to its end; the exact times are checked separately.
+ * exact bound would make Postgres scan a day to its end. The exact times are checked separately.
  */
 export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];

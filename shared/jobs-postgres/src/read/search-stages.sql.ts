@@ -28,8 +28,8 @@ const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const fewQueues = 20;
 
 /**
- * Builds the search for jobs in an unfinished state; a sorted search selects the first ones in its order. Ids are
- * indexed only within each queue, so most searches run once for each queue.
+ * Builds the search for jobs in an unfinished state. Ids are indexed only within each queue, so most searches run once
+ * for each queue.
  *
  * @param maxRows maximum number of rows to read from each table, in any order, if the filter can only be checked by
  *   reading rows; no limit by default
@@ -74,15 +74,14 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
 }
 
 /**
- * Builds the search for ready and blocked jobs in all queues that have any. If there are more than a few queues, the
- * query depends on the filter (the times are for a thousand queues and 100 000 jobs):
+ * Builds the search for ready and blocked jobs. If more than a few queues have such jobs, the query depends on the
+ * filter. The times are for a thousand queues and 100 000 jobs.
  *
- * - If the filter can only be checked by reading rows, a single query for all queues takes 39 ms; one query per queue
- *   would take 185 ms in total. If the order does not matter, a single query is used, too.
- * - Otherwise, reading a page of 51 jobs from each queue would take 93 ms, but reading only the first job of each takes
- *   7 ms. The first jobs show which queues can contribute to the page: sort the queues by their first jobs, and take as
- *   many queues as the page has rows. The first jobs of these queues alone fill the page, so the jobs of all other
- *   queues come too late.
+ * - If the filter can only be checked by reading rows, a single query for all queues takes 39 ms. One query per queue
+ *   would take 185 ms in total. A single query is also used if the order does not matter.
+ * - Otherwise, the first job of each queue is read, which takes 7 ms. The queues are sorted by these jobs. If the page
+ *   has n rows, only the first n queues can contribute to the page, and only these are read. Reading a page from every
+ *   queue would take 93 ms.
  */
 function searchReady(search: JobSearch, lines: QueueSearch): string {
   const { order, newestFirst, limit, sorted, holding } = search;
@@ -148,8 +147,8 @@ function rowsOf(table: string, own: readonly string[], search: JobSearch, lines:
 }
 
 /**
- * A search for words reads about this many rows of a table, but at least `minOfQueue` rows of each queue. The rows are
- * split evenly among the queues, because the ids of unfinished jobs are indexed only within each queue.
+ * A search for words reads about this many rows of a table, split evenly among the queues. It reads at least
+ * `minOfQueue` rows of each queue.
  */
 const readRows = 40_000;
 const minOfQueue = 20;
@@ -160,8 +159,8 @@ export function rowsOfQueue({ queues }: QueuesWithJobs): number {
 }
 
 /**
- * Returns SQL for the rows that are searched for words: the first rows of each queue in a table of unfinished jobs, and
- * of these the first {@link textRows}, in the given order.
+ * Returns a query for the rows that are searched for words. Takes the first rows of each queue in the given order, and
+ * keeps the first {@link textRows} of these.
  */
 export function nearestRows(
   table: string,

@@ -4,7 +4,7 @@ import { all, type ListRequest, type Query, queryOf, searchOf, united } from './
 import { boundsOf, textRows } from './search-history.sql.js';
 
 /**
- * Builds a query that returns, for each finished state, the last job that a search for words covers. A state has no row
+ * Builds a query that returns a row per finished state: the last job that a search for words covers. A state has no row
  * if the search covers all of its jobs.
  */
 export function selectLastSearched(request: ListRequest): Query {

@@ -22,8 +22,8 @@ export const selectThroughput = prepared(
 
 /**
  * $1 queues; $2 start of the time range, in milliseconds since 1970; $3 bucket length in milliseconds. Does one index
- * lookup per queue: with an hour of one-minute rows for each of 1,000 queues, reading 8 queues takes 3 ms, 50 queues 7
- * ms and 100 queues 19 ms.
+ * lookup per queue. With 1,000 queues, reading an hour takes 3 ms for 8 queues, 7 ms for 50 queues and 19 ms for 100
+ * queues.
  */
 export const selectThroughputByQueue = prepared(
   'longshore-select-throughput-by-queue',

@@ -34,10 +34,7 @@ import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 export const maxKinds = 200;
 export const maxKindsOfName = 50;
 
-/**
- * How many of the jobs that failed and are waiting for another attempt are read at most. The latest failures come
- * first.
- */
+/** Maximum number of jobs to read that failed and are waiting for another attempt, latest failures first. */
 export const maxRetrying = 2_000;
 
 /** Computes throughput from the counters, and groups of errors from recent failures. */

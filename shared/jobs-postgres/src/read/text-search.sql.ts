@@ -17,7 +17,7 @@ import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
 
 /**
  * Maximum number of distinct texts of each kind (`maxTexts`) and of distinct error messages (`maxErrors`) that are
- * searched for the correct spelling of a misspelt word. The most frequent texts are chosen.
+ * searched for correct spellings. The most frequent texts are chosen.
  */
 const maxTexts = 2_000;
 const maxErrors = 500;
@@ -125,10 +125,7 @@ export function textsToSearch(request: SearchScope): Query | undefined {
   );
 }
 
-/**
- * Returns a search that covers the newest jobs even if the matches are listed oldest first, so that both orders list
- * the same jobs.
- */
+/** Returns a search that covers the newest jobs in either order of the list, so that both orders list the same jobs. */
 function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
   return searchOf({ ...scope, newestFirst: true, limit: 0, offset: 0, after: undefined }, values);
 }
@@ -136,8 +133,7 @@ function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
 const columns = 'id, queue_id, name, args, meta';
 
 /**
- * Returns SQL that reads the newest jobs of a state, up to a fixed limit, and keeps the jobs that match the filter.
- * Older matches are not found.
+ * Returns a query that reads the newest jobs of a state, up to a fixed limit, and keeps those that match the filter.
  */
 function newest(state: JobState, search: JobSearch): string {
   if (isFinished(state)) return newestInHistory(state, search);

@@ -31,8 +31,8 @@ const described =
   'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
 
 /**
- * $1 id, $2 to $14 description, $15 application, $16 next due time. If an existing recurring job is paused or its
- * schedule is unchanged, ignores $16. Returns no row if the recurring job is unchanged or belongs to another owner.
+ * $1 id, $2 to $14 description, $15 application, $16 next due time. Ignores $16 if the recurring job already exists and
+ * is paused or keeps its schedule. Returns no row if the recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
@@ -87,7 +87,6 @@ export function upsertValues(
   return [id, ...description, application, nextDueAt];
 }
 
-/** Selects the database's current time. */
 export const selectNow = prepared('longshore-now', 'select now() as now');
 
 export const selectRecurringJobs = prepared(
@@ -100,7 +99,7 @@ export const selectRecurringJob = prepared(
   'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
 );
 
-/** Reads the arguments as JSON text, to keep all digits of their numbers. */
+/** Reads the arguments as JSON text, which preserves all digits of numbers. */
 export const selectRecurringArgs = prepared(
   'longshore-select-recurring-args',
   'select args::text as args from longshore.recurring_job where id = $1',
@@ -149,8 +148,8 @@ const isNotSetAside = `not exists (
 )`;
 
 /**
- * Returns whether any recurring job that is not set aside is due, and the milliseconds until the next recurring job
- * becomes due: at most a day, or null if none is scheduled.
+ * Returns whether any recurring job is due and not set aside, and the milliseconds until the next one becomes due. The
+ * result is at most a day, even if none is scheduled.
  */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
@@ -168,8 +167,8 @@ const lastJobUnfinished = `exists (
 )`;
 
 /**
- * $1 limit. Locks recurring jobs that are due. Skips those that are locked by another server, are set aside, or must
- * wait until their last job has ended.
+ * $1 limit. Locks recurring jobs that are due. Skips a recurring job if another server has locked it, it is set aside,
+ * or it must wait until its last job has ended.
  */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
@@ -181,8 +180,8 @@ export const lockDueRecurring = prepared(
 );
 
 /**
- * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run after the statement that locks them, so
- * that it sees a job that another server has just enqueued.
+ * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run after the statement that locks the
+ * recurring jobs, so that it sees a job that another server has just enqueued.
  */
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',

@@ -40,12 +40,12 @@ import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
 /**
- * Maximum delay, in milliseconds, before the next attempt to fire recurring jobs if one of them was due. A recurring
- * job can stay due, for example because it must wait for its last job to end.
+ * Maximum delay before the next attempt to fire recurring jobs if one was due, in milliseconds. A recurring job can
+ * stay due, for example while it waits for its last job to end.
  */
 const waitMs = 1_000;
 
-/** A row with the database's time, and with the arguments as JSON text, to keep all digits of their numbers. */
+/** A row with the database's time, and with the arguments as JSON text, which preserves all digits of numbers. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
 interface RecurringJobsParts {
@@ -56,9 +56,7 @@ interface RecurringJobsParts {
   readonly clock: Clock;
 }
 
-/**
- * Stores and fires recurring jobs. Cron expressions are evaluated in this process, but always with the database's time.
- */
+/** Stores and fires recurring jobs. This process evaluates cron expressions, but with the database's time. */
 export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
   readonly #enqueuer: PostgresEnqueuer;
@@ -316,8 +314,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
 }
 
 /**
- * Locks a recurring job until the transaction ends, and calls `check` with it. Returns its row; `undefined` if it does
- * not exist.
+ * Locks a recurring job until the transaction ends, and passes the job to `check`. Returns the job's row; `undefined`
+ * if there is no such job.
  */
 async function lockChecked(
   run: Run,

@@ -6,9 +6,8 @@ import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
 /**
- * Replaces the recurring jobs of an application with the recurring jobs that the application's code defines. Refuses
- * ids that belong to another owner. Locks the rows in order of id, to avoid deadlocks with other servers that start at
- * the same time.
+ * Replaces an application's recurring jobs with those defined in its code. Refuses ids that belong to another owner.
+ * Locks the rows in order of id, to avoid deadlocks with other servers that start at the same time.
  */
 export async function synchronize(
   client: Connection,
@@ -40,7 +39,7 @@ export async function synchronize(
   return report;
 }
 
-/** Runs a statement in the transaction that is open on the connection, and returns the statement's rows. */
+/** Runs a statement on the connection and returns the rows. */
 export async function query<Result extends pg.QueryResultRow>(
   client: Connection,
   statement: Statement,

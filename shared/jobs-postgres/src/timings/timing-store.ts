@@ -17,10 +17,10 @@ import {
   selectReadyPages,
 } from './timings.sql.js';
 
-/** The value stored as queue id in timings of all queues together. */
+/** Queue id of the timings of all queues together. */
 export const allQueues = 0;
 
-/** The value stored as job name in timings of all jobs together. */
+/** Job name of the timings of all jobs together. */
 export const allNames = '';
 
 const namesCheckedEveryMs = 3_600_000;
@@ -38,25 +38,22 @@ interface Row {
 }
 
 /**
- * Adds recorded timings to the timings in the database, and measures the backlog once a minute. If the connection
- * breaks, the batch is sent again unchanged. No batch is added twice, because the database stores the number of the
- * last batch that was added.
+ * Adds recorded timings to those in the database, and measures the backlog once a minute. If the connection breaks, the
+ * same batch is sent again. The database stores the number of the last batch, so no batch is added twice.
  */
 export class TimingStore {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
   readonly #id = randomUUID();
   #batches = 0;
-  /**
-   * Parameters of the batch that was sent last, until it is known to have been added; `null` if there is no such batch.
-   */
+  /** Parameters of the last batch until its addition is confirmed; `null` if no confirmation is pending. */
   #sent: unknown[] | null = null;
   /**
-   * Settles when the previous call of {@link addFrom} has ended. Each call waits for the previous one, so that batches
-   * are added in the order of their numbers.
+   * Settles when the previous call of {@link addFrom} has ended. Each call waits for it, so that batches are added in
+   * the order of their numbers.
    */
   #idle: Promise<unknown> = Promise.resolve();
-  /** Maps a job name to whether its timings are stored under this name (`true`) or under `otherNames` (`false`). */
+  /** Maps a job name to whether its timings are stored under that name. If not, they are stored under `otherNames`. */
   readonly #timedNames = new Map<string, boolean>();
   #admittedUntil = 0;
   #measuredMinute = 0;
@@ -67,8 +64,8 @@ export class TimingStore {
   }
 
   /**
-   * Adds the timings in the buffer to those in the database. Returns whether the buffer contained any. If the promise
-   * rejects, the timings are either back in the buffer or will be sent again by the next call.
+   * Adds the buffer's timings to those in the database. Returns whether the buffer contained any. If the promise
+   * rejects, the timings are back in the buffer or will be sent again by the next call.
    */
   addFrom(buffer: TimingBuffer): Promise<boolean> {
     const added = this.#idle.then(() => this.#addFrom(buffer));

@@ -4,7 +4,7 @@ import { prepared } from '../connection/statement.js';
  * Adds timings to the stored ones, unless this batch has been added before. $1 id of the process, $2 number of the
  * batch. Then parallel arrays, sorted by key so that servers lock rows in the same order: $3 queues, $4 names, $5
  * resolutions in seconds, $6 times in milliseconds since 1970, $7 done, $8 failed, $9 retried, $10 and $11 histograms
- * of waiting and running as array literals, $12 and $13 their sums in milliseconds.
+ * of waiting and running times as array literals, $12 and $13 the sums of these times in milliseconds.
  */
 export const addTimings = prepared(
   'longshore-add-timings',
@@ -33,8 +33,8 @@ export const addTimings = prepared(
 );
 
 /**
- * $1 names, $2 maximum number of names. Returns the given names that have separate timings, after adding new names
- * until the maximum is reached.
+ * $1 names, $2 maximum number of names. Adds new names until the maximum is reached. Returns the given names that have
+ * separate timings.
  */
 export const registerTimedNames = prepared(
   'longshore-admit-names',
@@ -145,8 +145,8 @@ export const measureBacklog = prepared(
 );
 
 /**
- * $1 share of the tables' pages to read, in percent. Stores the number of ready jobs per name, extrapolated from that
- * share, for names whose timings are stored separately.
+ * $1 share of the tables' pages to read, in percent. Stores the estimated number of ready jobs per name, for names with
+ * separate timings.
  */
 export const measureNames = prepared(
   'longshore-measure-names',
@@ -181,7 +181,7 @@ export const selectReadyPages = prepared(
 
 /**
  * $1 retention of timings per minute, $2 retention of timings per hour, in milliseconds. Deletes older timings, names
- * that are no longer in use, and records of processes that have stored nothing for a day.
+ * not used during $2, and records of processes that have stored nothing for a day.
  */
 export const deleteOldTimings = prepared(
   'longshore-delete-old-timings',

@@ -51,7 +51,7 @@ export class PostgresTimings implements Timings {
 
   /**
    * Stores the recorded timings and, once a minute, measures the backlog. Returns whether any timings had been
-   * recorded. If the last write was too recent, does nothing and returns `true`. Called by housekeeping.
+   * recorded. If the last write was too recent, does nothing and returns `true`.
    */
   async maintain(): Promise<boolean> {
     const startedAt = performance.now();

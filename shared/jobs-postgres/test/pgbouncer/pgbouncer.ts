@@ -14,8 +14,8 @@ export interface PgBouncer {
 }
 
 /**
- * Starts a pgbouncer in front of the Postgres server at `postgresUrl`, in transaction mode. Its database `away` points
- * to a port on which nothing listens.
+ * Starts pgbouncer in transaction mode for the Postgres server at `postgresUrl`. The database `away` of this pgbouncer
+ * points to a port on which nothing listens.
  *
  * @param settings additional lines of the pgbouncer configuration
  */

@@ -6,8 +6,8 @@ interface Explained {
 }
 
 /**
- * Executes a statement and returns the number of pages that it reads. This measure of cost does not depend on the
- * machine's load.
+ * Executes a statement and returns the number of pages that it reads. Unlike the duration, this number does not depend
+ * on the machine's load.
  */
 export async function buffersOf(
   database: TestDatabase,

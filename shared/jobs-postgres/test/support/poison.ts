@@ -3,7 +3,7 @@ import type { TestDatabase } from '@longshore/test-support';
 /** Names of the history tables. */
 export const history = ['job_history_done', 'job_history_failed', 'job_history_cancelled'];
 
-/** Drops the check constraints on these tables' values, so that tests can write rows that are out of bounds. */
+/** Drops the check constraints on the values in these tables, so that tests can write rows that are out of bounds. */
 export async function dropBounds(database: TestDatabase, ...tables: string[]): Promise<void> {
   for (const table of tables)
     await database.query(`alter table longshore.${table} drop constraint if exists ${table}_bounds`);

@@ -6,7 +6,7 @@ import { createStoreDatabase } from './store-database.js';
 
 export const done: Outcome = { kind: 'done', result: 'null' };
 
-/** Arguments of a job that cannot be written to the tables that were passed to `rejectPoison`. */
+/** Arguments that make a job unwritable in the tables that were passed to `rejectPoison`. */
 export const poison = { poison: true };
 
 export const work = defineJob({ name: 'work', queue: 'work' });
@@ -63,7 +63,7 @@ export class PoisonedStore {
     return jobs.map((job) => job.claim);
   };
 
-  /** Retries everything that was set aside. */
+  /** Retries up to 100 items that were set aside. */
   readonly tryAgain = async (): Promise<void> => {
     for (const { id } of await this.storage.setAside.list({ limit: 100 }))
       await this.storage.setAside.retry(id);

@@ -1,6 +1,9 @@
 const RealDate = Date;
 
-/** Runs `work` while `Date` is ahead by `aheadMs` milliseconds, or behind if negative. Timers are not affected. */
+/**
+ * Runs `work` while `Date` is `aheadMs` milliseconds ahead, or behind if `aheadMs` is negative. Timers are not
+ * affected.
+ */
 export async function withClock<Result>(aheadMs: number, work: () => Promise<Result>): Promise<Result> {
   class ShiftedDate extends RealDate {
     static override now(): number {

@@ -2,8 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
 import { PostgresStorage } from '../../src/index.js';
 
 /**
- * Creates a database with the store's tables. Clones a template, because migrating every database would take three
- * times as long.
+ * Creates a database with the store's tables. Clones a template, because a migration would take three times as long.
  */
 export function createStoreDatabase(): Promise<TestDatabase> {
   return createTestDatabase(migrate);

@@ -3,7 +3,7 @@ import type { JobDefinition } from '../job/definition.js';
 import type { EnqueuedJobOf, EnqueuedJobs } from './enqueue-options.js';
 import type { EnqueueRequest, EnqueueRequests } from './enqueue-request.js';
 
-/** Jobs that are enqueued and counted together. */
+/** A batch to enqueue: jobs that are counted together, and an optional callback. */
 export interface BatchRequest<
   Definitions extends readonly JobDefinition[] = readonly JobDefinition[],
   Callback extends JobDefinition = JobDefinition,
@@ -14,9 +14,8 @@ export interface BatchRequest<
   /** The batch callback: a job that runs after all jobs of the batch have finished. */
   readonly callback?: EnqueueRequest<Callback>;
   /**
-   * The condition, checked once all jobs have finished, under which the callback runs: `onDone` (the default) if every
-   * job is done, `onFailed` if at least one failed, `onAny` in any case. If the condition is not met, the callback is
-   * cancelled.
+   * When the callback runs, checked once all jobs have finished: `onDone` (the default) if every job is done,
+   * `onFailed` if at least one failed, `onAny` in any case. Otherwise, the callback is cancelled.
    */
   readonly callbackWhen?: ContinuationCondition;
 }

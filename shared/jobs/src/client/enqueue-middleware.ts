@@ -4,8 +4,8 @@ import type { EnqueuedJob } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
- * The jobs of one call, as middleware sees them. Middleware can replace `requests` and `callback`. Jobs refer to each
- * other by their index in `requests` (`after.parents`), so new requests must be added at the end.
+ * The jobs of one call, as middleware sees them. Middleware can replace `requests` and `callback`. `after.parents`
+ * refers to jobs by their index in `requests`, so new requests must be added at the end.
  */
 export interface EnqueueContext {
   requests: readonly EnqueueRequest[];

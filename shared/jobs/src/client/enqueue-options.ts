@@ -21,44 +21,44 @@ export interface EnqueueOptions {
   /** Labels to search by: at most 20, each 1 to 100 characters. */
   tags?: readonly string[];
   /**
-   * At most `limit` jobs of this queue with this key run at once, across all servers. Overrides the definition's
-   * rule; `null` removes it.
+   * Runs at most `limit` jobs with this key at once in this queue, across all servers. Overrides the definition's rule;
+   * `null` removes the rule.
    */
   concurrency?: Concurrency | null;
   /**
    * Prevents duplicates: at most one job of this name in the same queue holds the key at a time. Overrides the
-   * definition's rule; `null` removes it.
+   * definition's rule; `null` removes the rule.
    */
   unique?: Uniqueness | null;
   /**
    * Makes the call safe to repeat: a later call with the same key and queue returns the same job, whatever the job's
    * state. The key is valid for 24 hours, unless the client sets another period. A call with the same key but another
-   * job name or other arguments throws an {@link IdempotencyConflictError}. Use a different key for each request, such
-   * as a UUID; 1 to 200 characters.
+   * job name or other arguments throws an {@link IdempotencyConflictError}. 1 to 200 characters; use a different key
+   * for each request, such as a UUID.
    */
   idempotencyKey?: string;
   /** The jobs and batches that must end before this job can run. */
   after?: AfterOption;
   /**
-   * The queues that the user who requests the job can see; all queues by default. If set, parents in other queues and
-   * all existing batches are treated as unknown.
+   * The queues that the caller can see; all queues by default. If set, existing parents in other queues and all
+   * existing batches are treated as unknown.
    */
   visibleQueues?: readonly string[];
   /**
-   * Whether to return the existing job if it already holds one of the keys. The whole call is then rejected if the
-   * existing job was deleted or is not visible to the caller. `false` by default.
+   * Whether the result contains the existing job if it already holds one of the keys. The whole call is rejected if
+   * that job was deleted or is not visible to the caller. `false` by default.
    */
   showHolder?: boolean;
   /**
-   * Delays the job by this many milliseconds: 0 to 315 360 000 000 (ten years). If the job has parents, the delay
-   * starts when the last of them has ended. Cannot be combined with `runAt`.
+   * Delay in milliseconds: 0 to 315 360 000 000 (ten years). If the job has parents, the delay starts when the last
+   * parent has ended. Cannot be combined with `runAt`.
    */
   delayMs?: number;
   /** The earliest start, from 1970 to 9999. With a past time, the job is ready immediately. */
   runAt?: Date;
   /**
-   * A `pg` client with an open transaction. When the transaction commits, the job becomes visible and servers are
-   * notified; if the transaction rolls back, the job is never created.
+   * A `pg` client with an open transaction. The job becomes visible, and servers are notified, when the transaction
+   * commits. If the transaction rolls back, the job is not created.
    */
   transaction?: TransactionClient;
 }
@@ -82,7 +82,7 @@ export type EnqueuedJobs<Definitions extends readonly JobDefinition[]> = {
   -readonly [Index in keyof Definitions]: EnqueuedJobOf<Definitions[Index]>;
 };
 
-/** The type of {@link EnqueuedJob} for a job of this definition. */
+/** The {@link EnqueuedJob} type for a job of this definition. */
 export type EnqueuedJobOf<Definition extends JobDefinition> = EnqueuedJob<
   NonNullable<Definition['types']>['args'],
   NonNullable<Definition['types']>['result']

@@ -20,7 +20,7 @@ export type EnqueueRequest<Definition extends JobDefinition = JobDefinition> = {
   readonly options?: Omit<EnqueueOptions, 'transaction'>;
 } & ArgsMember<InputOfJob<Definition>>;
 
-/** The jobs to enqueue in one call, each checked against its own definition. */
+/** The jobs to enqueue in one call, each typed by its definition. */
 export type EnqueueRequests<Definitions extends readonly JobDefinition[]> = {
   readonly [Index in keyof Definitions]: EnqueueRequest<Definitions[Index]>;
 };

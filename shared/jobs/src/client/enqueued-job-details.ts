@@ -4,7 +4,7 @@ import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** The result of enqueueing a job, with all the data needed to show the job without reading it from the storage. */
+/** The result of enqueueing a job, with the data to show the job without reading it from the storage. */
 export class EnqueuedJobDetails implements EnqueuedJob {
   static {
     brand(this, 'EnqueuedJobDetails');
@@ -28,8 +28,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 
   /**
-   * Returns the new job as it was stored. If no job was created, returns the existing job that holds the key, provided
-   * that `showsHolder` was set. Returns `null` if the job is not known.
+   * Returns the new job as it was stored. If no job was created, returns the job that holds the key if `showHolder` was
+   * set. Returns `null` if the data is not available.
    */
   asStored(): Job | null {
     if (!this.created) return this.#holder;
@@ -63,7 +63,7 @@ export class EnqueuedJobDetails implements EnqueuedJob {
 
 /**
  * Returns the `runAt` of a new job; `null` if the job has neither a time nor a delay. Also returns `null` for a
- * dependent with a delay, because the delay starts only when the last parent has ended.
+ * dependent with a delay, because the delay has not started yet.
  */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;

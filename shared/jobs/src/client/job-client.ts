@@ -35,8 +35,8 @@ export interface JobClientOptions {
 }
 
 /**
- * Maximum number of jobs that are prepared at a time. A call with more jobs is split into slices of this length. Each
- * slice is prepared while the storage writes the previous ones, except for a batch, which is written as a whole.
+ * Maximum number of jobs to prepare at a time. Longer calls are split into slices of this length, and the storage
+ * writes earlier slices while later ones are prepared. A batch is written as a whole.
  */
 const sliceLength = 2_000;
 
@@ -110,8 +110,8 @@ export class JobClient {
   }
 
   /**
-   * Enqueues a batch, including its callback if there is one, either completely or not at all. If a job is not created
-   * because another job holds its key, it is not part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch and its callback, if any, either completely or not at all. If another job holds the key of a job,
+   * that job is not created and is not part of the batch. Throws as {@link enqueue} does.
    *
    * @param transaction see {@link EnqueueOptions}
    */
@@ -149,7 +149,7 @@ export class JobClient {
     return job?.name === name ? (job as Job<Args, Result>) : null;
   }
 
-  /** Enqueues the jobs of one call. For a batch with a callback, the callback is the last element of the result. */
+  /** Enqueues the jobs of one call. If a batch has a callback, the callback is the last element of the result. */
   async #enqueue(
     { requests, callback, transaction }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,

@@ -17,8 +17,8 @@ export class RecurringClient {
   }
 
   /**
-   * Adds a recurring job, or updates the existing one with this id. When updated, a paused recurring job stays paused,
-   * and any other keeps its next due time unless the cron expression or the time zone changes.
+   * Adds a recurring job, or updates the existing one with this id. A paused recurring job stays paused. The next due
+   * time changes only if the cron expression or the time zone changes.
    *
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
    * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
@@ -32,8 +32,8 @@ export class RecurringClient {
   }
 
   /**
-   * Removes a recurring job. Returns `false` if it does not exist. A recurring job that is defined in code is added
-   * again when its application starts, so pause it instead.
+   * Removes a recurring job. Returns `false` if it does not exist. If an application defines the recurring job in code,
+   * pause it instead, because it is added again when the application starts.
    */
   remove(id: string): Promise<boolean> {
     return this.#store.remove(id);

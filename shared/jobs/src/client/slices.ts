@@ -1,11 +1,11 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** How long a call may block the event loop before it yields, in milliseconds. */
+/** Time after which a call yields to the event loop, in milliseconds. */
 const sliceMs = 10;
 
 /**
- * Number of elements after which the clock is read again. The clock is not read for every element, because a reading
- * takes about as long as processing a simple element.
+ * Number of elements between two readings of the clock. Reading the clock takes about as long as processing a simple
+ * element.
  */
 const elementsPerClockRead = 64;
 
@@ -26,8 +26,8 @@ export async function mapInSlices<Element, Result>(
 }
 
 /**
- * Maps elements in order, and yields the results in slices of `length`. Before a slice, lets the event loop run if
- * `sliceMs` have passed since it last did so.
+ * Maps elements in order, and yields the results in slices of `length`. Before a slice, yields to the event loop if the
+ * last yield was at least `sliceMs` ago.
  */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],

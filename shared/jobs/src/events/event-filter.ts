@@ -2,15 +2,13 @@ import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js
 import { type JobState, jobStates } from '../job/state.js';
 
 /**
- * Selects events. An event must match every member that is present. An event matches a list that contains the event's
- * value or, for `tag`, any of its tags. An empty list matches every event.
+ * Selects events. An event must match every member that is present. A list matches if it is empty or contains the
+ * event's value. For `tag`, one of the event's tags is enough.
  */
 export interface EventFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
-  /**
-   * Matches only state events with one of these states. Unless the list is empty, events of other kinds do not match.
-   */
+  /** Matches only state events with one of these states. An empty list matches every event. */
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];
@@ -19,7 +17,6 @@ export interface EventFilter {
   readonly recurringJobId?: readonly string[];
 }
 
-/** Returns whether an event matches the filter. */
 export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   return (
     (filter.jobId === undefined || filter.jobId === event.jobId) &&
@@ -33,7 +30,7 @@ export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   );
 }
 
-/** Returns the topics to read in order to find every event that matches the filter. */
+/** Returns the topics to read to find every event that matches the filter. */
 export function topicsOf({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;

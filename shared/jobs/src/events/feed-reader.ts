@@ -12,21 +12,18 @@ const spanMs = 10_000;
 const lingerMs = 10_000;
 
 /**
- * How far before the earliest resume position the reader starts, in milliseconds. The margin is for listeners that
- * reconnect slightly later, for example after a restart, but resume from positions that are one or two heartbeats
- * older.
+ * How far before the earliest resume position the reader starts, in milliseconds. Covers listeners that reconnect
+ * slightly later and resume from slightly older positions.
  */
 const resumeMarginMs = 30_000;
 
 /**
- * How far back the reader starts, at most, when listeners resume, in milliseconds. Older events are read separately for
+ * Maximum time that the reader goes back for resuming listeners, in milliseconds. Older events are read separately for
  * each listener.
  */
 const maxReplayMs = 60_000;
 
-/**
- * Reads the feed on behalf of all listeners in this process. Stops about ten seconds after the last listener has left.
- */
+/** Reads the feed for all listeners in this process. Stops about ten seconds after the last listener has left. */
 export class FeedReader {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;
@@ -46,15 +43,15 @@ export class FeedReader {
   }
 
   /**
-   * The position from which a listener that has received all events so far can resume; `null` before the first read,
-   * and once reading has stopped because there are no listeners.
+   * The position from which a listener that has received all events so far can resume. `null` before the first read,
+   * and after reading has stopped because there are no listeners.
    */
   get position(): Date | null {
     return this.#position ?? null;
   }
 
   /**
-   * Resolves once a listener that has just been added can no longer miss an event, or when the reader is stopped.
+   * Resolves once a newly added listener can no longer miss an event, or when the reader is stopped.
    *
    * @param topics the topics that the listener wants
    * @param resumesAt the position from which the listener resumes; `null` if it starts now
@@ -89,14 +86,14 @@ export class FeedReader {
     this.recent.trim(page.resumeAt);
     this.#joining = this.#joining.filter((entry) => !joining.includes(entry));
     for (const { covered } of joining) covered();
-    // Once caught up, pauses for at least four times as long as this run took, to leave the storage time for other
+    // Once caught up, pauses for at least four times the duration of this run, to leave the storage time for other
     // work.
     return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
   }
 
   /**
-   * Returns the position at which to start reading, so that neither new nor resuming listeners miss an event. Also sets
-   * the starting point of every listener that has none.
+   * Returns the position at which to start reading, so that new and resuming listeners miss no event. Also sets the
+   * starting point of every listener that has none.
    */
   async #begin(joining: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
     const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });

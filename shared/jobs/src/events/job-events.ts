@@ -25,27 +25,25 @@ export interface JobEventsOptions {
  * consumer falls too far behind. A stream of one job's events also ends when the job ends.
  */
 export interface EventStream extends AsyncIterable<DeliveredEvent> {
-  /**
-   * `true` if the stream is of one job, and the job ended before the requested start time, so no events will follow.
-   */
+  /** Whether no events will follow, because the stream is of one job that ended before the requested start time. */
   readonly isOver: boolean;
   /**
    * Returns the position from which a consumer that has read everything so far can resume. Returns `null` until the
-   * stream has caught up, while unread events are waiting, while the feed is not being read, and always for a stream of
-   * one job's events.
+   * stream has caught up, while unread events are waiting, and while the feed is not being read. Always `null` for a
+   * stream of one job's events.
    */
   position(): Date | null;
 }
 
 /**
- * Maximum age of a position from which {@link JobEvents.listen} resumes, in milliseconds. Limited because reading
- * several days of events would keep the storage busy.
+ * Maximum age of a resume position, in milliseconds. Limited because reading several days of events would keep the
+ * storage busy.
  */
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * How far ahead of this process's reader a resume position can be, in milliseconds. A position from another process can
- * be ahead because that process has already read further.
+ * Maximum time, in milliseconds, that a resume position can be ahead of this process's reader. A position can be ahead
+ * if it comes from a process that has already read further.
  */
 const maxAheadMs = 60_000;
 
@@ -85,7 +83,7 @@ export class JobEvents {
 
   /**
    * Resolves to the job once it is done, failed or cancelled. Resolves to the job in its current state when the timeout
-   * elapses, the signal aborts or `close` is called, and to `null` if the job does not exist.
+   * elapses, the signal aborts or `close` is called. Resolves to `null` if the job does not exist.
    *
    * @param job the result of `enqueue`; it determines the types of the job's arguments and result
    */
@@ -267,8 +265,8 @@ export class JobEvents {
 }
 
 /**
- * Returns the resume position after this event, for a listener that follows one job. Because the events of one job are
- * delivered in order, the position is the time of the event, or one millisecond later if the event is the last.
+ * Returns the resume position after an event, for a listener that follows one job. The position is the event's time,
+ * because one job's events are delivered in order. After the last event, it is one millisecond later.
  */
 function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;

@@ -8,7 +8,7 @@ export interface DeliveredEvent {
   readonly resumeAt: Date;
 }
 
-/** Maximum number of waiting events. If more events are waiting, the consumer is too slow, and its stream ends. */
+/** Maximum number of waiting events. If there are more, the consumer is too slow, and the stream ends. */
 const maxWaiting = 10_000;
 
 /** Buffers the events for one listener until they are taken. */
@@ -50,7 +50,7 @@ export class JobListener {
   }
 
   /**
-   * Stops delivery. If more than {@link maxWaiting} events are waiting, drops all of them; the consumer can then resume
+   * Stops delivery. If more than {@link maxWaiting} events are waiting, drops all of them. The consumer can then resume
    * from the last position that it received.
    */
   end(): void {

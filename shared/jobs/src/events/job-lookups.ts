@@ -2,7 +2,7 @@ import type { Job } from '../job/job.js';
 import type { JobReader } from '../storage/job-reader.js';
 
 /**
- * Maximum number of concurrent lookups. Limited so that thousands of waits that end at once do not use up the storage's
+ * Maximum number of concurrent lookups. Limited so that thousands of waits ending at once do not use up the storage's
  * connections.
  */
 const maxConcurrent = 4;
@@ -12,10 +12,7 @@ interface Lookup {
   readonly start: () => Promise<void>;
 }
 
-/**
- * Looks up jobs, a few at a time. A call shares the lookup of an earlier call for the same job unless that lookup has
- * already started.
- */
+/** Looks up jobs, a few at a time. Calls for the same job share a lookup that has not started yet. */
 export class JobLookups {
   readonly #jobs: Pick<JobReader, 'find'>;
   /** Lookups that have not started, by job id. The oldest starts first. */

@@ -3,8 +3,8 @@ import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
 /**
- * The listeners of this process. Listeners that follow one job are indexed by the job's id, so that an event need not
- * be checked against all listeners.
+ * The listeners of this process. Listeners that follow one job are indexed by the job's id, so that an event is not
+ * checked against every listener.
  */
 export class ListenerSet {
   readonly #all = new Set<JobListener>();

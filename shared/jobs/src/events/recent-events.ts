@@ -16,12 +16,15 @@ export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
   #from = new Date(0);
 
-  /** All events at or after this time are in memory, except those that are not visible in the storage yet. */
+  /**
+   * The time from which the events in memory are complete. Only events that are not visible in the storage yet can be
+   * missing.
+   */
   get from(): Date {
     return this.#from;
   }
 
-  /** Sets the time from which the events in memory are complete. Keeps all events that are already in memory. */
+  /** Sets the time from which the events in memory are complete. Keeps all events already in memory. */
   begin(from: Date): void {
     this.#from = from;
   }
@@ -44,8 +47,7 @@ export class RecentEvents {
   }
 
   /**
-   * Removes events that are too old and, if there are too many, the oldest ones. Keeps events that the feed may still
-   * return.
+   * Removes old events and, if there are too many, the oldest ones. Keeps events that the feed may still return.
    *
    * @param settledBefore the feed returns no more events from before this time
    */

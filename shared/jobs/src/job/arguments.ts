@@ -15,7 +15,7 @@ const maxProblems = 20;
  * it.
  *
  * @param root the name of the value in error messages: `args` or `result`
- * @throws {InvalidArgumentsError} with the path of each part that cannot be stored, up to 20 paths
+ * @throws {InvalidArgumentsError} with the paths of up to 20 parts that cannot be stored
  */
 export function toJsonText(value: unknown, root: string): JsonText {
   if (!isStorable(value, 0)) {
@@ -37,9 +37,8 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
 }
 
 /**
- * Returns whether a value can be stored. Called for every job, so it must be fast: it only detects whether there is a
- * problem, and leaves it to {@link inspect} to find out what is wrong and where. Circular references are rejected
- * because they exceed the maximum depth.
+ * Returns whether a value can be stored. Called for every job, so it is fast and leaves the details to {@link inspect}.
+ * Rejects circular references, because they exceed the maximum depth.
  */
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return scalarProblem(value) === null;
@@ -57,7 +56,7 @@ function isStorable(value: unknown, depth: number): boolean {
 }
 
 /**
- * Adds each part that cannot be stored to `problems`, with its path, up to `maxProblems`. Slow, so it is called only
+ * Adds up to `maxProblems` parts that cannot be stored to `problems`, with their paths. Slow, so it is called only
  * after {@link isStorable} has rejected a value.
  */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {

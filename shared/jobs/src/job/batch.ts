@@ -15,7 +15,7 @@ export interface Batch {
   failed: number;
   /** Number of jobs that ended as `cancelled`. A job that is being retried is not counted until it ends again. */
   cancelled: number;
-  /** Percentage of jobs that have finished, rounded down so that it reaches 100 only when all have finished. */
+  /** Percentage of jobs that have finished, rounded down; 100 only if all jobs have finished. */
   percent: number;
   /** Id of the batch callback; `null` if there is none. */
   callbackId: string | null;
@@ -24,7 +24,7 @@ export interface Batch {
   finishedAt: Date | null;
 }
 
-/** A batch to store. The metadata of each job contains the batch's id, and the callback depends on the batch. */
+/** A batch to store. Each job's metadata contains the batch's id. The callback depends on the batch. */
 export interface NewBatch {
   readonly id: string;
   readonly name: string | null;

@@ -5,21 +5,23 @@ export interface Bounds {
 }
 
 /**
- * The bounds of the values that are stored with a job. The client, the HTTP API and the SQL function enforce them, and
- * the OpenAPI document lists them. Storage implementations and database constraints also check priorities, numbers of
- * attempts and times, because one invalid value could keep a process from reading or claiming jobs.
+ * Bounds of the values that are stored with a job. The client, the HTTP API and the SQL function enforce them, and the
+ * OpenAPI document lists them. The storage and the database also check priorities, numbers of attempts and times,
+ * because a single invalid value could stop a process from reading or claiming jobs.
  */
 export const bounds = {
-  /** A small range, because each priority in use makes every claim from the queue more expensive. */
+  /** The range is small because each priority in use makes every claim from the queue more expensive. */
   priority: { min: -100, max: 100 },
   maxAttempts: { min: 1, max: 1_000 },
   /** Time limit per attempt, in milliseconds: up to a day. */
   timeoutMs: { min: 1, max: 86_400_000 },
-  /** Delay before a job runs, set by its enqueuer or its handler, in milliseconds: up to ten years of 365 days. */
+  /** Delay before a job runs, in milliseconds: up to ten years of 365 days. */
   delayMs: { min: 0, max: 315_360_000_000 },
-  /** How long a job can hold a unique key or an idempotency key after its creation, in milliseconds: up to a year. */
+  /**
+   * How long a job can hold a unique key or an idempotency key after the job's creation, in milliseconds: up to a year.
+   */
   periodMs: { min: 1, max: 31_536_000_000 },
-  /** Limit on how many jobs with the same concurrency key run at once. */
+  /** Maximum number of jobs with the same concurrency key that run at once. */
   concurrencyLimit: { min: 1, max: 10_000 },
   /** Size of the arguments or the result as JSON, in bytes. */
   documentBytes: { min: 1, max: 67_108_864 },
@@ -41,7 +43,10 @@ export const bounds = {
 /** Times from 1970 to 9999, in milliseconds since 1970. RFC 3339, JavaScript and Postgres can all represent them. */
 export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
 
-/** Maximum of a job's attempt counter. Without it, retries by operators could increase the counter without limit. */
+/**
+ * Maximum value of a job's attempt counter. Without this limit, repeated retries by operators could increase the
+ * counter without bound.
+ */
 export const maxCountedAttempts = 10_000;
 
 /**
@@ -55,7 +60,7 @@ export function checkInteger(what: string, value: number, { min, max }: Bounds):
 }
 
 /**
- * Returns `ms` if it is a valid delay: a number of milliseconds from 0 to ten years, not necessarily an integer.
+ * Returns `ms` if it is a valid delay: a number of milliseconds from 0 to ten years. Fractions are allowed.
  *
  * @throws {RangeError} otherwise; the message begins with `what` and contains the bounds
  */
@@ -88,14 +93,14 @@ export function checkTime(what: string, time: unknown): Date {
   );
 }
 
-/** Returns whether a number of milliseconds since 1970 is a time that can be stored. */
+/** Returns whether a number of milliseconds since 1970 is within {@link timeBounds}. */
 export function isTime(ms: number): boolean {
   return ms >= timeBounds.min && ms <= timeBounds.max;
 }
 
 /**
- * Returns `text` if its length is within the bounds, and it contains neither NUL nor unpaired surrogates, because
- * Postgres cannot store these.
+ * Returns `text` if its length is within the bounds and Postgres can store it. Postgres cannot store NUL or unpaired
+ * surrogates.
  *
  * @throws {RangeError} otherwise; the message begins with `what`
  */
@@ -104,12 +109,12 @@ export function checkText(what: string, text: string, { min, max }: Bounds): str
   throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL`);
 }
 
-/** Returns the value, or the nearer bound if the value is out of bounds. `NaN` stays `NaN`. */
+/** Returns the value; if it is out of bounds, returns the nearer bound. `NaN` stays `NaN`. */
 export function clamp(value: number, { min, max }: Bounds): number {
   return Math.min(Math.max(value, min), max);
 }
 
-/** Clamps a delay to its bounds; `NaN` becomes the longest delay, as in Postgres. */
+/** Clamps a delay to `bounds.delayMs`. `NaN` becomes the maximum, as in Postgres. */
 export function clampDelay(ms: number): number {
   return Number.isNaN(ms) ? bounds.delayMs.max : clamp(ms, bounds.delayMs);
 }

@@ -1,10 +1,10 @@
-/** Any class, including an abstract one, whatever parameters its constructor has. */
+/** Any class, abstract or not, with any constructor parameters. */
 type Class = abstract new (...args: never[]) => object;
 
 /**
- * Makes `instanceof` recognize instances of a class across copies of this package. A process has two copies if two
- * versions are installed, or if a bundle contains one copy and a package outside the bundle loads another. For
- * subclasses without a brand, `instanceof` works as usual.
+ * Makes `instanceof` recognize instances of a class across copies of this package. A process can load two copies if two
+ * versions are installed, or if a bundle contains one copy and a package outside the bundle loads another. Subclasses
+ * without a brand keep the usual `instanceof`.
  *
  * @param name a name for the class that is the same in all copies and versions
  */

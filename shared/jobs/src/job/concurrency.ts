@@ -1,7 +1,7 @@
 import { bounds, checkInteger, checkText } from './bounds.js';
 import type { JobMeta } from './meta.js';
 
-/** A limit on how many jobs of one queue with the same key run at once, across all servers. */
+/** A limit on how many jobs with the same key run at once in one queue, across all servers. */
 export interface Concurrency {
   /** 1 to 200 characters. */
   readonly key: string;
@@ -18,7 +18,7 @@ export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
 }
 
 /**
- * Returns the metadata that stores the key and the limit with a job.
+ * Converts the key and the limit to job metadata.
  *
  * @throws {RangeError} as {@link checkConcurrency} does
  */

@@ -1,7 +1,7 @@
 import type { JobError } from './job-error.js';
 import type { FinishedState } from './state.js';
 
-/** Conditions on how every parent must end before the dependent can run: as done, as failed, or in any way. */
+/** The conditions for running a dependent: every parent must end as done, as failed, or in any way. */
 export const continuationConditions = ['onDone', 'onFailed', 'onAny'] as const;
 
 export type ContinuationCondition = (typeof continuationConditions)[number];
@@ -15,7 +15,7 @@ export interface After {
 
 /**
  * How a parent ended; `gone` if the parent was deleted and its final state is unknown. A batch counts as failed if any
- * of its jobs failed, otherwise as cancelled if any was cancelled, otherwise as done.
+ * job failed. Otherwise, the batch counts as cancelled if any job was cancelled. Otherwise, the batch counts as done.
  */
 export type ParentEnd = FinishedState | 'gone';
 
@@ -25,7 +25,7 @@ const acceptedEnds: Record<ContinuationCondition, readonly ParentEnd[]> = {
   onAny: ['done', 'failed', 'cancelled', 'gone'],
 };
 
-/** Returns whether a dependent with this condition can run after a parent has ended this way. */
+/** Returns whether this end of a parent meets the condition. */
 export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean {
   return acceptedEnds[condition].includes(end);
 }
@@ -37,10 +37,10 @@ const endings: Record<ParentEnd, string> = {
   gone: 'was deleted, so it is unknown how it ended',
 };
 
-/** Error name of a job that was cancelled because a parent did not end as required. */
+/** Error name of a job that was skipped: it was cancelled because a parent did not end as required. */
 export const skippedErrorName = 'ContinuationCancelled';
 
-/** Returns the error to store with a job that is cancelled because a parent did not end as required. */
+/** Returns the error to store with a skipped job. */
 export function unmetConditionError(
   parentId: string,
   condition: ContinuationCondition,

@@ -16,10 +16,10 @@ import {
 import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
-/** The argument schema of a definition that does not specify one. Accepts any JSON object. */
+/** The type of a definition's arguments if the definition has no argument schema: any JSON object. */
 export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
 
-/** The result schema of a definition that does not specify one. Accepts any JSON value. */
+/** The type of a definition's result if the definition has no result schema: any JSON value. */
 export type AnyResult = TUnsafe;
 
 export interface JobDefinitionOptions<
@@ -33,37 +33,37 @@ export interface JobDefinitionOptions<
   name: string;
   /**
    * The schema of the arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard
-   * Schema, such as zod, valibot or arktype. Any JSON object by default. If the schema transforms its input, its output
-   * is stored and passed to the handler, so the output must be JSON.
+   * Schema, such as zod, valibot or arktype. By default, any JSON object is valid. If the schema transforms the
+   * arguments, the output is stored and passed to the handler, so the output must be JSON.
    */
   args?: Schema;
   /**
-   * The schema of the handler's return value, of any kind that `args` accepts. If a result does not match, the attempt
-   * fails. Any JSON value by default.
+   * The schema of the handler's return value, of any kind that `args` accepts. If the return value does not match, the
+   * attempt fails. By default, any JSON value is valid.
    */
   result?: Result;
-  /** The name of the queue for the jobs; `default` by default. Must follow the same rules as `name`. */
+  /** The queue of the jobs; `default` by default. The naming rules of `name` apply. */
   queue?: string;
   /** −100 to 100; jobs with lower values run first. 0 by default. */
   priority?: number;
-  /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies while running it. */
+  /** 1 to 1000, 10 by default. With 1, a job is not retried after a failure or after its server dies. */
   maxAttempts?: number;
   /**
-   * Delay before the next attempt in milliseconds, 0 to 315 360 000 000 (ten years). Either a function or a list; the
-   * last entry of a list repeats, and the result of a function is clamped. `attempt⁴` seconds ± 10 % by default.
+   * Delay before the next attempt, in milliseconds: 0 to 315 360 000 000 (ten years). The last entry of a list repeats.
+   * The result of a function is clamped. By default, `attempt⁴` seconds ± 10 %.
    */
   retryDelay?: RetryDelay | readonly number[];
   /** Time limit per attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
   timeoutMs?: number;
   /**
-   * Runs at most `limit` jobs of the same queue with the same key at once, across all servers. The key is a string of 1
-   * to 200 characters, or a function that computes it from the arguments, such as a tenant's id. If the function
-   * returns `null`, the job is not limited.
+   * Runs at most `limit` jobs with the same key at once in a queue, across all servers. The key is a string of 1 to 200
+   * characters, or a function that computes the string from the arguments. If the function returns `null`, the job is
+   * not limited.
    */
   concurrency?: ConcurrencyRule<NoInfer<OutputOf<Schema>>>;
   /**
-   * Prevents duplicates: at most one job of this name in the same queue holds a given key at a time. The key is a
-   * string or is computed from the arguments; with `true`, or without a key, it is derived from all arguments.
+   * Prevents duplicates: within a queue, at most one job of this name holds a given key at a time. With `true`, the key
+   * is derived from all arguments.
    */
   unique?: true | UniquenessRule<NoInfer<OutputOf<Schema>>>;
 }
@@ -75,15 +75,15 @@ export interface ConcurrencyRule<Args> {
 }
 
 /**
- * A job's name, argument schema and defaults, shared by clients and servers. It contains no handler.
+ * A job's name, schemas and defaults, shared by clients and servers. The handler is not part of the definition.
  *
  * @typeParam Args the arguments that handlers receive
  * @typeParam Result the value that handlers return
- * @typeParam Input the arguments that enqueuers pass; they differ from `Args` if the schema transforms them
+ * @typeParam Input the arguments that enqueuers pass; different from `Args` if the schema transforms them
  */
 export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly name: string;
-  /** The JSON Schema of the arguments, for documentation; `{}` if the schema cannot be converted to one. */
+  /** The JSON Schema of the arguments, for documentation; `{}` if the schema cannot be converted to JSON Schema. */
   readonly schema: TSchema;
   readonly queue: string;
   readonly priority: number;
@@ -92,17 +92,17 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly retryRules: RetryRules;
   /** `null` if attempts have no time limit. */
   readonly timeoutMs: number | null;
-  /** Returns the concurrency key and limit of a job with these arguments; `null` if it has none. */
+  /** Returns the concurrency key and limit for these arguments; `null` if the job has no key. */
   concurrencyOf(args: Args): Concurrency | null;
-  /** Returns the unique key of a job with these arguments; `null` if duplicates are allowed. */
+  /** Returns the unique key for these arguments; `null` if duplicates are allowed. */
   uniquenessOf(args: Args): Uniqueness | null;
   /**
    * Validates arguments and serializes them for storage.
    *
-   * @throws {InvalidArgumentsError} listing the problems found, each with its path
+   * @throws {InvalidArgumentsError} if the arguments are invalid; lists problems with their paths
    */
   check(args: Input): Checked<Args>;
-  /** Validates and serializes a result. Throws as {@link check} does. */
+  /** Validates a result and serializes it for storage. Throws as {@link check} does. */
   checkResult(result: Result): JsonText;
   /** Never set; exists only to carry the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result; readonly input: Input };
@@ -164,7 +164,7 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
 }
 
 /**
- * @param kind what the name is for, for the error message
+ * @param kind the kind of name, shown in the error message
  * @throws {RangeError} unless `name` consists of 1 to 100 letters, digits, `.`, `_`, `-` and `:`, and begins with a
  *   letter or digit
  */

@@ -1,15 +1,15 @@
 /**
- * Number of buckets per doubling of the duration. Each bound is 19 % above the previous one, so a percentile is off by
- * less than 19 %.
+ * Number of buckets per doubling of the duration. Each bucket's upper bound is 19 % above its lower bound. This limits
+ * the error of percentiles.
  */
 const perDoubling = 4;
 
-/** Number of buckets. The last one counts all durations of 2^31.5 ms (35 days) or more. */
+/** Number of buckets. The last one counts all durations of at least 2^31.5 ms (35 days). */
 export const durationBuckets = 128;
 
 /**
- * Counts durations in buckets on a logarithmic scale, in constant space. Bucket 0 counts durations below a millisecond;
- * bucket `n` counts those from 2^((n−1)/4) ms to 2^(n/4) ms.
+ * Counts durations in buckets on a logarithmic scale. Memory use does not depend on the number of durations. Bucket 0
+ * counts durations below a millisecond. Bucket `n` counts durations from 2^((n−1)/4) ms to 2^(n/4) ms.
  */
 export class DurationHistogram {
   readonly #counts: number[] = [];
@@ -26,7 +26,7 @@ export class DurationHistogram {
     return this.#sumMs;
   }
 
-  /** @param ms the duration to count; a negative value counts as 0, because a changed clock can cause one */
+  /** @param ms the duration to count; negative values, such as after a clock change, count as 0 */
   add(ms: number): void {
     const bucket = bucketOf(ms);
     for (let next = this.#counts.length; next <= bucket; next++) this.#counts.push(0);
@@ -56,15 +56,15 @@ export class DurationHistogram {
   }
 
   /**
-   * Returns the index of the first non-empty bucket, and the counts of that bucket and all later ones. If nothing has
-   * been counted, returns index 0 and an empty list.
+   * Returns the counts of all buckets from the first non-empty one, and the index of that bucket. If nothing has been
+   * counted, returns index 0 and an empty list.
    */
   counts(): { first: number; counts: number[] } {
     const first = this.#counts.findIndex((count) => count > 0);
     return first === -1 ? { first: 0, counts: [] } : { first, counts: this.#counts.slice(first) };
   }
 
-  /** Returns about how many durations are at most `ms` long, by interpolating within the bucket that contains `ms`. */
+  /** Estimates how many durations are at most `ms` long. Interpolates within the bucket that contains `ms`. */
   atMost(ms: number): number {
     const bucket = bucketOf(ms);
     const below = this.#counts.slice(0, bucket).reduce((sum, count) => sum + count, 0);
@@ -74,8 +74,8 @@ export class DurationHistogram {
   }
 
   /**
-   * Returns the percentile in milliseconds: the duration that the given share of all durations does not exceed. Returns
-   * `null` if nothing has been counted.
+   * Estimates the duration, in milliseconds, that the given share of all durations does not exceed. Returns `null` if
+   * nothing has been counted.
    *
    * @param share from 0 to 1, such as 0.95
    */

@@ -1,11 +1,11 @@
 import type { JobError } from './job.js';
 
-/** A fingerprint contains at most this many characters of the error message. */
+/** How many characters of the error message a fingerprint is derived from. */
 export const fingerprintLength = 200;
 
 /**
- * Patterns for the parts of a message that vary between errors of the same kind, each with the placeholder that
- * replaces a match. They are applied in this order. The Postgres storage applies the same patterns in SQL, so they use
+ * Patterns for the parts of a message that vary between errors of the same kind, each with a placeholder for the
+ * matches. They are applied in this order. The Postgres storage applies the same patterns in SQL, so the patterns use
  * only syntax that JavaScript and Postgres share.
  */
 export const variableParts: readonly (readonly [pattern: string, placeholder: string])[] = [
@@ -19,8 +19,8 @@ export const variableParts: readonly (readonly [pattern: string, placeholder: st
 const parts = variableParts.map(([pattern, placeholder]) => [new RegExp(pattern, 'g'), placeholder] as const);
 
 /**
- * Returns a text that is the same for all errors of one kind: the error's name and the first line of its message. The
- * line is truncated to 200 characters, and placeholders replace quoted text, ids and digits.
+ * Returns a text that is the same for errors of the same kind. It contains the error's name and the first line of the
+ * message, truncated to 200 characters. Placeholders replace quoted text, ids and digits.
  *
  * Example: `TypeError: No ship <n> for <text>`.
  */

@@ -11,8 +11,7 @@ export class StorageUnavailableError extends Error {
 }
 
 /**
- * Thrown if a read gets no connection in time or exceeds the time limit for reads. Writes use separate connections and
- * are not affected. A smaller or later read may succeed.
+ * Thrown if a read gets no connection in time or exceeds the time limit for reads. A smaller or later read may succeed.
  */
 export class ReadTimeoutError extends StorageUnavailableError {
   static {
@@ -36,8 +35,8 @@ export class TooManyQueuesError extends RangeError {
 }
 
 /**
- * Thrown if the server was declared dead and has therefore lost its leases. The server must register again before it
- * can claim jobs.
+ * Thrown if the server was declared dead and has lost its leases. The server must register again before it can claim
+ * jobs.
  */
 export class ServerLostError extends Error {
   static {
@@ -56,11 +55,11 @@ export class ServerLostError extends Error {
 export interface ArgumentProblem {
   /** The path of the value, such as `args.customer.id` or `args[2]`. */
   readonly path: string;
-  /** The rest of a sentence that starts with the path, such as `is undefined: …`. */
+  /** The problem, worded to follow the path in a sentence, such as `is undefined: …`. */
   readonly message: string;
   /**
-   * `missing` if a required member is missing, `unknown` if the schema does not allow the member; not set if the value
-   * is invalid.
+   * `missing` if a required member is missing; `unknown` if the schema does not allow the member. Absent for all other
+   * problems.
    */
   readonly kind?: 'missing' | 'unknown';
 }
@@ -149,8 +148,8 @@ export class KeyHolderHiddenError extends Error {
 
   /**
    * @param keys the keys of the rejected job; another job holds one of them
-   * @param deletedId the id of the job that holds the key if that job was deleted and the caller may know the id;
-   *   otherwise `null`
+   * @param deletedId the id of the deleted job that holds the key; `null` if that job exists or the caller may not know
+   *   the id
    */
   constructor(keys: readonly string[], deletedId: string | null) {
     const named = keys.map((key) => `"${key}"`).join(' or ');
@@ -188,10 +187,7 @@ export class JobCancelledError extends Error {
   }
 }
 
-/**
- * Indicates that an attempt exceeded its time limit. It is the abort reason of the handler's signal and is stored as
- * the attempt's error.
- */
+/** The error of an attempt that exceeded its time limit. Also the abort reason of the handler's signal. */
 export class JobTimeoutError extends Error {
   static {
     brand(this, 'JobTimeoutError');
@@ -200,7 +196,7 @@ export class JobTimeoutError extends Error {
   override readonly name = 'JobTimeoutError';
   readonly timeoutMs: number;
 
-  /** @param options `cause`: what the handler threw after the time limit had passed */
+  /** @param options `cause`: what the handler threw after the time limit */
   constructor(timeoutMs: number, options?: ErrorOptions) {
     super(`The attempt exceeded its time limit of ${timeoutMs} ms`, options);
     this.timeoutMs = timeoutMs;

@@ -1,11 +1,11 @@
 /**
- * A decimal number with at most this many significant digits survives conversion to a JavaScript number (IEEE 754,
- * binary64) and back, unless it is out of range.
+ * A JavaScript number (IEEE 754, binary64) preserves every decimal number with at most this many significant digits, if
+ * the number is in range.
  */
 const maxExactDigits = 15;
 
 /**
- * Returns whether a JSON number survives conversion to a JavaScript number: `7`, `1.50` and `1e3` do,
+ * Returns whether a JSON number keeps its value when JavaScript parses it: `7`, `1.50` and `1e3` do, but
  * `9007199254740993` and `1e400` do not.
  */
 export function isExactNumber(literal: string): boolean {

@@ -9,14 +9,14 @@ const maxMessage = bounds.errorMessage.max;
 const maxStack = 16_000;
 
 /**
- * Maximum number of errors in a stored cause chain, including the thrown error. Limited because causes can form a
- * cycle.
+ * Maximum number of errors in a stored cause chain, including the thrown error. The number is limited because causes
+ * can form a cycle.
  */
 const maxCauses = 5;
 
 /**
- * Converts a thrown value of any kind into the error to store. Never throws: each member is read separately, and a note
- * replaces a member that cannot be read or printed.
+ * Converts any thrown value to an error for storage. Never throws: if a member cannot be read or printed, a note
+ * replaces it.
  */
 export function toJobError(thrown: unknown): JobError {
   if (!isA(thrown, Error)) return { name: 'NonErrorThrown', message: describe(thrown), stack: null };
@@ -28,7 +28,7 @@ export function toJobError(thrown: unknown): JobError {
   };
 }
 
-/** Reads a member of an error. If the read throws, as a getter or a proxy can, returns a note instead. */
+/** Reads a member of an error. Returns a note if the read throws, as it can for a getter or a proxy. */
 function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
     return (error as Record<string, unknown>)[member];

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { JsonText, JsonValue } from './job.js';
 
 /**
- * Returns the SHA-256 hash of the arguments in base64url (43 characters). The hash does not depend on the order of
- * object members.
+ * Returns the SHA-256 hash of the job's name and arguments in base64url (43 characters). The order of object members
+ * does not affect the hash.
  *
- * @param name the job's name, hashed together with the arguments; empty by default
+ * @param name the job's name; empty by default
  */
 export function fingerprintOf(args: JsonText, name = ''): string {
   const sorted: unknown = JSON.parse(args, (_, value: JsonValue) => inOrder(value));

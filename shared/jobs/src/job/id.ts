@@ -6,14 +6,14 @@ import { isTime } from './bounds.js';
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
 
 /**
- * In each millisecond, the counter starts at a random number below `firstNumbers`, so that two processes rarely use the
- * same counter values.
+ * In each new millisecond, the counter starts at a random number below this limit. Two processes therefore rarely use
+ * the same counter values.
  */
 const firstNumbers = 1_024;
 
 /**
- * If the clock is set back by more than this many milliseconds, new ids follow the clock. After a smaller step back,
- * they continue from the latest id, so they stay in order.
+ * After the clock is set back by more than this many milliseconds, new ids follow the clock. After a smaller step back,
+ * new ids continue from the latest id and stay in order.
  */
 const maxStepBackMs = 1_000;
 
@@ -37,11 +37,11 @@ export class IdSource {
 
   /**
    * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1), 62 random
-   * bits. The ids of one source sort in the order of their creation, so Postgres appends them to its indexes. The
-   * order is lost only if the clock is set back by more than a second.
+   * bits. The ids of one source sort in order of creation, so Postgres appends them to its indexes. The order is lost
+   * only if the clock is set back by more than a second.
    *
-   * Written by hand because an id is generated for every enqueued job, and packages that support version 7 take 5 to 20
-   * times as long (docs/adr/002).
+   * Written by hand because every enqueued job needs an id. Packages that support version 7 take 5 to 20 times as long
+   * (docs/adr/002).
    */
   newId(): string {
     const nowMs = this.#clock.now();
@@ -60,8 +60,8 @@ export class IdSource {
 const localIds = new IdSource(systemClock);
 
 /**
- * Generates an id, by default from this machine's clock. Jobs and batches use the storage's clock instead (see
- * {@link IdSource}), because lists sort and filter them by the time in their ids.
+ * Generates an id, by default from this machine's clock. Jobs and batches use the storage's clock instead (see {@link
+ * IdSource}), because lists sort and filter by the time in the id.
  *
  * @param atMs the time to encode, in milliseconds since 1970; now by default. Ids generated with the same `atMs` are in
  *   random order
@@ -91,8 +91,8 @@ function idOf(beginning: string, count: number): string {
 const maxMs = 2 ** 48 - 1;
 
 /**
- * Returns the lower bound of all ids generated at this time or later. A time that UUIDv7 cannot represent is clamped to
- * the nearest time that it can.
+ * Returns a lower bound for all ids that are generated at this time or later. If UUIDv7 cannot represent the time, uses
+ * the nearest time that it can represent.
  *
  * @throws {RangeError} if the date is invalid
  */
@@ -112,7 +112,10 @@ export function isId(text: string): boolean {
   return uuid.test(text);
 }
 
-/** Returns the creation time encoded in a UUIDv7; `undefined` for other strings, or if the year is after 9999. */
+/**
+ * Returns the creation time encoded in a UUIDv7. Returns `undefined` for any other string, or if the year is after
+ * 9999.
+ */
 export function timeOfId(id: string): Date | undefined {
   if (!isId(id) || id[14] !== '7') return undefined;
   const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

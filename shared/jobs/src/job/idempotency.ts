@@ -5,7 +5,7 @@ import { checkKey } from './uniqueness.js';
 
 /**
  * Builds the job key for an idempotency key. While the key is valid, a repeated request returns the job of the first
- * request, whatever state that job is in.
+ * request, whatever the job's state.
  *
  * @param periodMs how long the key is valid after the job's creation, in milliseconds
  * @throws {RangeError} unless `key` is a string of 1 to 200 characters

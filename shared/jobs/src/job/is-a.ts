@@ -1,10 +1,9 @@
-/** An error class. Errors are matched with `instanceof`, so a class also matches errors of its subclasses. */
-// Abstract classes are allowed too, and constructors with any parameters.
+/** An error class, abstract or not, with any constructor parameters. Also matches errors of subclasses. */
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**
- * Works like `instanceof`, but returns `false` if `instanceof` throws. It does so for a revoked proxy, and handlers can
- * throw anything.
+ * Works like `instanceof`, but returns `false` if `instanceof` throws. Handlers can throw any value, and `instanceof`
+ * throws for a revoked proxy.
  */
 export function isA<Type extends ErrorClass>(value: unknown, type: Type): value is InstanceType<Type> {
   try {

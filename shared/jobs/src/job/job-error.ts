@@ -1,4 +1,4 @@
-/** Why an attempt failed, or why a job was cancelled, in the form in which it is stored. */
+/** The stored error of an attempt or a job. */
 export interface JobError {
   /** The error's `name`, such as `TypeError`. */
   name: string;

@@ -2,7 +2,7 @@ import type { Attempt, Job } from './job.js';
 import type { LogLine, Progress } from './job-log.js';
 import { isFinished, type JobState, jobStates } from './state.js';
 
-/** The members that all events have: when the event happened, and to which job. */
+/** The members that all events share. */
 export interface EventSubject {
   /** When the event happened, by the storage's clock. */
   readonly at: Date;
@@ -22,7 +22,7 @@ export interface StateEvent extends EventSubject {
   readonly state: JobState;
 }
 
-/** An attempt has reported progress. Only the latest report is stored, so listeners may miss earlier ones. */
+/** An attempt has reported progress. Only the latest report is stored, so listeners can miss earlier ones. */
 export interface ProgressEvent extends EventSubject, Progress {
   readonly kind: 'progress';
 }
@@ -36,7 +36,7 @@ export interface LogEvent extends EventSubject, Pick<LogLine, 'level' | 'message
 
 export type JobEvent = StateEvent | ProgressEvent | LogEvent;
 
-/** The topics that listeners can select: the new state for state events, the kind for other events. */
+/** The topics that listeners can subscribe to: the new state for state events, the kind for other events. */
 export const eventTopics = [...jobStates, 'progress', 'log'] as const;
 
 export type EventTopic = (typeof eventTopics)[number];
@@ -45,13 +45,13 @@ export function topicOf(event: JobEvent): EventTopic {
   return event.kind === 'state' ? event.state : event.kind;
 }
 
-/** Returns a key that stays the same however often an event is read, so that duplicates can be recognized. */
+/** Returns a key that identifies the event, so that duplicates can be recognized. */
 export function keyOf(event: JobEvent): string {
   const which = event.kind === 'log' ? event.line : event.at.getTime();
   return `${event.jobId} ${topicOf(event)} ${which}`;
 }
 
-/** The members of a job from which its past states are derived. */
+/** The members of a job that {@link stateEventsOf} reads. */
 export type JobTimeline = Pick<
   Job,
   | 'id'
@@ -69,10 +69,11 @@ export type JobTimeline = Pick<
 >;
 
 /**
- * Derives the states that a job has been in, oldest first, from the stored job and its attempts: its state when it was
- * created, at the start and end of each attempt, and when it finished. Other changes are missing, because neither the
- * job nor its attempts record them: for example, a scheduled or awaiting job becoming ready, a snooze, or a retry by an
- * operator. The next attempt after such a change is included.
+ * Derives a job's past states from the stored job and its attempts. The events are in this order: creation, the start
+ * and end of each attempt, and the end of the job.
+ *
+ * Changes that neither the job nor its attempts record are missing: for example, when a scheduled job became ready, or
+ * when a handler snoozed the job or an operator retried it.
  */
 export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;
@@ -93,8 +94,8 @@ export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): S
 }
 
 /**
- * Returns the state in which a job was created. A `runAt` later than the start of the first attempt was set by a retry
- * or a snooze, so it does not mean that the job was created as `scheduled`.
+ * Returns the state in which a job was created. If `runAt` is later than the start of the first attempt, a retry or a
+ * snooze set it, so the job was not created as `scheduled`.
  */
 function firstState({ parentId, runAt }: JobTimeline, first: Attempt | undefined): JobState {
   if (parentId !== null) return 'awaiting';

@@ -6,7 +6,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** An attempt's progress, as last reported by its handler. */
+/** The latest progress that an attempt has reported. */
 export interface Progress {
   /** 0 to 100, rounded to two decimal places. */
   readonly percent: number;
@@ -16,8 +16,8 @@ export interface Progress {
 /** A log line to be stored. */
 export interface NewLogLine {
   /**
-   * Number of the line within its attempt, starting at 1. If a write is repeated, the storage recognizes the line by
-   * this number and does not store it again.
+   * Number of the line within its attempt, starting at 1. If a write is repeated, the storage uses this number to avoid
+   * storing the line twice.
    */
   readonly line: number;
   /** When the line was logged, by the storage's clock as estimated by the process that runs the job. */
@@ -39,14 +39,14 @@ export interface LogLine {
   readonly fields: { readonly [key: string]: JsonValue } | null;
 }
 
-/** The log of a running attempt. `fields` contains structured data, such as ids, counts, or an error as `err`. */
+/** The log of a running attempt. `fields` contains structured data, such as ids or counts. */
 export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
 
-/** If fields cannot be serialized, the error is stored instead, truncated to this many characters. */
+/** Maximum length, in characters, of the error that is stored if fields cannot be serialized. */
 const maxOmission = 500;
 
 /**
- * Clamps the percentage to 0–100 and rounds it to two decimal places; anything that is not a number becomes 0.
+ * Clamps the percentage to 0–100 and rounds it to two decimal places. Anything that is not a number becomes 0.
  * Truncates a long message. Never throws, because an invalid report must not fail the job.
  */
 export function toProgress(percent: number, message: string | null): Progress {
@@ -58,8 +58,8 @@ export function toProgress(percent: number, message: string | null): Progress {
 }
 
 /**
- * Limits a log line to `maxBytes` of UTF-8. Truncates the message if it alone is longer. If message and fields together
- * exceed the limit, a short note replaces the fields; the note is not counted. Never throws.
+ * Limits a log line to `maxBytes` of UTF-8. Truncates the message to this size. If message and fields together are
+ * longer, a short note replaces the fields; the note does not count. Never throws.
  */
 export function toLogText(
   message: string,
@@ -84,8 +84,8 @@ function fieldsText(fields: object): JsonText {
 }
 
 /**
- * A replacer for `JSON.stringify`. Converts errors to plain objects, because their members are not enumerable, and
- * BigInts to strings.
+ * A replacer for `JSON.stringify`. Converts BigInts to strings. Converts errors to plain objects, because the members
+ * of an error are not enumerable.
  */
 function withErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);

@@ -22,7 +22,7 @@ export type { JsonText, JsonValue } from './json.js';
 export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields {
   /** UUIDv7, which sorts by creation time. */
   id: string;
-  /** The name of the job definition. A server finds the handler by this name. */
+  /** The name of the job definition. Servers use it to find the handler. */
   name: string;
   queue: string;
   state: JobState;
@@ -32,38 +32,40 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   /** The handler's return value; `null` until the job is done. */
   result: Result | null;
   /**
-   * Why the latest attempt failed, was lost or was cancelled, or why the job was skipped; `null` if there is no such
-   * error, or a later attempt succeeded.
+   * Why the latest attempt failed, was lost or was cancelled, or why the job was skipped. `null` if there is no error
+   * or the job is done.
    */
   error: JobError | null;
   /** The number of the current or latest attempt; 0 before the first. */
   attempt: number;
-  /** After this many attempts, a failure is final. */
+  /** Maximum number of attempts. A failure of the last attempt is final. */
   maxAttempts: number;
   createdAt: Date;
   /**
-   * The latest time for which the job was scheduled, by its enqueuer, an operator, a retry or a snooze; `null` if there
-   * is none. Kept after the job has become ready.
+   * The time for which the job was last scheduled: by its enqueuer, an operator, a retry or a snooze. `null` if there
+   * is none. Stays set after the job becomes ready.
    */
   runAt: Date | null;
-  /** When an enqueued job became ready; `null` in every other state, and while its concurrency key blocks the job. */
+  /** When the job became ready; `null` if the job is blocked or not enqueued. */
   readyAt: Date | null;
-  /** When the current or final attempt started; `null` if there is none, for example while the job waits to run. */
+  /** When the current or final attempt started; `null` if there is no such attempt, for example before a retry. */
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** The latest progress of the current or final attempt; `null` if none was reported or there is no such attempt. */
+  /**
+   * The latest progress of the current or final attempt; `null` if there is no such attempt or it reported no progress.
+   */
   progress: Progress | null;
-  /** The id of the server that runs the job or ran its final attempt; `null` if there is no such attempt. */
+  /** Id of the server that runs the current attempt or ran the final one; `null` if there is no such attempt. */
   serverId: string | null;
   /**
-   * Names of the members with an invalid stored value, such as a time after the year 9999. Each of these members
-   * contains the nearest valid value or is empty. Absent if all values are valid.
+   * Names of the members with an invalid stored value, such as a time after the year 9999. These members contain the
+   * nearest valid value or are empty. Absent if all stored values are valid.
    */
   unreadable?: string[];
 }
 
 /**
- * A job's arguments and result as JSON text, which preserves numbers with more digits than JavaScript can represent.
+ * A job's arguments and result as JSON text. The text preserves numbers with more digits than JavaScript can represent.
  */
 export interface JobDocuments {
   readonly args: JsonText;
@@ -71,7 +73,7 @@ export interface JobDocuments {
   readonly result: JsonText;
 }
 
-/** A job to store: validated and complete, with an id assigned by the client. */
+/** A job to store: validated and complete, with an id from the client. */
 export interface NewJob {
   id: string;
   name: string;
@@ -79,32 +81,32 @@ export interface NewJob {
   priority: number;
   args: JsonText;
   maxAttempts: number;
-  /** The earliest start; `null` for immediately. */
+  /** When the job becomes ready; `null` for immediately. */
   due: Due | null;
-  /** The dependencies; absent or `null` if there are none. A delay in `due` starts when the last parent has ended. */
+  /** The dependencies; absent or `null` if there are none. A delay in `due` starts when the last parent ends. */
   after?: After | null;
   /** Optional properties; `null` or absent if the job has none. */
   meta?: JobMeta | null;
   /**
-   * The keys that the job will hold. If another job already holds one of them, this job is not created. If several are
-   * already held, the first one in the list determines the result.
+   * The keys for the job to hold. If another job already holds one of them, this job is not created. If several keys
+   * are taken, the first one in the list determines the result.
    */
   keys?: readonly JobKey[] | null;
   /**
-   * The queues that the caller can see; all queues if absent or `null`. If set, parents in other queues and all batches
-   * are treated as unknown, except those that are enqueued by the same call. Not stored.
+   * The queues that the caller can see; absent or `null` for all queues. If set, parents in other queues and all
+   * batches count as unknown. Parents that are enqueued in the same call are exempt. Not stored.
    */
   visibleQueues?: readonly string[] | null;
   /**
-   * Whether to return the existing job if it already holds one of the keys. The whole call is then rejected if the
-   * existing job was deleted or is not visible to the caller. Not stored. `false` by default.
+   * Whether the result includes the other job that already holds one of the keys; `false` by default. If that job was
+   * deleted or the caller cannot see it, the whole call is rejected. Not stored.
    */
   showsHolder?: boolean;
 }
 
 /**
- * When a job becomes ready: at a point in time, or after a delay in milliseconds. The storage's clock decides,
- * because the client's may be wrong.
+ * When a job becomes ready: at a point in time, or after a delay in milliseconds. Uses the storage's clock, because the
+ * client's clock may be wrong.
  */
 export type Due = { readonly at: Date } | { readonly inMs: number };
 
@@ -121,7 +123,7 @@ export function checkNewJob({ priority, maxAttempts, due }: NewJob): void {
   else checkDelay('delayMs', due.inMs);
 }
 
-/** How an attempt ended; `processing` while it is running, `lost` if its server died or stopped renewing its lease. */
+/** How an attempt ended: `processing` while it is running, `lost` if the server died or stopped renewing the lease. */
 export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'lost';
 
 /** One run of a job. */
@@ -137,9 +139,9 @@ export interface Attempt {
 }
 
 /**
- * A server's lease on one attempt of one job. Every later write carries the claim, and the storage changes nothing
- * unless the server still has the lease on this attempt. The claim is therefore a fencing token (see Kleppmann, “How to
- * do distributed locking”, 2016).
+ * A server's lease on one attempt of one job. Every later write carries the claim. If the server has lost the lease on
+ * this attempt, the write changes nothing. The claim is therefore a fencing token (see Kleppmann, “How to do
+ * distributed locking”, 2016).
  */
 export interface Claim {
   readonly jobId: string;
@@ -148,7 +150,7 @@ export interface Claim {
   readonly attempt: number;
 }
 
-/** A claimed job, with the claim that fences its writes. */
+/** A claimed job, with the claim for its writes. */
 export interface ClaimedJob {
   readonly claim: Claim;
   readonly name: string;
@@ -162,8 +164,8 @@ export interface ClaimedJob {
 }
 
 /**
- * The outcome of an attempt. `retry` schedules the next attempt after `delayMs` milliseconds; `snooze` does the same,
- * but the attempt that just ended does not count.
+ * The outcome of an attempt. `retry` schedules the next attempt after `delayMs` milliseconds. `snooze` also does this,
+ * but the snoozed attempt does not count.
  */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: JsonText }
@@ -176,13 +178,13 @@ export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
   /**
-   * Whether the job had metadata when it was claimed; `false` by default. Only a hint that makes the write faster: a
-   * job can get metadata later, when other jobs are made to depend on it.
+   * Whether the job had metadata when it was claimed; `false` by default. This hint makes the write faster. It can be
+   * outdated, because a job gets metadata when other jobs are made to depend on it.
    */
   readonly hasMeta?: boolean;
 }
 
-/** A registered server, which claims jobs and runs their handlers. */
+/** A registered server. It claims jobs and runs their handlers. */
 export interface Server {
   /** UUIDv7, new with every registration. */
   id: string;
@@ -191,41 +193,44 @@ export interface Server {
   queues: string[];
   /** The weights of `queues`, in the same order; `null` if the server polls its queues in strict order. */
   queueWeights: number[] | null;
-  /** Names of the jobs for which it has handlers; `null` if it registered no names, so that it claims any job. */
+  /** Names of the jobs that the server has handlers for; `null` if it registered no names and claims any job. */
   jobNames: string[] | null;
-  /** The version of its application; `null` if it did not report one. */
+  /** The version of the server's application; `null` if the server did not report one. */
   version: string | null;
-  /** Maximum number of jobs that it runs at once. */
+  /** Maximum number of jobs that the server runs at once. */
   concurrency: number;
-  /** Number of jobs that it was running at its latest heartbeat. */
+  /** Number of running jobs at the latest heartbeat. */
   processing: number;
-  /** As of its latest heartbeat. */
+  /** The state at the latest heartbeat. */
   state: ServerState;
-  /** An operator's request; the server receives it with its next heartbeat at the latest. `null` if there is none. */
+  /**
+   * An operator's request; `null` if there is none. The server receives the request with its next heartbeat at the
+   * latest.
+   */
   requested: ServerRequest | null;
   startedAt: Date;
   heartbeatAt: Date;
-  /** Milliseconds without a heartbeat after which it is declared dead. */
+  /** Milliseconds without a heartbeat after which the server is declared dead. */
   timeoutMs: number;
   /**
-   * Milliseconds by which its clock is ahead of the storage's clock, negative if it is behind; `null` until heartbeats
-   * have measured this.
+   * How many milliseconds the server's clock is ahead of the storage's clock; negative if it is behind. `null` until
+   * heartbeats have measured the difference.
    */
   clockAheadMs: number | null;
 }
 
 /** A server that was declared dead. */
 export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'heartbeatAt'> {
-  /** Number of jobs that it was running when it was declared dead. */
+  /** Number of running jobs when the server was declared dead. */
   processing: number;
-  /** When it was declared dead. Its jobs were reclaimed at the same time. */
+  /** When the server was declared dead. */
   lostAt: Date;
 }
 
 /** Number of jobs in each state. */
 export type StateCounts = Record<JobState, number>;
 
-/** A named, ordered list of jobs. */
+/** A queue, with its settings and job counts. */
 export interface Queue extends PauseState {
   name: string;
   counts: StateCounts;
@@ -234,8 +239,8 @@ export interface Queue extends PauseState {
   /** Maximum rate at which the queue's jobs start, across all servers; `null` if there is no limit. */
   rateLimit: Required<RateLimit> | null;
   /**
-   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. A job whose
-   * attempt was lost counts from the time when it was reclaimed.
+   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. After a lost
+   * attempt, the wait starts when the job is reclaimed.
    */
   oldestEnqueuedAt: Date | null;
   /** Number of servers in the state `running` that consume the queue. */

@@ -1,9 +1,9 @@
 import { bounds, checkText } from './bounds.js';
 import { isTraceparent } from './traceparent.js';
 
-/** Optional properties of a job. For a job without any, `null` is stored. */
+/** Optional properties of a job. For a job without any, the storage keeps `null`. */
 export interface JobMeta {
-  /** Labels by which the job can be found. */
+  /** Labels for finding the job. */
   readonly tags?: readonly string[];
   readonly batchId?: string;
   /** Ids of the jobs or batches that this job depends on. */
@@ -34,7 +34,7 @@ export function checkTags(tags: readonly string[]): string[] {
 
 /** The members of `Job` that are read from its stored metadata. */
 export interface JobMetaFields {
-  /** Labels by which the job can be found. */
+  /** Labels for finding the job. */
   tags: string[];
   /** Id of the first parent; `null` if the job depends on nothing. */
   parentId: string | null;
@@ -44,15 +44,15 @@ export interface JobMetaFields {
   /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
-  /** The trace id in the job's `traceparent`: 32 hexadecimal digits; `null` without a valid `traceparent`. */
+  /** The trace id of the job's `traceparent`: 32 hexadecimal digits. `null` if the job has no valid `traceparent`. */
   traceId: string | null;
   /** Jobs in the same queue with the same key share a concurrency limit; `null` if the job has no key. */
   concurrencyKey: string | null;
 }
 
 /**
- * Converts a job's stored metadata to members of `Job`. Never throws: a malformed member counts as absent, and a
- * malformed list entry is left out.
+ * Converts a job's stored metadata to members of `Job`. Never throws: ignores malformed members and malformed list
+ * entries.
  */
 export function readMeta(meta: JobMeta | null): JobMetaFields {
   const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey, traceparent } =
@@ -70,8 +70,8 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
 }
 
 /**
- * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} leaves out such a value, or
- * the malformed entries of a list. Does not check `traceId`.
+ * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} ignores such values. Does not
+ * check `traceId`.
  */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
@@ -90,7 +90,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   ];
 }
 
-/** Returns stored metadata if it is an object, otherwise `{}`. The storage does not guarantee that it is one. */
+/** Returns stored metadata if it is an object, otherwise `{}`. Stored metadata is not guaranteed to be an object. */
 function asObject(meta: unknown): Record<string, unknown> {
   return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
     ? (meta as Record<string, unknown>)

@@ -1,5 +1,5 @@
 /**
- * A function wrapped around an operation. It can read or change the context, and calls `next` at most once to run the
+ * A function wrapped around an operation. It can read or change the context. It calls `next` at most once to run the
  * rest of the operation. It can reject the operation by throwing.
  */
 export type Middleware<Context, Result> = (context: Context, next: () => Promise<Result>) => Promise<Result>;

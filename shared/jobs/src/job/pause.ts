@@ -8,7 +8,7 @@ export interface PauseState {
   pausedBy: string | null;
   /** Why it was paused; `null` if no reason was given. */
   pauseReason: string | null;
-  /** When it is resumed automatically; `null` if it stays paused until somebody resumes it. */
+  /** When the pause ends automatically; `null` if somebody must end it. */
   pausedUntil: Date | null;
 }
 
@@ -22,8 +22,8 @@ export interface PauseOptions {
   /** Why it is paused; 1 to 500 characters. `null` by default. */
   readonly reason?: string | null | undefined;
   /**
-   * When it is resumed automatically: a time in the future, at most a year ahead. With `null` (the default), it stays
-   * paused until somebody resumes it.
+   * When the pause ends automatically: a time in the future, at most a year ahead. With `null` (the default), somebody
+   * must end it.
    */
   readonly until?: Date | null | undefined;
 }
@@ -44,7 +44,7 @@ export const maxPauseMs = bounds.periodMs.max;
  * Checks pause options and fills in defaults.
  *
  * @param nowMs the current time by the storage's clock, in milliseconds since 1970
- * @throws {RangeError} if the reason is empty or too long, or the end is not in the future or more than a year ahead
+ * @throws {RangeError} if the reason is empty or too long, or `until` is not a time within the next year
  */
 export function checkPause(options: PauseOptions, nowMs: number): NewPause {
   const { by, reason, until } = {
@@ -91,14 +91,14 @@ export function isPausedAt({ pausedAt, pausedUntil }: PauseState, nowMs: number)
 
 /**
  * Returns the time after which to look for the next due time of a recurring job that is resumed at `now`. If the pause
- * has already reached its end, returns one millisecond before that end, so that no due time at or after the end is
- * skipped. Otherwise, returns `now`.
+ * has expired, returns one millisecond before its end, so that due times from the end onwards count. Otherwise, returns
+ * `now`.
  */
 export function dueTimesCountAfter({ pausedUntil }: PauseState, now: Date): Date {
   return pausedUntil !== null && pausedUntil <= now ? new Date(pausedUntil.getTime() - 1) : now;
 }
 
-/** Returns whether a new pause would change nothing, because the current pause has the same reason and end. */
+/** Returns whether a new pause has the same reason and end as the current pause, so that it would change nothing. */
 export function isSamePause(state: PauseState, { reason, until }: NewPause): boolean {
   return (
     state.pausedAt !== null &&
@@ -107,7 +107,7 @@ export function isSamePause(state: PauseState, { reason, until }: NewPause): boo
   );
 }
 
-/** The kinds of things that can be paused. */
+/** What can be paused. */
 export type Pausable = 'queue' | 'type' | 'recurring';
 
 const actions: Readonly<Record<Pausable, string>> = {
@@ -119,7 +119,7 @@ const actions: Readonly<Record<Pausable, string>> = {
 /** The actor that the audit log shows for actions that Longshore takes automatically. */
 export const automaticActor = 'Longshore';
 
-/** Returns the name of the action that the audit log records when a pause ends automatically. */
+/** Returns the audit log's action name for a pause that ends automatically. */
 export function resumeActionOf(kind: Pausable): string {
   return actions[kind];
 }

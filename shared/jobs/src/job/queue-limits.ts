@@ -1,7 +1,7 @@
 import { checkInteger } from './bounds.js';
 
 /**
- * A token bucket: each started job takes a token, `jobs` tokens are added evenly over each period of `periodMs`, and at
+ * A token bucket. Each started job takes a token. Over each period of `periodMs`, `jobs` tokens are added evenly. At
  * most `burst` tokens accumulate.
  */
 export interface RateLimit {
@@ -10,8 +10,8 @@ export interface RateLimit {
   /** Length of the period in milliseconds: 1 to 86 400 000 (a day). */
   readonly periodMs: number;
   /**
-   * Number of jobs that can start at once after an idle period: 1 to 1 000 000; equal to `jobs` by default. With 1,
-   * jobs start at evenly spaced times.
+   * Number of jobs that can start at once after an idle period: 1 to 1 000 000; the value of `jobs` by default. With 1,
+   * the starts are evenly spaced.
    */
   readonly burst?: number;
 }
@@ -28,7 +28,7 @@ export interface CheckedLimits extends QueueLimits {
   readonly rateLimit?: Required<RateLimit> | null;
 }
 
-/** Upper bound of `concurrencyLimit`, `jobs` and `burst`, and therefore of the number of tokens in a bucket. */
+/** Upper bound of `concurrencyLimit`, `jobs` and `burst`. A bucket therefore never contains more tokens. */
 export const maxTokens = 1_000_000;
 
 const dayMs = 86_400_000;

@@ -21,8 +21,8 @@ export const defaultMaxAttempts = 10;
 
 /**
  * The default delay: `attempt⁴` seconds ± 10 % at random. The delays are about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min,
- * 40 min, 68 min and 109 min, so ten attempts span about four hours, longer than most outages. The jitter spreads out
- * the retries of jobs that failed together.
+ * 40 min, 68 min and 109 min. Ten attempts span about four hours, longer than most outages. The jitter spreads out the
+ * retries of jobs that failed together.
  */
 export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));
@@ -30,7 +30,7 @@ export const defaultRetryDelay: RetryDelay = (attempt) =>
 /**
  * Converts the `retryDelay` option to a function.
  *
- * @param delay a function, or a list of milliseconds whose last entry repeats
+ * @param delay a function, or a list of milliseconds; the last entry of the list repeats
  * @throws {RangeError} if the list is empty, or an entry is not a number from 0 to 315 360 000 000 (ten years)
  */
 export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
@@ -45,7 +45,7 @@ export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay 
   return (attempt) => list[attempt - 1] ?? last;
 }
 
-/** @throws {TypeError} if an entry of a list is not a class */
+/** @throws {TypeError} if an entry of a list is not a class (only checks that it is a function) */
 export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): void {
   for (const [rule, classes] of Object.entries({ retryOn, giveUpOn })) {
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');
@@ -58,7 +58,7 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
 
 /**
  * Returns the delay before the next attempt in milliseconds, clamped to the range from 0 to ten years. Uses the default
- * delay if `delay` is absent, throws or does not return a number. Never throws.
+ * delay if `delay` is absent, throws or does not return a number.
  */
 export function delayBefore(attempt: number, error: unknown, delay: RetryDelay = defaultRetryDelay): number {
   try {
@@ -70,7 +70,7 @@ export function delayBefore(attempt: number, error: unknown, delay: RetryDelay =
   return clamp(defaultRetryDelay(attempt, error), bounds.delayMs);
 }
 
-/** Returns whether the rules allow a retry after this error. Never throws: ignores entries that are not classes. */
+/** Returns whether the rules allow a retry after this error. Ignores entries that are not classes. */
 export function isRetryable(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
   const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => isA(error, type));
   return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));

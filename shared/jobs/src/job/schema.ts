@@ -7,9 +7,9 @@ import { toJsonText } from './arguments.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
 
-/** A value that a schema has accepted, together with its JSON text for storage. */
+/** A valid value and its JSON text for storage. */
 export interface Checked<Value> {
-  /** The output of the schema, such as an object with its defaults filled in. */
+  /** The output of the schema, for example with defaults filled in. */
   readonly value: Value;
   readonly text: JsonText;
 }
@@ -22,7 +22,7 @@ export type InputOf<Schema> =
       ? Static<Schema>
       : never;
 
-/** The output type of a schema: the input type, unless the schema transforms its input. */
+/** The output type of a schema. Differs from the input type if the schema transforms its input. */
 export type OutputOf<Schema> =
   Schema extends StandardSchemaV1<unknown, infer Output>
     ? Output
@@ -37,7 +37,7 @@ export interface ValueSchema {
   /**
    * Validates a value and serializes it for storage.
    *
-   * @throws {InvalidArgumentsError} listing the problems found, each with its path
+   * @throws {InvalidArgumentsError} if the value is invalid; lists problems with their paths
    * @throws {TypeError} if the schema validates asynchronously
    */
   check(value: unknown): Checked<unknown>;
@@ -47,8 +47,8 @@ export interface ValueSchema {
  * Compiles a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema.
  *
  * @param root the name of the value in messages: `args` or `result`
- * @param job the name of the job, for messages
- * @throws {TypeError} if the schema is of another kind, or is an invalid JSON Schema
+ * @param job the job's name, for messages
+ * @throws {TypeError} if `schema` is of another kind or an invalid JSON Schema
  */
 export function compileSchema(schema: object, root: 'args' | 'result', job: string): ValueSchema {
   if (isStandard(schema)) return standardSchema(schema, root, job);
@@ -80,15 +80,15 @@ const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
 const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 
 /**
- * If the JSON of a value is longer than this many characters, only the first problem is reported instead of all,
- * because a long value can have very many.
+ * If a value has more characters of JSON than this, only its first problem is reported. A long value can have very many
+ * problems.
  */
 const maxThoroughLength = 20_000;
 
 const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'description', 'type']);
 
 /**
- * Returns whether an object looks like a JSON Schema: it has a known keyword, or it is empty, so that it allows any
+ * Returns whether an object looks like a JSON Schema: it has a known keyword or is empty. An empty schema allows any
  * value.
  */
 function hasKeyword(schema: object): boolean {
@@ -100,7 +100,7 @@ function hasKeyword(schema: object): boolean {
 
 function jsonSchema(json: TSchema, root: string): ValueSchema {
   const isNew = '$schema' in json && /20(19-09|20-12)/.test(String(json.$schema));
-  // Ajv2020 rejects a schema whose `$schema` names another draft, such as 2019-09, so `$schema` is left out.
+  // Ajv2020 rejects other drafts in `$schema`, such as 2019-09, so `$schema` is left out.
   const { $schema: _, ...schema } = json as { $schema?: string };
   const validate = (isNew ? firstProblem2020 : firstProblem).compile(isNew ? schema : json);
   let explain: ValidateFunction | undefined;
@@ -167,8 +167,8 @@ function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>, root: string)
 }
 
 /**
- * Converts the schema to JSON Schema. Returns `{}` if the schema's library does not implement Standard JSON Schema or
- * cannot convert this schema.
+ * Converts the schema to JSON Schema. Returns `{}` if the library cannot convert it or does not implement Standard JSON
+ * Schema.
  */
 function describedBy(schema: StandardSchemaV1): TSchema {
   const { jsonSchema: converter } = schema['~standard'] as {

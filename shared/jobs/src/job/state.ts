@@ -12,15 +12,15 @@ export const jobStates = [
 /**
  * The state of a job:
  *
- * - `scheduled`: waits for its time (a delay, or the pause before a retry)
+ * - `scheduled`: waits for its time, for example because of a delay or before a retry
  * - `awaiting`: waits for other jobs or batches
  * - `enqueued`: ready for the next free server, unless its concurrency key blocks it
- * - `processing`: a server holds a lease on it and runs its handler
+ * - `processing`: a server has a lease on the job and runs its handler
  * - `done`, `failed`, `cancelled`: finished; the job never runs again unless an operator retries it
  */
 export type JobState = (typeof jobStates)[number];
 
-/** The states of jobs that have ended. */
+/** The states of finished jobs. */
 export const finishedStates = ['done', 'failed', 'cancelled'] as const satisfies readonly JobState[];
 
 export type FinishedState = (typeof finishedStates)[number];

@@ -1,5 +1,5 @@
 /**
- * Converts a value to text that Postgres can store: truncates it to `maxLength` characters, and replaces NUL and
+ * Converts a value to text that Postgres can store. Truncates the text to `maxLength` characters, and replaces NUL and
  * unpaired surrogates. Never throws.
  */
 export function storable(text: unknown, maxLength: number): string {
@@ -7,8 +7,8 @@ export function storable(text: unknown, maxLength: number): string {
 }
 
 /**
- * Converts a value to text. Never throws: a note replaces a value that cannot be converted, such as an object without
- * a prototype.
+ * Converts a value to text. Never throws: for a value that cannot be converted, such as an object without a prototype,
+ * returns a note.
  */
 export function printed(value: unknown): string {
   try {

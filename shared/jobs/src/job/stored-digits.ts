@@ -1,18 +1,17 @@
 import type { JsonText } from './job.js';
 
-/** A parsed JSON document in which strings, numbers and literals remain source text. */
+/** A parsed JSON document. Strings, numbers and literals are kept as source text. */
 type Document = Map<string, Document> | Document[] | string;
 
 /** Matches the tokens of JSON: strings with their quotes, punctuation, numbers and literals. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
- * Returns the new document; every number in it that was not changed keeps its stored digits. Each number is compared
- * with the stored number under the same key or index. JavaScript reads 12345678901234567890 as 12345678901234567000, so
- * a program that reads a document, changes one member and writes it back would otherwise also change large numbers in
- * other members.
+ * Returns the new document, but keeps the stored digits of numbers that did not change. Compares each number with the
+ * stored number under the same key or index. If JavaScript would write a new number differently, keeps it as given.
  *
- * A number that is not written the way JavaScript writes it has not passed through JavaScript, so it is kept as given.
+ * JavaScript reads 12345678901234567890 as 12345678901234567000. Without this function, a program that reads a
+ * document, changes one member and writes the document back would also change large numbers in other members.
  *
  * @param stored the current document
  * @param next the new document
@@ -34,7 +33,7 @@ function merged(stored: Document | undefined, next: Document): Document {
 }
 
 /**
- * Returns whether `next` is what JavaScript writes after reading the stored number. For a number beyond its range, such
+ * Returns whether `next` is what JavaScript writes after reading the stored number. If the number is out of range, such
  * as 1e400, JavaScript writes `null`.
  */
 function readsTheSame(stored: string, next: string): boolean {

@@ -10,8 +10,8 @@ import type { JobState } from './state.js';
  * - `claimed`: a server claimed it
  * - `done`, `failed`: an attempt ended this way. After `failed`, the job is `scheduled` if it will be retried
  * - `cancelled`: an attempt ended this way, an operator cancelled the job, or a parent did not end as required
- * - `lost`: its server died or stopped renewing its lease
- * - `released`: it was returned to its queue, for example because its server is stopping; the attempt does not count
+ * - `lost`: the server died or stopped renewing the lease
+ * - `released`: it was returned to its queue, for example because the server is stopping; the attempt does not count
  * - `snoozed`: its handler postponed it
  * - `retried`, `run`, `rescheduled`: an operator retried it, made it ready early, or changed its time
  */
@@ -36,9 +36,9 @@ export interface Transition {
   readonly state: JobState;
   readonly reason: TransitionReason;
   readonly at: Date;
-  /** Number of the attempt that started or ended with this step; `null` if none did. */
+  /** Number of the attempt that this step started or ended; `null` if there is none. */
   readonly attempt: number | null;
-  /** Id of the server that ran this attempt; `null` if there is none. */
+  /** Id of the server of this attempt; `null` if there is none. */
   readonly serverId: string | null;
   /** When the job becomes ready; `null` unless the state is `scheduled`. */
   readonly runAt: Date | null;

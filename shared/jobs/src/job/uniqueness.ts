@@ -6,13 +6,13 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 
 export interface UniquenessOptions {
   /**
-   * How long a job can hold its key after its creation, in milliseconds: 1 to 31 536 000 000 (a year). Unlimited by
-   * default: the job then holds the key whenever it is in one of `states`.
+   * How long a job can hold the key after the job's creation, in milliseconds: 1 to 31 536 000 000 (a year). By
+   * default, there is no time limit.
    */
   readonly periodMs?: number;
   /**
-   * The states in which a job holds its key; all unfinished states by default. A list that includes finished states
-   * requires `periodMs`. Deleting the job releases the key.
+   * The states in which a job holds the key; all unfinished states by default. A list with finished states requires
+   * `periodMs`. Deleting the job releases the key.
    */
   readonly states?: readonly JobState[];
   /** What happens when a job is enqueued with a key that another job holds; `keep` by default. */
@@ -28,8 +28,8 @@ export interface Uniqueness extends UniquenessOptions {
 /** How a definition derives the unique key of its jobs. */
 export interface UniquenessRule<Args> extends UniquenessOptions {
   /**
-   * The key, or a function that computes it from the arguments and returns `null` if the job may have duplicates. By
-   * default, the key is derived from all arguments.
+   * The key, or a function that computes it from the arguments. If the function returns `null`, duplicates are allowed.
+   * By default, the key is derived from all arguments.
    */
   readonly key?: string | ((args: Args) => string | null);
 }
@@ -37,7 +37,7 @@ export interface UniquenessRule<Args> extends UniquenessOptions {
 const unfinished = jobStates.filter((state) => !isFinished(state));
 
 /**
- * Builds the unique key of a job with this name.
+ * Builds the job key for a unique key.
  *
  * @throws {RangeError} if the key or an option is out of bounds
  */

@@ -39,8 +39,8 @@ export class BatchRecords {
   }
 
   /**
-   * Counts a finished job of a batch. Returns the final state of the batch if all of its jobs have now finished; `null`
-   * if some have not, or if there is no such batch.
+   * Counts a finished job of a batch. Returns the final state of the batch if all of its jobs have now finished.
+   * Returns `null` if some have not, or if the batch does not exist.
    */
   count(id: string, state: FinishedState, now: Date): FinishedState | null {
     return this.#add(id, state, 1, now);
@@ -56,8 +56,8 @@ export class BatchRecords {
   }
 
   /**
-   * Deletes the finished batches that were created first, until at most `max` finished batches remain. Returns the ids
-   * of the deleted batches.
+   * Deletes finished batches, in order of creation, until at most `max` finished batches remain. Returns the ids of the
+   * deleted batches.
    */
   trim(max: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);

@@ -1,7 +1,7 @@
 import { UnknownParentError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 
-/** Looks up ids among the jobs and batches in the storage. */
+/** Looks up ids of stored jobs and batches. */
 export interface KnownIds {
   /** Returns the queue of the job with this id; `undefined` if there is no such job. */
   queueOf(id: string): string | undefined;
@@ -9,12 +9,12 @@ export interface KnownIds {
 }
 
 /**
- * Checks that the id of each new job is unused and occurs only once, and that each parent exists: in the storage, among
- * the new jobs, or as the new batch.
+ * Checks the ids and parents of new jobs. Each id must be unused and occur only once. Each parent must be in the
+ * storage, among the new jobs, or the new batch.
  *
  * @param batchId the id of the batch that is enqueued in the same call, if any
- * @throws {Error} if an id is already in use or occurs twice
- * @throws {UnknownParentError} if a parent does not exist or is not visible to the caller
+ * @throws {Error} if a job with this id exists, or an id occurs twice
+ * @throws {UnknownParentError} if a parent does not exist or the caller cannot see it
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
   const newIds = new Set(batchId === undefined ? [] : [batchId]);

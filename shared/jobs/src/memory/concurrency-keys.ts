@@ -2,35 +2,33 @@ import type { JobRecord } from './job-record.js';
 import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
-  /** The ready and running jobs with this key. Each occupies one of the key's slots. */
+  /** The ready and running jobs with this key. Each one occupies a slot of the key. */
   readonly occupants: Set<JobRecord>;
   readonly blocked: ReadyQueue;
 }
 
-/**
- * The concurrency semaphores of one queue. For each key, tracks which jobs are ready or running and which are blocked.
- */
+/** The concurrency semaphores of one queue. Tracks for each key which jobs occupy slots and which jobs are blocked. */
 export class ConcurrencyKeys {
   readonly #keys = new Map<string, KeyRecord>();
 
   /**
-   * Requests a slot for a job that should become ready. Returns the jobs that become ready now; if the requesting job
-   * is not among them, it is blocked. A job without a concurrency key needs no slot and always becomes ready.
+   * Requests a slot for a job, so that the job can become ready. Returns the jobs that become ready now; if this job is
+   * not among them, it is blocked. A job without a concurrency key needs no slot.
    */
   acquire(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     if (name === undefined) return [job];
     let key = this.#keys.get(name);
     if (key === undefined) this.#keys.set(name, (key = { occupants: new Set(), blocked: new ReadyQueue() }));
-    if (key.occupants.has(job)) return [job]; // already has a slot: for example, a released job keeps its slot
+    if (key.occupants.has(job)) return [job]; // a released job, for example, keeps its slot
     key.blocked.add(job);
     job.blocked = true;
     return admit(key);
   }
 
   /**
-   * Frees the slot, if any, of a job that is no longer ready or running. Returns the blocked jobs that become ready
-   * now.
+   * Frees the slot of a job that is no longer ready or running; does nothing if the job has no slot. Returns the
+   * blocked jobs that become ready now.
    */
   release(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
@@ -41,14 +39,14 @@ export class ConcurrencyKeys {
     return admitted;
   }
 
-  /** Returns each key that blocks jobs, with the blocked jobs in run order and the jobs that occupy the key's slots. */
+  /** Returns each key that blocks jobs, with its blocked jobs in run order and the jobs in its slots. */
   blocking(): { readonly key: string; readonly blocked: JobRecord[]; readonly occupants: JobRecord[] }[] {
     return [...this.#keys]
       .filter(([, { blocked }]) => blocked.length > 0)
       .map(([key, { blocked, occupants }]) => ({ key, blocked: blocked.list(), occupants: [...occupants] }));
   }
 
-  /** Removes a job from the blocked jobs of its key. Returns `false` if the job is not blocked. */
+  /** Removes a blocked job from its key. Returns `false` if the job has a slot or the key is unknown. */
   removeBlocked(job: JobRecord): boolean {
     const key = this.#keys.get(job.meta?.concurrencyKey ?? '');
     if (key === undefined || key.occupants.has(job)) return false;
@@ -58,8 +56,7 @@ export class ConcurrencyKeys {
 }
 
 /**
- * Unblocks jobs in run order until the number of occupied slots reaches the limit set by the next job. Returns the
- * unblocked jobs.
+ * Unblocks jobs in run order while slots are free. Uses the limit of the next blocked job. Returns the unblocked jobs.
  */
 function admit({ occupants, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];

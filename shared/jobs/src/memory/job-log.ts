@@ -4,8 +4,7 @@ import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { hasLease, type JobRecord } from './job-record.js';
 
 /**
- * Stores a report and returns `true`. If the report's claim has lost the lease on the job, stores nothing and returns
- * `false`.
+ * Stores a report and returns `true`. If the claim has lost the lease on the job, stores nothing and returns `false`.
  */
 export function storeReport(
   record: JobRecord | undefined,

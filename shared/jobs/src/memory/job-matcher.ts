@@ -76,8 +76,8 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /**
- * Parses JSON for comparing values. A number that JavaScript would round is replaced with a unique object, so that it
- * equals no other value.
+ * Parses JSON for comparing values. Replaces each number that JavaScript would round with a unique object, which equals
+ * no other value.
  */
 function parseComparably(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>
@@ -111,8 +111,8 @@ function messageOf({ name, message }: JobError): string {
 }
 
 /**
- * Returns the lower-case text in which search words are looked up: the job's name, queue, tags, recurring job,
- * idempotency key, error and arguments.
+ * Returns the lower-case text that is searched for words: the job's name, queue, tags, recurring job, idempotency key,
+ * error and arguments.
  */
 export function searchedText(record: JobRecord): string {
   const { meta, error, args } = record;
@@ -121,8 +121,8 @@ export function searchedText(record: JobRecord): string {
 }
 
 /**
- * Returns the texts that can supply corrections of misspelled search words: the job's name, queue, tags and recurring
- * job, and the beginning of its error.
+ * Returns the texts that can supply corrections of misspelled search words: the job's name, queue, tags, recurring job,
+ * and the start of its error.
  */
 export function searchedTexts(record: JobRecord): string[] {
   const { error } = record;

@@ -6,7 +6,8 @@ import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
 /**
- * A job as stored in memory. Its arguments and result are JSON text, so that callers cannot modify the stored values.
+ * A job as stored in memory. The arguments and the result are JSON text, so that callers cannot modify the stored
+ * values.
  */
 export interface JobRecord extends Omit<
   Job,
@@ -15,31 +16,28 @@ export interface JobRecord extends Omit<
   args: JsonText;
   result: JsonText;
   /**
-   * Sequence number: among jobs of equal priority, the job with the lowest number runs first. Assigned when the job is
-   * created, and again when the job is unblocked.
+   * Position among jobs of equal priority: the lowest number runs first. Assigned when the job is created, and again
+   * when the job is unblocked.
    */
   seq: number;
   /** When the lease expires, in milliseconds since 1970; 0 before the first claim. */
   leaseUntil: number;
   readyAt: number;
-  /** Whether the job is waiting for a slot, because its concurrency key has reached its limit. */
+  /** Whether the job waits for a slot because its concurrency key has reached the limit. */
   blocked: boolean;
-  /**
-   * Delay, in milliseconds, between the end of the last parent and the time at which the job is due; `null` if the job
-   * has no such delay.
-   */
+  /** Delay of a dependent, in milliseconds, counted from the end of the last parent; `null` if there is none. */
   delayMs: number | null;
   /** Whether cancellation was requested while the job was running. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
-  /** Latest progress reported by the current or most recent attempt; `null` if that attempt reported none. */
+  /** The latest progress report of the current or most recent attempt; `null` if that attempt reported none. */
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
-  /** When each line of `log` was stored, by the storage's clock; in the same order as `log`. */
+  /** When each line of `log` was stored, in the same order as `log`. */
   readonly logWrittenAt: Date[];
-  /** Number of times the job has been claimed, including attempts that do not count, such as released ones. */
+  /** Number of claims of the job. Includes attempts that do not count, such as released ones. */
   runs: number;
 }
 
@@ -78,7 +76,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
   };
 }
 
-/** Replaces the content of a job that is not running. The job keeps its dependencies and past attempts. */
+/** Replaces the content of an unfinished job that is not running. The job keeps its dependencies and past attempts. */
 export function replaceContent(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;
@@ -173,7 +171,7 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
 }
 
 /**
- * Records an attempt that ended without finishing the job. Stores the error in the job, and clears the job's server and
+ * Records a failed or lost attempt of an unfinished job. Stores the error in the job, and clears the job's server and
  * start time.
  */
 export function endAttempt(

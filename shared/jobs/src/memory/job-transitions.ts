@@ -5,7 +5,7 @@ import type { JobRecord } from './job-record.js';
 /**
  * Changes a job's state and records the transition.
  *
- * @param reason why the state changes; `null` if only the job's content changes. No transition is then recorded
+ * @param reason why the state changes; `null` to record no transition, because only the job's content changes
  */
 export function enter(
   record: JobRecord,

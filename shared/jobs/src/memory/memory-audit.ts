@@ -9,7 +9,7 @@ import {
 } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 
-/** Maximum number of entries. When it is exceeded, the oldest entries are deleted. */
+/** Maximum number of entries. Beyond this number, the oldest entries are deleted. */
 const maxEntries = 10_000;
 
 /** Keeps the audit log in memory. */
@@ -28,8 +28,8 @@ export class MemoryAuditLog implements AuditLog {
   }
 
   /**
-   * Stores an entry. Must be called before the change that the entry describes, so that the change is not made if the
-   * entry cannot be stored.
+   * Stores an entry. Operators' actions call this before they change anything, so that an entry that cannot be stored
+   * prevents the change.
    */
   add(entry: NewAuditEntry): void {
     const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
@@ -39,8 +39,8 @@ export class MemoryAuditLog implements AuditLog {
   }
 
   /**
-   * Stores the entry that the caller's `audit` function builds from the action's result; does nothing if there is no
-   * such function.
+   * Stores the entry that the caller's `audit` function builds from the action's result. Does nothing without such a
+   * function.
    */
   addOf<Result>({ audit }: ActionOptions<Result>, result: Result): void {
     if (audit !== undefined) this.add(audit(result));

@@ -45,7 +45,10 @@ const verbs: Record<
   delete: (control, id) => control.delete(id),
 };
 
-/** Keeps bulk operations in memory and runs them. The jobs of an operation are selected when it is created. */
+/**
+ * Keeps bulk operations in memory and runs them. An operation selects its jobs when it is created, and checks each job
+ * again before changing it.
+ */
 export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;
@@ -170,8 +173,8 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   /**
-   * Returns the jobs that a request would change. If the request was confirmed after a preview, leaves out jobs that
-   * were created or finished after the preview. If the preview's count is exact, returns at most that many jobs.
+   * Returns the jobs that a request would change. After a confirmed preview, leaves out jobs that were created or
+   * finished later than the preview. If the preview's count is exact, returns at most that many jobs.
    */
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);

@@ -9,7 +9,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-job-types.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Claims jobs that are kept in memory, and renews and releases their leases. */
+/** Claims jobs in memory, and renews and releases their leases. */
 export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -51,8 +51,8 @@ export class MemoryClaims implements Claims {
   }
 
   /**
-   * Returns a function that takes a job's name and returns whether the server can claim the job; `null` if the server
-   * can claim all jobs.
+   * Returns a function that decides by a job's name whether the server can claim the job; `null` if the server can
+   * claim all jobs.
    */
   #claimable(serverId: string): ((name: string) => boolean) | null {
     const names = this.#servers.jobNamesOf(serverId);
@@ -89,9 +89,9 @@ export class MemoryClaims implements Claims {
   }
 
   /**
-   * Returns how many jobs can be claimed now: at most `requested`, the number of ready jobs, and what the queue's
-   * concurrency and rate limits allow. If the rate limit reduces the number, also schedules a notification for the time
-   * at which the rate limit next allows a job.
+   * Returns the maximum number of jobs to claim now. Respects `requested`, the number of ready jobs, and the queue's
+   * concurrency and rate limits. If the rate limit lowers the number, schedules a notification for the time of the next
+   * token.
    */
   #room(name: string, requested: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
@@ -102,9 +102,7 @@ export class MemoryClaims implements Claims {
     return Math.min(room, tokens);
   }
 
-  /**
-   * Applies a change to the job of each claim that still has the lease. Returns the claims that have lost the lease.
-   */
+  /** Applies a change to the job of each claim that has the lease. Returns the claims that have lost the lease. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

@@ -8,7 +8,7 @@ import { endAttempt, hasLease, type JobRecord, undoStart } from './job-record.js
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
-/** Runs `work` in a database transaction. Commits if `work` succeeds, and rolls back if it throws. */
+/** Runs `work` in a database transaction. Commits if `work` succeeds. Rolls back if it throws. */
 export type BeginTransaction = <Result>(
   work: (client: TransactionClient) => Promise<Result>,
 ) => Promise<Result>;
@@ -40,7 +40,7 @@ export class MemoryCompletions implements Completions {
 
   /**
    * Runs the work in a transaction and records the outcome right after the commit. A crash between these two steps is
-   * harmless if the database also lives in this process: the crash then loses the database and the jobs together.
+   * harmless if the database also lives in this process, because the crash loses both the database and the jobs.
    *
    * @throws {TypeError} if the storage has no `transaction` option
    * @throws {ClaimLostError} if the claim has lost the lease
@@ -58,7 +58,7 @@ export class MemoryCompletions implements Completions {
     const aborted = new Promise<never>((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
-    aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the work has started
+    aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the race below
     const result = await this.#begin(async (client) => {
       const done = await Promise.race([work(client), aborted]);
       held();

@@ -76,7 +76,7 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  /** Returns the unmet dependencies of each of these jobs; leaves out jobs that have none. */
+  /** Returns the unmet dependencies of each of these jobs. Leaves out jobs without unmet dependencies. */
   #unmetOf(records: readonly JobRecord[]): Map<JobRecord, After> {
     return new Map(
       records.flatMap((record) => {
@@ -129,8 +129,8 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Changes the content of a job. A ready job first leaves its queue and frees its concurrency slot. If it stays ready
-   * in the same queue, it keeps the time at which it became ready.
+   * Changes the content of a job. A ready job first leaves its queue and frees its concurrency slot. A job that stays
+   * ready in the same queue keeps the time at which it became ready.
    */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
@@ -154,10 +154,10 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Carries out an action on one job and, if the caller passed `audit`, records the action in the audit log.
+   * Carries out an action on one job. If the caller passed `audit`, records the action in the audit log.
    *
-   * @param plan returns a function that makes the change; `unchanged` if the job already is as requested; `illegal` if
-   *   the job's state does not allow the action
+   * @param plan returns a function that makes the change; `unchanged` if there is nothing to change; `illegal` if the
+   *   job's state does not allow the action
    */
   #control(
     id: string,
@@ -182,7 +182,10 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/** Serializes the properties that decisions about edits can depend on, so that concurrent changes can be detected. */
+/**
+ * Serializes the properties that decisions about edits can depend on. A different text means that the job was changed
+ * concurrently.
+ */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

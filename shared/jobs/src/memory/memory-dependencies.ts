@@ -1,9 +1,7 @@
 import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
-/**
- * Callbacks that release a dependent when its condition is met, or cancel it when the condition can no longer be met.
- */
+/** Callbacks for a dependent that is ready to run or must be cancelled. */
 export interface DependencyEffects {
   /** Called when all parents have met the condition. */
   release(dependentId: string): void;
@@ -11,7 +9,7 @@ export interface DependencyEffects {
   cancel(dependentId: string, error: JobError): void;
 }
 
-/** The condition of a dependent and the parents that have not met it yet. */
+/** The condition of a dependent, and the parents that have not met this condition yet. */
 interface Unmet {
   readonly when: After['when'];
   readonly parents: Set<string>;
@@ -25,8 +23,8 @@ export class MemoryDependencies {
   /** Maps each parent's id to the ids of its dependents, including dependents that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
   /**
-   * Ended parents whose dependents have not been updated yet. They are queued rather than handled recursively, because
-   * a long chain of jobs could overflow the stack.
+   * Ended parents whose dependents have not been updated yet. A queue is used instead of recursion, because a long
+   * chain of jobs could overflow the stack.
    */
   readonly #ends: [parentId: string, end: ParentEnd][] = [];
   #resolving = false;
@@ -44,15 +42,15 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Makes a dependent stop waiting, so that its parents no longer affect it. Its unmet parents stay recorded. */
+  /** Makes a dependent stop waiting, so that parents no longer affect it. The unmet parents stay recorded. */
   drop(dependentId: string): void {
     const unmet = this.#unmet.get(dependentId);
     if (unmet !== undefined) unmet.isWaiting = false;
   }
 
   /**
-   * Returns the condition of a dependent and the parents that have not met the condition, even if the dependent is no
-   * longer waiting; `undefined` if all parents have met the condition or the job has no parents.
+   * Returns a dependent's condition and unmet parents, even if the dependent is no longer waiting. Returns `undefined`
+   * if all parents have met the condition or the job has no parents.
    */
   unmetOf(dependentId: string): After | undefined {
     const unmet = this.#unmet.get(dependentId);
@@ -60,7 +58,7 @@ export class MemoryDependencies {
     return { when: unmet.when, parents: [...unmet.parents] };
   }
 
-  /** Removes everything recorded about a deleted job or batch. */
+  /** Removes the entries of a deleted job or batch. */
   forget(id: string): void {
     this.#dependents.delete(id);
     this.#unmet.delete(id);

@@ -26,8 +26,8 @@ export class MemoryDeployments implements Deployments {
   }
 
   /**
-   * Records a deployment when a server registers with a version that no running server has, unless the latest
-   * deployment already has this version. Deployments with a future time do not count as the latest.
+   * Records a deployment when a server registers with a new version. A version is new if no running server has it and
+   * the latest deployment has a different one. Future deployments do not count as the latest.
    */
   noteServer(version: string, running: ReadonlySet<string>): void {
     const latest = this.#deployments.find(({ at }) => at.getTime() <= this.#clock.now());

@@ -7,7 +7,7 @@ interface Occurrence {
   readonly lastMs: number;
 }
 
-/** Remembers when jobs of each name first failed with each kind of error. */
+/** Records when jobs of each name first failed with each kind of error. Deletes old entries. */
 export class MemoryFirstFailures {
   /** First and last occurrences by job name and error fingerprint, least recently seen first. */
   readonly #kinds = new Map<string, Occurrence>();

@@ -10,12 +10,12 @@ export interface MemoryRetention {
   readonly days: RetentionDays;
 }
 
-/** The finished jobs, sorted by when they ended. */
+/** The finished jobs in the order in which they ended. Can include retried jobs until `old` removes them. */
 export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
   add(record: JobRecord): void {
-    this.#records.delete(record.id); // moves a retried job to the end
+    this.#records.delete(record.id); // moves a job that has finished again to the end
     this.#records.set(record.id, record);
   }
 
@@ -24,8 +24,8 @@ export class MemoryHistory {
   }
 
   /**
-   * Returns the jobs to delete: jobs past their retention and, if there are more than `maxFinished`, the jobs that
-   * ended first. Also removes retried jobs that have not finished again from the history.
+   * Returns the jobs to delete: jobs past their retention, and the jobs that ended first if there are more than
+   * `maxFinished`. Also removes unfinished jobs from the history; these were retried.
    */
   old({ maxFinished, days }: MemoryRetention, nowMs: number): JobRecord[] {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);

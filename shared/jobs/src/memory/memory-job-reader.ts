@@ -30,7 +30,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import { skippedBecauseOf } from './skipped-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Reads jobs from memory. Most queries scan all jobs; this is fast enough because memory contains few jobs. */
+/** Reads jobs from memory. Most queries scan all jobs. This is fast enough for the few jobs in memory. */
 export class MemoryJobReader implements JobReader {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -181,8 +181,8 @@ export class MemoryJobReader implements JobReader {
 }
 
 /**
- * Cuts the list of jobs so that their arguments and results take at most `maxBytes` in total; always keeps the first
- * job. If `documents` is `false`, returns all jobs, with `null` as their arguments and results.
+ * Cuts the list of jobs so that their arguments and results take at most `maxBytes` in total. Always keeps the first
+ * job. If `documents` is `false`, keeps all jobs but sets their arguments and results to `null`.
  */
 function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
   if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
@@ -196,10 +196,7 @@ function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
 
 type Failure = Pick<JobRecord, 'id' | 'finishedAt'>;
 
-/**
- * Compares two failed jobs, to sort the latest failures first and jobs that failed at the same time by descending id.
- * Returns a negative number if `one` comes first.
- */
+/** Compares two failed jobs, to sort by time of failure (latest first) and then by descending id. */
 function byFailure(one: Failure, other: Failure): number {
   const failedAt = ({ finishedAt }: Failure): number => finishedAt?.getTime() ?? 0;
   return failedAt(other) - failedAt(one) || compare(other.id, one.id);

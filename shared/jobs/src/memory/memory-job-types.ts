@@ -23,7 +23,7 @@ export class MemoryJobTypes implements JobTypes {
     return [...this.#pauses.values()];
   }
 
-  /** Returns the names of the job types that are paused now. Their jobs cannot be claimed. */
+  /** Returns the names of the job types that are paused now. Jobs of these types cannot be claimed. */
   paused(): ReadonlySet<string> {
     if (this.#pauses.size === 0) return none;
     const now = this.#clock.now();
@@ -53,7 +53,7 @@ export class MemoryJobTypes implements JobTypes {
     return before;
   }
 
-  /** Ends the pause of a job type, if any, and notifies servers. Records no audit entry. */
+  /** Ends the pause of a job type, if any, and notifies servers. Does not write to the audit log. */
   unpause(name: string): void {
     this.#pauses.delete(name);
     for (const queue of this.#jobs.queues.keys()) this.#jobs.notify(queue);

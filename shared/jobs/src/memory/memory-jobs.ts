@@ -26,7 +26,7 @@ import { type QueueRecord, QueueRecords } from './queue-records.js';
 
 const defaultMaxQueues = 10_000;
 
-/** Keeps all jobs, batches and queues in memory, and makes the state changes that several components need. */
+/** Keeps all jobs, batches and queues in memory, and changes the state of jobs for other components. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();
@@ -62,11 +62,11 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs, or none if one of them is rejected. If another job already holds a job's key, does not create the job;
-   * depending on the key's `onConflict`, keeps the other job, replaces its content or throws. The result names the
-   * other job.
+   * Adds jobs; if one of them is rejected, adds none. A job is not created if another job already holds one of its
+   * keys. The key's `onConflict` then decides: the other job stays as it is, its content is replaced, or the call
+   * throws. The result contains the ids of the other jobs.
    *
-   * @param batch the batch to create together with its jobs, if any
+   * @param batch the batch to create together with its jobs; `null` by default
    */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
@@ -90,10 +90,11 @@ export class MemoryJobs {
   }
 
   /**
-   * Checks the jobs now, and adds them once the given transaction of the application's database has committed.
+   * Checks the jobs now and adds them after the transaction has committed. The transaction belongs to the application's
+   * database.
    *
-   * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key, because a key cannot be
-   *   reserved while the transaction is open
+   * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key; a key cannot be reserved while
+   *   the transaction is open
    */
   addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
     if (transaction.afterCommit === undefined)
@@ -166,9 +167,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Deletes queues that have been unused for a long time, as {@link QueueRecords.retireIdle} defines it.
+   * Deletes queues that have been unused for a long time. See {@link QueueRecords.retireIdle}.
    *
-   * @param others queues that count as used even if they contain no jobs
+   * @param others queues that count as used even without jobs
    */
   retireIdleQueues(others: ReadonlySet<string>): void {
     const endedAt = new Map<string, number>();
@@ -185,8 +186,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Makes a job ready, or blocks it if its concurrency key has no free slot. If cancellation was requested while the
-   * job was running, finishes it as cancelled instead.
+   * Makes a job ready, or blocks it if its concurrency key has no free slot. If cancellation was requested, finishes
+   * the job as cancelled instead.
    */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
@@ -209,8 +210,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Schedules a job. A time in the past counts as now. If cancellation was requested while the job was running,
-   * finishes it as cancelled instead.
+   * Schedules a job. A time in the past counts as now. If cancellation was requested, finishes the job as cancelled
+   * instead.
    */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
@@ -254,8 +255,11 @@ export class MemoryJobs {
   }
 
   /**
-   * Deletes finished jobs that are past their retention, the oldest finished jobs and batches in excess of the maximum,
-   * and keys that are no longer needed.
+   * Deletes old data:
+   *
+   * - finished jobs past their retention
+   * - the oldest finished jobs and batches in excess of the maximum
+   * - keys that are no longer needed
    */
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
@@ -273,9 +277,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs to the ready jobs of their queue and notifies servers. Jobs that were blocked until now run after all
-   * ready jobs of equal priority, so that they do not delay jobs with other keys. Only `arriving`, the job that the
-   * caller is making ready, keeps its sequence number.
+   * Adds jobs to the ready jobs of their queue and notifies servers. Jobs that were blocked run after all ready jobs of
+   * equal priority, so that they do not delay jobs with other keys. Only `arriving`, the job that the caller makes
+   * ready, keeps its sequence number.
    */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
@@ -290,8 +294,8 @@ export class MemoryJobs {
   }
 
   /**
-   * If a job is running, stops counting it towards the concurrency limit of its queue. Must be called before the job's
-   * state changes.
+   * If the job is running, stops counting it towards the concurrency limit of its queue. Must be called before the
+   * job's state changes.
    */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
@@ -302,7 +306,7 @@ export class MemoryJobs {
 
   /**
    * Makes cancelled jobs wait for their parents again. Parents that have already ended take effect immediately. All
-   * jobs start waiting before the first parent is checked, because some of the jobs can be parents of others.
+   * jobs change their state before the first parent is checked, because some of these jobs can be parents of others.
    */
   awaitAgain(cancelled: ReadonlyMap<JobRecord, After>): void {
     for (const record of cancelled.keys()) {

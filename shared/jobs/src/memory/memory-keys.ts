@@ -30,9 +30,13 @@ export class MemoryKeys {
   }
 
   /**
-   * Deletes the records of expired keys. Also deletes the record of a key that is held only in certain job states, if
-   * the key's job no longer exists, or is done and `done` is not one of these states. The key of a failed or cancelled
-   * job is kept, because the job can be retried.
+   * Deletes the records of:
+   *
+   * - expired keys
+   * - keys with a list of `states`, if the job no longer exists
+   * - keys with a list of `states` without `done`, if the job is done
+   *
+   * Keeps the key of a failed or cancelled job, because the job can be retried.
    */
   trim(stateOf: StateOf, now: number): void {
     for (const [name, { key, jobId, until }] of this.#records) {

@@ -6,8 +6,8 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /**
- * Reads the leases on running jobs. No lease is reported as locked, because no database transaction can lock a job in
- * memory.
+ * Reads the leases on running jobs. Always reports leases as not locked, because database transactions do not lock jobs
+ * in memory.
  */
 export class MemoryLeases implements Leases {
   readonly #jobs: MemoryJobs;

@@ -19,7 +19,7 @@ interface MaintenanceParts {
   readonly retention: MemoryRetention;
   readonly timings: MemoryTimings;
   readonly resumptions: MemoryResumptions;
-  /** Returns the queues of all recurring jobs. These queues are kept even if they are unused. */
+  /** Returns the queues of all recurring jobs. Maintenance never deletes these queues. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
@@ -72,7 +72,7 @@ export class MemoryMaintenance implements Maintenance {
   }
 
   async resolveDependencies(): Promise<number> {
-    return 0; // nothing to do, because dependents are updated as soon as a job ends
+    return 0; // dependents are updated as soon as a job ends
   }
 
   async rescue(): Promise<RescueReport> {
@@ -102,7 +102,9 @@ export class MemoryMaintenance implements Maintenance {
     return true;
   }
 
-  /** Deletes queues that have been unused for a long time. Runs at most once an hour, because it scans all jobs. */
+  /**
+   * Deletes queues that have been unused for a long time. Runs at most once an hour, because each run scans all jobs.
+   */
   async #retireIdleQueues(): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#idleQueuesRetiredAt < hourMs) return;
@@ -113,8 +115,8 @@ export class MemoryMaintenance implements Maintenance {
 }
 
 /**
- * Sorts lost jobs by time of claim and marks the jobs that may have been started. Each server starts its jobs in this
- * order, so only its first jobs, up to its concurrency, can have been running.
+ * Sorts lost jobs by time of claim and marks the jobs that may have been started. A server starts jobs in this order
+ * and runs at most `concurrency` jobs at once. Later jobs cannot have been started.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

@@ -38,15 +38,15 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
 /**
- * A recurring job as stored in memory. Its arguments are JSON text, so that callers cannot modify the stored values.
+ * A recurring job as stored in memory. The arguments are JSON text, so that callers cannot modify the stored values.
  */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
 
 /**
- * Delay, in milliseconds, before the next attempt to fire a recurring job that is still due. A recurring job can stay
- * due, for example because the job that it enqueued last has not finished.
+ * Delay, in milliseconds, before another attempt to fire a recurring job that is still due. A recurring job stays due,
+ * for example, while the previous job is unfinished and overlap is `wait`.
  */
 const unfinishedRetryMs = 1_000;
 
@@ -57,7 +57,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   readonly #setAside: MemorySetAside;
   readonly #audit: MemoryAuditLog;
   readonly #records = new Map<string, RecurringRecord>();
-  /** Spans of missed runs of all recurring jobs, oldest first. */
+  /** Missed runs of all recurring jobs, oldest first. */
   #missed: MissedRuns[] = [];
 
   constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, audit: MemoryAuditLog) {
@@ -151,7 +151,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       return null;
     }
     const job = buildRecurringRun(record, record.args, this.#now());
-    this.#jobs.queue(job.queue); // creates the queue; throws if there are too many, before the audit entry is stored
+    this.#jobs.queue(job.queue); // creates the queue, or throws before the audit entry is stored
     const triggered = { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
     this.#audit.addOf(options, triggered);
     this.#jobs.add([job]);
@@ -181,9 +181,9 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   /**
-   * Resumes the recurring jobs whose pause has expired.
+   * Resumes recurring jobs with an expired pause.
    *
-   * @param attempt called for each of these jobs, with its id and a function that resumes the job
+   * @param attempt called for each of these recurring jobs, with the id and a function that resumes the recurring job
    */
   resumeDue(now: number, attempt: (id: string, resume: () => void) => void): void {
     for (const record of this.#records.values()) {

@@ -74,7 +74,7 @@ export class MemoryResumptions {
       ...jobTypes.all,
       ...(await recurring.list()),
     ];
-    // Ignores end times in the past: they belong to pauses that could not be ended and were set aside.
+    // Ignores end times in the past. Their pauses could not be ended and were set aside.
     const ends = pauses.flatMap(({ pausedUntil }) => pausedUntil?.getTime() ?? []).filter((end) => end > now);
     return ends.length === 0 ? null : ends.reduce((least, end) => Math.min(least, end)) - now;
   }

@@ -40,15 +40,12 @@ export class MemoryServers implements Servers {
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** Versions by server id, for registered servers that reported a version. */
+  /** Versions by server id. Contains only registered servers that reported a version. */
   readonly #versions = new Map<string, string>();
-  /**
-   * Concurrency by server id. The entry of a lost server is kept until the server drops out of the list of lost
-   * servers.
-   */
+  /** Concurrency by server id. Also contains lost servers, so that their jobs can be reclaimed. */
   readonly #concurrency = new Map<string, number>();
 
-  /** @param rescue reclaims the jobs of servers that are gone; called when a server unregisters */
+  /** @param rescue reclaims the jobs of servers that are gone; called after a server unregisters */
   constructor({ clock, jobs, audit, deployments }: MemoryServersParts, rescue: () => Promise<void>) {
     this.#deployments = deployments;
     this.#clock = clock;
@@ -61,7 +58,7 @@ export class MemoryServers implements Servers {
     return this.#entries.has(id);
   }
 
-  /** Returns how many jobs a server can run at once, or could before it was lost; `Infinity` if unknown. */
+  /** Returns the concurrency of a registered or lost server; `Infinity` if unknown. */
   concurrencyOf(id: string | null): number {
     return this.#concurrency.get(id ?? '') ?? Infinity;
   }
@@ -173,9 +170,7 @@ export class MemoryServers implements Servers {
     return { outcome: 'ok', server: copyOf(server), changed };
   }
 
-  /**
-   * Declares servers dead that have sent no heartbeat for longer than their timeout. Returns the ids of these servers.
-   */
+  /** Declares servers dead if their latest heartbeat is older than their timeout. Returns the ids of these servers. */
   declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(
@@ -191,7 +186,7 @@ export class MemoryServers implements Servers {
     return silent.map(({ server }) => server.id);
   }
 
-  /** Adds a reclaimed job to the count shown for a lost server; does nothing if the server was not declared dead. */
+  /** Counts a reclaimed job for a lost server. Does nothing if the server was not declared dead. */
   countReclaimed(id: string | null): void {
     const server = this.#lost.find((each) => each.id === id);
     if (server !== undefined) server.processing += 1;

@@ -17,19 +17,19 @@ import type { Clock } from '../storage/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** An item that background work processes, such as a job or a recurring job. */
+/** An item of background work, such as a job or a recurring job. */
 interface Subject {
   readonly role: SetAsideRole;
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /** When the item was last changed. If the item last failed before this time, it is retried immediately. */
+  /** When the item was last changed. If it has not failed since then, it is retried immediately. */
   readonly changedAt?: Date;
 }
 
 type Entry = SetAsideItem & { readonly discarded: boolean };
 
-/** Tracks the items that background work failed to process, so that they do not block the other items. */
+/** Tracks the items that background work failed to process. Setting them aside keeps them from blocking other items. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
@@ -39,7 +39,7 @@ export class MemorySetAside implements SetAside {
 
   readonly #startBulk: (request: BulkRequest) => void;
 
-  /** @param startBulk starts a bulk operation; used to retry a job that a bulk operation failed to change */
+  /** @param startBulk starts a bulk operation, to retry a job that a bulk operation failed to change */
   constructor(clock: Clock, audit: MemoryAuditLog, startBulk: (request: BulkRequest) => void) {
     this.#audit = audit;
     this.#clock = clock;
@@ -50,7 +50,7 @@ export class MemorySetAside implements SetAside {
    * Processes an item unless it is set aside. If processing fails, sets the item aside. Returns the result of `work`,
    * or `undefined` if the item was skipped or failed.
    *
-   * @throws the original error if too many other items of this role are already set aside
+   * @throws the original error if too many other items of this role are set aside
    */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
     if (this.isSetAside(subject)) return undefined;
@@ -67,7 +67,7 @@ export class MemorySetAside implements SetAside {
   /**
    * Sets aside an item that has failed.
    *
-   * @throws the original error if too many other items of this role are already set aside
+   * @throws the original error if too many other items of this role are set aside
    */
   add(subject: Subject, thrown: unknown): void {
     const before = this.#items.get(nameOf(subject));
@@ -91,8 +91,8 @@ export class MemorySetAside implements SetAside {
   }
 
   /**
-   * Returns whether background work must skip the item, because it was discarded or its next retry is not due yet. An
-   * item that has changed since its last failure is not skipped.
+   * Returns whether background work must skip the item. A discarded item is skipped. A failed item is skipped until its
+   * next retry is due. An item that has changed since its last failure is not skipped.
    */
   isSetAside({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
@@ -174,7 +174,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** Describes a job as an item that background work of this role can set aside. */
+/** Builds the item that background work of this role sets aside if processing the job fails. */
 export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

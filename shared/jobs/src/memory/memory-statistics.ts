@@ -16,10 +16,7 @@ import type { Clock } from '../storage/clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/**
- * Provides job statistics from memory. Scans all jobs for each query of error groups, because there are few jobs;
- * counts throughput when jobs end.
- */
+/** Provides job statistics from memory. A query of error groups scans all jobs. Throughput is counted when jobs end. */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

@@ -29,24 +29,26 @@ import { MemoryTimings } from './memory-timings.js';
 export interface MemoryStorageOptions {
   clock?: Clock;
   /**
-   * Maximum number of finished jobs, and of finished batches, to keep; 10 000 by default. When it is exceeded, the
-   * oldest are deleted, even before `retentionDays` have passed.
+   * Maximum number of finished jobs, and also of finished batches; 10 000 by default. Beyond this number, the oldest
+   * are deleted, even before `retentionDays` have passed.
    */
   maxFinished?: number;
   /** Maximum number of queues; 10 000 by default. */
   maxQueues?: number;
-  /** Runs work in a transaction of the application's database. Required if handlers call `transaction`. */
+  /**
+   * Runs work in a transaction of the application's database. Required if handlers call `transaction`; none by default.
+   */
   transaction?: BeginTransaction;
   /**
-   * Number of days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for
+   * Number of days to keep finished jobs, by final state: 1 to 3650. By default 7 for `done` and `cancelled`, 30 for
    * `failed`.
    */
   retentionDays?: Partial<RetentionDays>;
 }
 
 /**
- * Keeps jobs in the memory of this process; they are lost when the process ends. Intended for tests, first experiments
- * and applications that consist of a single process.
+ * Keeps jobs in the memory of this process. The jobs are lost when the process ends. Intended for tests, first
+ * experiments and single-process applications.
  */
 export class MemoryStorage implements JobStorage {
   readonly clock: Clock;

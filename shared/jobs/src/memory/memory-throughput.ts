@@ -11,9 +11,7 @@ import {
 /** Key of the totals for all queues. */
 const all = null;
 
-/**
- * Counts jobs that end as done or failed, in time buckets. Deletes buckets that are past the retention of throughput.
- */
+/** Counts done and failed jobs in time buckets. Deletes old buckets. */
 export class MemoryThroughput {
   readonly #counts = new Map<string | null, Map<number, ThroughputBucket>>();
 
@@ -60,7 +58,7 @@ export class MemoryThroughput {
     let bucket = buckets.get(at);
     if (bucket === undefined) {
       buckets.set(at, (bucket = { at: new Date(at), done: 0, failed: 0 }));
-      // Stops at the first bucket to keep, because buckets are added in order of time.
+      // Buckets are added in order of time, so the first one to keep ends the loop.
       for (const old of buckets.keys()) {
         if (old >= nowMs - forMs - bucketMs) break;
         buckets.delete(old);

@@ -25,7 +25,7 @@ interface Cell {
   backlog: number | null;
 }
 
-/** Timings of all jobs, of one queue, of one job name, or of one job name in one queue. */
+/** Timings for one queue or all queues, and for one job name or all names. */
 class TimingSeries {
   readonly minute = new Map<number, Cell>();
   readonly hour = new Map<number, Cell>();
@@ -50,7 +50,7 @@ export class MemoryTimings implements Timings {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
-  /** Timings by queue, then by job name. At both levels, the key `all` holds the totals. */
+  /** Timings by queue, then by job name. In both maps, the key `all` holds the totals. */
   readonly #places = new Map<string, Map<string, TimingSeries>>();
   #measuredMinute = 0;
 
@@ -98,7 +98,7 @@ export class MemoryTimings implements Timings {
     return found.toSorted(byAttempts).slice(0, query.limit);
   }
 
-  /** Stores the recorded timings. Once a minute, also measures the backlog and deletes old timings. */
+  /** Stores the buffered timings. Once a minute, also measures the backlog and deletes old timings. */
   store(): void {
     for (const { queue, name, minute, timing } of this.#buffer.take())
       for (const place of this.#placesOf(queue, name))

@@ -15,10 +15,11 @@ export interface QueueRecord {
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
   readonly keys: ConcurrencyKeys;
-  /** Number of jobs that are claimed and therefore count towards `concurrencyLimit`. */
+  /** Number of claimed jobs. They count towards `concurrencyLimit`. */
   running: number;
   /**
-   * When the queue was first found to be unused, in milliseconds since 1970; `null` if the last check found it in use.
+   * When a check first found the queue unused, in milliseconds since 1970; `null` before the first check, or if the
+   * queue was in use at the latest check.
    */
   idleSince: number | null;
 }
@@ -41,7 +42,7 @@ export class QueueRecords {
   }
 
   /**
-   * Checks that queues with these names exist or can be created.
+   * Checks that all these queues exist or can be created.
    *
    * @throws {TooManyQueuesError} if the maximum number of queues would be exceeded
    */
@@ -85,10 +86,10 @@ export class QueueRecords {
   }
 
   /**
-   * Deletes queues that have been unused for {@link idleQueueDays} days. A queue that is paused or has limits is never
-   * deleted.
+   * Deletes queues that have been unused for {@link idleQueueDays} days. Never deletes a queue that is paused or has
+   * limits.
    *
-   * @param isInUse returns whether a queue is in use now, or has been used since `idleSince`
+   * @param isInUse returns whether a queue is in use now or has been used since `idleSince`
    */
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();

@@ -1,8 +1,8 @@
 import type { JobRecord } from './job-record.js';
 
 /**
- * The ready jobs of a queue, or the jobs that a concurrency key blocks, in run order: by priority, then in order of
- * arrival.
+ * A queue of jobs in run order: by priority, then in order of arrival. Holds the ready jobs of a queue, or the jobs
+ * that a concurrency key blocks.
  */
 export class ReadyQueue {
   #jobs: JobRecord[] = [];
@@ -36,7 +36,7 @@ export class ReadyQueue {
     this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
   }
 
-  /** Returns the index at which to insert a job: after all jobs that run before it. */
+  /** Returns the index at which to insert a job: after all jobs that run earlier. */
   #placeOf(job: JobRecord): number {
     let low = this.#head;
     let high = this.#jobs.length;
@@ -52,8 +52,7 @@ export class ReadyQueue {
   }
 
   /**
-   * Returns whether the queue contains a job whose name `isWanted` accepts; if `isWanted` is `null`, whether the queue
-   * contains any job.
+   * Returns whether `isWanted` accepts the name of any job. If `isWanted` is `null`, returns whether there is any job.
    */
   has(isWanted: ((name: string) => boolean) | null): boolean {
     if (isWanted === null) return this.length > 0;
@@ -63,8 +62,8 @@ export class ReadyQueue {
   }
 
   /**
-   * Removes and returns up to `limit` jobs from the front. Takes only jobs whose names `isWanted` accepts; with `null`,
-   * takes any jobs.
+   * Removes and returns up to `limit` jobs in run order. Skips jobs whose names `isWanted` rejects; `null` accepts all
+   * jobs.
    */
   take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
     if (isWanted !== null) return this.#takeNamed(limit, isWanted);
@@ -83,7 +82,7 @@ export class ReadyQueue {
       if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Closes the gaps left by the taken jobs: moves the skipped jobs next to the first job that was not examined.
+    // Closes the gaps between the skipped jobs by moving them up to the first unexamined job.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();
@@ -98,10 +97,7 @@ export class ReadyQueue {
   }
 }
 
-/**
- * Compares two jobs by run order: by priority, then in order of arrival. Returns a negative number if the left one runs
- * first.
- */
+/** Compares two jobs by run order: by priority, then in order of arrival. */
 export function byRunOrder(left: JobRecord, right: JobRecord): number {
   return left.priority - right.priority || left.seq - right.seq;
 }

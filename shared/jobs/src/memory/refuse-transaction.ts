@@ -1,9 +1,9 @@
 import type { TransactionClient } from '../storage/transaction.js';
 
 /**
- * Rejects a call in a database transaction, because the memory storage cannot take part in one.
+ * Rejects calls that pass a database transaction.
  *
- * @throws {TypeError} if a transaction is given
+ * @throws {TypeError} if `transaction` is not `undefined`
  */
 export function refuseTransaction(transaction: TransactionClient | undefined): void {
   if (transaction !== undefined)

@@ -3,16 +3,16 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /**
- * Returns the ids that dependents of this job can name as parent: the job's id and, if the job belongs to a batch, the
- * batch's id.
+ * Returns the ids under which dependents can refer to this job as a parent: the job's id, and the id of its batch if it
+ * has one.
  */
 export function parentIdsOf({ id, meta }: JobRecord): string[] {
   return meta?.batchId === undefined ? [id] : [id, meta.batchId];
 }
 
 /**
- * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs. The
- * search is breadth-first, so each job comes after the parent that led to it.
+ * Returns the jobs that were skipped because of these parents, directly or through other skipped jobs. The search is
+ * breadth-first, so a skipped parent comes before the dependents found through it.
  */
 export function skippedBecauseOf(
   parents: readonly string[],
@@ -24,7 +24,7 @@ export function skippedBecauseOf(
     for (const dependent of jobs.dependencies.dependentsOf(parent)) {
       const record = jobs.find(dependent);
       if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
-      for (const id of parentIdsOf(record)) seen.add(id); // the outer loop also visits ids that are added here
+      for (const id of parentIdsOf(record)) seen.add(id); // the outer loop also visits ids added here
       skipped.push(record);
     }
   }

@@ -1,6 +1,6 @@
 import { maxTokens, type RateLimit } from '../job/queue-limits.js';
 
-/** The token bucket of a queue's rate limit. Does not store the limit, because operators can change it. */
+/** The token bucket of a queue's rate limit. Callers pass the limit to each call, because operators can change it. */
 export class TokenBucket {
   #tokens = maxTokens;
   #refilledAt: number;
@@ -12,7 +12,7 @@ export class TokenBucket {
   /** Refills the bucket and returns the number of whole tokens in it. */
   available(limit: RateLimit, nowMs: number): number {
     this.#refill(limit, nowMs);
-    // Adding fractions can leave the count just below a whole token, so this tolerates rounding errors.
+    // Rounding errors can leave the sum just below a whole token; 1e-6 compensates for this.
     return Math.floor(this.#tokens + 1e-6);
   }
 
@@ -20,10 +20,7 @@ export class TokenBucket {
     this.#tokens -= tokens;
   }
 
-  /**
-   * Returns the milliseconds until the bucket contains a whole token, counted from the last refill; 0 if it already
-   * does.
-   */
+  /** Returns how many milliseconds after the last refill the bucket has a whole token; 0 if it already has one. */
   nextInMs({ jobs, periodMs }: RateLimit): number {
     return Math.max(0, ((1 - this.#tokens) * periodMs) / jobs);
   }

@@ -7,30 +7,30 @@ import { Schedule } from './schedule.js';
 /** A due time counts as missed if it is handled more than this many milliseconds late. */
 const misfireThresholdMs = 60_000;
 
-/** A span of due times for which no job is enqueued, from `from` (inclusive) to `until` (exclusive). */
+/** A span of due times without a job, from `from` (inclusive) to `until` (exclusive). */
 export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
-  /** `misfire`: no server handled the due times in time. `overlap`: the previous job had not finished. */
+  /** `misfire`: no server handled these due times on time. `overlap`: the previous job had not finished. */
   readonly reason: 'misfire' | 'overlap';
 }
 
-/** The plan for a due recurring job: for which due times to enqueue jobs, and when the recurring job is next due. */
+/** What to do about a due recurring job. */
 export interface Firing {
-  /** The due times for which to enqueue a job, one job for each. */
+  /** The due times to enqueue a job for, one job each. */
   readonly dueTimes: readonly Date[];
-  /** `null` if the cron expression matches no further time. */
+  /** When the recurring job is next due; `null` if the cron expression matches no further time. */
   readonly nextDueAt: Date | null;
   readonly skipped: SkippedDueTimes | null;
 }
 
 /**
- * Decides how to handle a due recurring job. If several due times have passed, all but the latest were missed. The
- * latest was missed too if it was more than a minute ago.
+ * Decides how to handle a due recurring job. If several due times have passed, all but the latest count as missed. The
+ * latest counts as missed too if it was more than a minute ago.
  *
- * @param now by the storage's clock, not before `nextDueAt`
+ * @param now by the storage's clock; not before `nextDueAt`
  * @param isBusy whether the previous job has not finished yet
- * @returns `null` if the recurring job stays due until the previous job has finished
+ * @returns `null` if the recurring job must wait until the previous job has finished
  */
 export function planFiring(
   job: Pick<RecurringJob, 'cron' | 'timeZone' | 'misfire' | 'misfireLimit' | 'overlap'>,
@@ -49,7 +49,7 @@ export function planFiring(
   });
   if (isBusy && overlap === 'skip') return skipAll('overlap');
 
-  // With overlap `skip`, plans only one job: the others would be skipped while that job is unfinished.
+  // With overlap `skip`, one job is enough: the others would be skipped while that job is unfinished.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
   const latest = schedule.latest(limit, nextDueAt, now);
   const due = latest.length > 0 ? latest : [nextDueAt]; // `latest` can be empty if the time zone's rules have changed
@@ -64,7 +64,7 @@ export function planFiring(
 }
 
 /**
- * Builds the job that a recurring job enqueues. The job is ready immediately.
+ * Builds a job of a recurring job. The job is ready immediately.
  *
  * @param now the time to encode in the job's id, by the storage's clock
  */

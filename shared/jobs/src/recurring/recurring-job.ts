@@ -8,14 +8,20 @@ import type { PauseState } from '../job/pause.js';
 import { checkSchedule } from './schedule.js';
 
 /**
- * How missed due times are handled: by enqueueing no job (`skip`), one job for all of them (`once`), or one job for
- * each (`all`).
+ * How missed due times are handled:
+ *
+ * - `skip`: no job is enqueued
+ * - `once`: one job is enqueued for all of them
+ * - `all`: one job is enqueued for each
  */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 
 /**
- * How a due time is handled while the previous job is unfinished: the next job is enqueued anyway (`allow`), is not
- * enqueued (`skip`), or is enqueued as soon as the previous job has finished (`wait`).
+ * How a due time is handled while the previous job is unfinished:
+ *
+ * - `allow`: the next job is enqueued anyway
+ * - `skip`: no job is enqueued
+ * - `wait`: the next job is enqueued when the previous job has finished
  */
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
@@ -23,7 +29,7 @@ export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 export interface RecurringJob extends PauseState {
   /** The unique id, such as `nightly-report`. */
   id: string;
-  /** The name of the jobs that it enqueues. */
+  /** The name of the enqueued jobs. */
   name: string;
   args: JsonValue;
   queue: string;
@@ -33,17 +39,18 @@ export interface RecurringJob extends PauseState {
   timeZone: string;
   misfire: MisfirePolicy;
   /**
-   * With misfire `all`: maximum number of due times to catch up on. If more have passed, the earliest ones are skipped.
+   * With misfire `all`: maximum number of missed due times to enqueue jobs for. If more have passed, the earliest are
+   * skipped.
    */
   misfireLimit: number;
   overlap: OverlapPolicy;
-  /** The tags of the jobs that it enqueues. */
+  /** The tags of the enqueued jobs. */
   tags: readonly string[];
-  /** The concurrency key and limit of the jobs that it enqueues; `null` if they have none. */
+  /** The concurrency key and limit of the enqueued jobs; `null` if they have none. */
   concurrency: Concurrency | null;
-  /** The application that defines it in code; `null` if an operator added it. */
+  /** The application that defines the recurring job in code; `null` if an operator added it. */
   application: string | null;
-  /** The next due time; `null` while the recurring job is paused, or if its cron expression matches no further time. */
+  /** The next due time; `null` while paused, or if the cron expression matches no further time. */
   nextDueAt: Date | null;
   /** The latest due time for which a job was enqueued; `null` if there is none. */
   lastDueAt: Date | null;
@@ -72,24 +79,24 @@ export interface NewRecurringJob extends Pick<
   args: JsonText;
 }
 
-/** The options of a recurring job that is defined in code or added by an operator. */
+/** Options of a recurring job, either defined in code or added by an operator. */
 export type RecurringJobOptions<Definition extends JobDefinition = JobDefinition> =
   RecurringJobSettings<Definition> & ArgsMember<InputOfJob<Definition>>;
 
-/** The options of a recurring job, apart from the arguments of its jobs. */
+/** Options of a recurring job, without the arguments of its jobs. */
 export interface RecurringJobSettings<Definition extends JobDefinition> {
-  /** Unique among all recurring jobs. The same characters are allowed as in a job's name. */
+  /** Unique among all recurring jobs. Follows the naming rules of job names. */
   id: string;
   definition: Definition;
-  /** Five fields (minute, hour, day of the month, month, day of the week), or six with the seconds first. */
+  /** Five fields: minute, hour, day of the month, month, day of the week. Six fields start with the seconds. */
   cron: string;
   /** An IANA time zone; `UTC` by default. */
   timeZone?: string;
   /** `once` by default. */
   misfire?: MisfirePolicy;
   /**
-   * With misfire `all`: maximum number of due times to catch up on. If more have passed, the earliest ones are skipped.
-   * 1 to 1000, 100 by default.
+   * With misfire `all`: maximum number of missed due times to enqueue jobs for. If more have passed, the earliest are
+   * skipped. 1 to 1000, 100 by default.
    */
   misfireLimit?: number;
   /** `allow` by default. */
@@ -107,8 +114,8 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
 }
 
 /**
- * Thrown if the caller cannot change a recurring job, because an application defines it in code or an operator added
- * it. Nothing was changed.
+ * Thrown if a recurring job is defined elsewhere: in the code of an application, or by an operator. Nothing was
+ * changed.
  */
 export class RecurringJobOwnedError extends Error {
   static {
@@ -128,8 +135,8 @@ export class RecurringJobOwnedError extends Error {
 }
 
 /**
- * Defines a recurring job in code. Pass the result to a `JobServer` in its `recurring` option; the server stores it
- * when it starts.
+ * Defines a recurring job in code. Pass the result to a `JobServer` in the `recurring` option. The server stores the
+ * recurring job when the server starts.
  *
  * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema

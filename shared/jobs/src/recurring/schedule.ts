@@ -11,19 +11,22 @@ export class InvalidScheduleError extends RangeError {
 }
 
 /**
- * The times that match a cron expression in a time zone. All of them are whole seconds.
+ * The times that match a cron expression in a time zone, in whole seconds.
  *
- * When daylight saving time starts or ends, an expression whose seconds, minutes and hours are plain numbers, lists or
- * ranges keeps its times of day: a skipped time moves to the end of the gap, and a repeated time counts only once, at
- * its first occurrence. An expression with a `*` or a step in one of these fields is an interval and continues evenly,
- * even through the repeated hour.
+ * If the seconds, minutes and hours are all plain numbers, lists or ranges, the expression keeps its times of day when
+ * daylight saving time starts or ends. A skipped time moves to the end of the gap. A repeated time counts only once, at
+ * its first occurrence.
+ *
+ * With a `*` or a step in one of these fields, the expression is an interval. It continues evenly, even through the
+ * repeated hour.
  */
 export class Schedule {
   readonly #cron: Cron;
 
   /**
-   * @param cron five fields (minute, hour, day of the month, month, day of the week), or six with the seconds first
-   * @param timeZone an IANA time zone: `UTC`, `Europe/Berlin`
+   * @param cron five fields (minute, hour, day of the month, month, day of the week), or six that start with the
+   *   seconds
+   * @param timeZone an IANA time zone, such as `Europe/Berlin`; `UTC` by default
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
    */
   constructor(cron: string, timeZone = 'UTC') {
@@ -43,17 +46,20 @@ export class Schedule {
     }
   }
 
-  /** Returns the first matching time after `after`; `null` if there is none. */
+  /** Returns the first matching time later than `after`; `null` if there is none. */
   next(after: Date): Date | null {
     return this.#cron.nextRun(after);
   }
 
-  /** Returns the first `count` matching times after `after`, in ascending order; fewer if there are no more. */
+  /** Returns the first `count` matching times later than `after`, in ascending order; fewer if there are no more. */
   upcoming(count: number, after: Date): Date[] {
     return this.#cron.nextRuns(count, after);
   }
 
-  /** Returns the last `count` matching times between `from` and `until`, both inclusive, in ascending order. */
+  /**
+   * Returns the last `count` matching times from `from` to `until`, both inclusive, in ascending order. Returns fewer
+   * if there are fewer.
+   */
   latest(count: number, from: Date, until: Date): Date[] {
     const end = new Date(Math.floor(until.getTime() / 1_000) * 1_000 + 1_000); // croner excludes the end
     return this.#cron
@@ -64,11 +70,11 @@ export class Schedule {
 }
 
 /**
- * Returns the next due times of a schedule, for example to preview it. Needs no storage.
+ * Returns the next due times of a schedule, for example for a preview. Needs no storage.
  *
  * @param count 1 to 1000
  * @param after the time after which to start; now by default
- * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+ * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
  * @throws {RangeError} if `count` is out of bounds
  */
 export function nextOccurrences(
@@ -82,7 +88,7 @@ export function nextOccurrences(
   return new Schedule(cron, timeZone).upcoming(count, after);
 }
 
-/** @throws {InvalidScheduleError} if the cron expression or the time zone is invalid */
+/** @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches */
 export function checkSchedule(cron: string, timeZone: string): Schedule {
   return new Schedule(cron, timeZone);
 }

@@ -9,7 +9,7 @@ export interface LogBounds {
   readonly maxLineBytes: number;
 }
 
-/** Minimum interval between two writes of an attempt's progress, in milliseconds. */
+/** Minimum interval between writes of an attempt's progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
 /** Buffers an attempt's progress and log lines until they are stored. */
@@ -26,7 +26,7 @@ export class AttemptReport {
 
   /**
    * @param clock the storage's clock
-   * @param onPending called whenever the handler reports something that must be written
+   * @param onPending called whenever the handler reports something to be written
    */
   constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;
@@ -58,12 +58,12 @@ export class AttemptReport {
     return this.#lines.length;
   }
 
-  /** Ignores everything that the handler reports from now on. */
+  /** Makes the report ignore everything that the handler reports from now on. */
   end(): void {
     this.#ended = true;
   }
 
-  /** Ends the report and drops everything that is not stored yet. */
+  /** Ends the report and drops everything that has not been stored. */
   discard(): void {
     this.end();
     this.#lines = [];
@@ -71,11 +71,11 @@ export class AttemptReport {
   }
 
   /**
-   * Returns the progress and log lines that are due to be written, or `null` if there are none. They stay pending until
+   * Returns the progress and log lines to write now; `null` if there are none. The returned data stays pending until
    * `written` is called.
    *
-   * @param isLast whether to include progress even if progress was last written less than a second ago; `true` by
-   *   default if the report has ended, otherwise `false`
+   * @param isLast whether to include progress even if progress was last written less than a second ago. By default,
+   *   `true` if the report has ended, otherwise `false`
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;
@@ -85,10 +85,7 @@ export class AttemptReport {
       : { claim: this.claim, progress, lines: [...this.#lines] };
   }
 
-  /**
-   * Marks what `take` returned as stored, so that it is no longer pending. Progress and lines that the handler has
-   * reported since then stay pending.
-   */
+  /** Marks the result of `take` as stored. Progress and lines that the handler has reported since then stay pending. */
   written({ progress, lines }: JobReport): void {
     const last = lines.at(-1)?.line ?? 0;
     if (last > 0) this.#lines = this.#lines.filter(({ line }) => line > last);

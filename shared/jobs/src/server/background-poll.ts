@@ -1,16 +1,16 @@
-/** Polling interval in milliseconds while notifications do not arrive reliably. */
+/** Polling interval in milliseconds if notifications do not arrive reliably. */
 const shortPollMs = 1_000;
 
 /**
- * Bounds of the polling interval while notifications arrive, in milliseconds. The interval is drawn at random, so that
- * the background tasks of a server, and the servers of a fleet, do not all poll at once.
+ * Range of the polling interval while notifications arrive, in milliseconds. The interval is random so that tasks and
+ * servers do not all poll at once.
  */
 const idlePollMs = { min: 8_000, max: 12_000 };
 
 /**
- * Returns the time until the next poll for background work, in milliseconds. Polls find work if no notification of it
- * has arrived, such as work that a server left undone when it died. While notifications arrive, there is rarely such
- * work, so polls are rare too.
+ * Returns the time until the next poll for background work, in milliseconds. A poll also finds work without a
+ * notification, such as work that a dead server has not finished. Such work is rare, so the interval is long while
+ * notifications arrive.
  *
  * @param nextDueMs milliseconds until the next known work; `null` if none is known
  */

@@ -2,8 +2,8 @@ import type { BulkOperations } from '../storage/bulk-operations.js';
 import { backgroundPollMs } from './background-poll.js';
 
 /**
- * Runs bulk operations, one chunk per round. Every server does this; the storage ensures that only one server at a time
- * works on an operation.
+ * Runs bulk operations in chunks. Every server does this. The storage ensures that only one server at a time works on
+ * an operation.
  */
 export class BulkRunner {
   readonly #operations: BulkOperations;

@@ -1,7 +1,7 @@
 import type { Claim } from '../job/job.js';
 import type { JobControl } from '../storage/job-control.js';
 
-/** Polling interval in milliseconds. Polling finds cancellations even if their notifications were lost. */
+/** Polling interval in milliseconds. A poll finds cancellations even if a notification was lost. */
 const intervalMs = 1_000;
 
 export interface CancellerOptions {
@@ -10,7 +10,7 @@ export interface CancellerOptions {
   readonly cancel: (claims: readonly Claim[]) => void;
 }
 
-/** Asks the storage which of this server's running jobs have been cancelled, and aborts those jobs. */
+/** Polls the storage for cancellations of this server's running jobs, and aborts these jobs. */
 export class Canceller {
   readonly #options: CancellerOptions;
 

@@ -2,13 +2,10 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const minPauseMs = 1_000;
 
-/** Upper limit of the pause between rounds, in milliseconds. The pause doubles while there is nothing to do. */
+/** Maximum pause between rounds, in milliseconds. The pause doubles while there is nothing to do. */
 const maxPauseMs = 10_000;
 
-/**
- * Runs the storage's regular maintenance, such as updating counters, managing partitions and deleting jobs whose
- * retention has expired.
- */
+/** Runs the storage's regular maintenance, such as updating counters, managing partitions and deleting expired jobs. */
 export class Cleaner {
   readonly #maintenance: Maintenance;
   #pauseMs = minPauseMs;

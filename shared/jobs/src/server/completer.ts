@@ -6,15 +6,15 @@ import type { Logger } from './logger.js';
 const maxBatch = 1_000;
 
 /**
- * Maximum number of concurrent writes. Two keep the storage busy while the next batch fills up; more would only make
- * batches smaller.
+ * Maximum number of concurrent writes. With two, the storage stays busy while the next batch fills up. More writes
+ * would only make batches smaller.
  */
 const maxWrites = 2;
 
 /**
- * Writes outcomes in batches; the storage rejects the outcome of an attempt that has lost its lease. The next batch
- * fills up while earlier ones are being written, so an idle server writes immediately and a busy one writes large
- * batches. Outcomes stay in memory until they have been written.
+ * Writes outcomes in batches. The next batch fills up while earlier ones are being written. An idle server therefore
+ * writes immediately, and a busy server writes large batches. Outcomes stay in memory until they have been written. The
+ * storage ignores the outcome of an attempt that has lost its lease.
  */
 export class Completer {
   readonly #completions: Completions;
@@ -27,14 +27,14 @@ export class Completer {
   #retryTimer: NodeJS.Timeout | undefined;
   #waiters: (() => void)[] = [];
 
-  /** @param onDependenciesChanged called after a write that may affect dependents, batches or blocked jobs */
+  /** @param onDependenciesChanged called after a write that can affect dependents, batches or blocked jobs */
   constructor(completions: Completions, logger: Logger, onDependenciesChanged: () => void) {
     this.#completions = completions;
     this.#logger = logger;
     this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** The claims of all outcomes that are not written yet. The leases of these claims must still be renewed. */
+  /** The claims of all unwritten outcomes. Their leases must still be renewed. */
   get claims(): Claim[] {
     return [...this.#pending].map(({ claim }) => claim);
   }
@@ -45,15 +45,15 @@ export class Completer {
     if (this.#gathered.length === 1) setImmediate(() => this.#write());
   }
 
-  /** Resolves when every outcome has been written or, after `abandon`, dropped. */
+  /** Resolves when no outcome is left to write: all have been written, or `abandon` has dropped them. */
   async drained(): Promise<void> {
     if (this.#pending.size === 0) return;
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
   /**
-   * Drops all unwritten outcomes. Called when the server is stopping or was declared dead; the rescuer then reclaims
-   * the jobs.
+   * Drops all unwritten outcomes. Called when the server is stopping or was declared dead. The rescuer reclaims these
+   * jobs.
    */
   abandon(): void {
     clearTimeout(this.#retryTimer);

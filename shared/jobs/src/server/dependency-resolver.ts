@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 500;
 
 /**
- * Delay in milliseconds after a round that resolved something. More may then be left to resolve: for example, if a
- * dependent was cancelled, its own dependents may have to be cancelled too.
+ * Delay in milliseconds after a round that resolved something. More work can follow: for example, after a dependent was
+ * cancelled, its own dependents may have to be cancelled too.
  */
 const againMs = 10;
 

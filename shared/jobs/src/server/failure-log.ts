@@ -1,7 +1,7 @@
 import type { ClaimedJob, Outcome } from '../job/job.js';
 import type { Logger } from './logger.js';
 
-/** Logs a failed attempt: as a warning if the job will be retried, otherwise as an error. Ignores other outcomes. */
+/** Logs a failed attempt. Logs a warning if the job will be retried, otherwise an error. Ignores other outcomes. */
 export function logFailure(
   logger: Logger,
   { name, claim, maxAttempts }: ClaimedJob,

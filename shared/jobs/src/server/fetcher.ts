@@ -6,33 +6,30 @@ import type { QueueOrder } from './queue-order.js';
 const maxBatch = 1_000;
 
 /**
- * How far ahead jobs are fetched, in milliseconds: in addition to the jobs that can run at once, a server fetches as
- * many as its handlers would finish in this time at their recent rate.
+ * How much work to fetch ahead, in milliseconds. In addition to `concurrency` jobs, a server fetches as many jobs as
+ * its handlers finish in this time at their recent rate.
  */
 const aheadMs = 50;
 
 /**
- * How long a job that was fetched ahead can wait to start, in milliseconds. After this time, the job is released: the
- * running jobs are taking longer than expected, and other servers may be idle.
+ * How long a job that was fetched ahead can wait to start, in milliseconds. After this time, the job is released,
+ * because the running jobs take longer than expected and other servers may be idle.
  */
 const maxAheadMs = 500;
 
-/** Interval between checks for jobs that have exceeded `maxAheadMs`, in milliseconds. */
+/** Interval between checks for jobs that have waited longer than `maxAheadMs`, in milliseconds. */
 const checkAheadMs = 250;
 
-/**
- * Short polling interval in milliseconds. Used while notifications do not arrive reliably, and after every round except
- * a poll that found nothing.
- */
+/** Short polling interval in milliseconds. Used whenever `idlePollMs` does not apply. */
 const alertPollMs = 200;
 
 /**
- * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Polling finds jobs for
- * which no notification was sent, because the process that should have sent it died.
+ * Polling interval in milliseconds if the last poll found nothing and notifications arrive. A poll also finds jobs
+ * without a notification, for example because the enqueuing process died.
  */
 const idlePollMs = 2_000;
 
-/** Tolerance in milliseconds for timers, which can fire early. */
+/** Tolerance in milliseconds, because timers can fire early. */
 const earlyMs = 5;
 
 export interface FetcherOptions {
@@ -45,20 +42,18 @@ export interface FetcherOptions {
   readonly isNotified: () => boolean;
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
-  /** Returns the number of claimed jobs on this server: running, or waiting for a free slot. */
+  /** Returns the number of claimed jobs on this server, whether running or waiting for a free slot. */
   readonly claimedCount: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
   /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
-  /**
-   * Returns the claims on all jobs that are running or waiting on this server, or whose outcome is not written yet.
-   */
+  /** Returns the claims of running jobs, waiting jobs and unwritten outcomes on this server. */
   readonly claims: () => Iterable<Claim>;
 }
 
 /**
- * Claims ready jobs in batches. If handlers are slow, claims only about as many jobs as can run at once and leaves the
- * rest to other servers. If handlers are fast, claims enough jobs ahead to hide the round trip to the storage.
+ * Claims ready jobs in batches. If handlers are slow, claims little more than the jobs that can run at once, and leaves
+ * the rest to other servers. If handlers are fast, claims enough jobs ahead to hide the round trip to the storage.
  */
 export class Fetcher {
   readonly #options: FetcherOptions;
@@ -71,8 +66,8 @@ export class Fetcher {
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
   /**
-   * Queues in which a claim or a release failed. The storage may have carried out the request even if the response was
-   * lost.
+   * Queues in which a claim or a release failed. The storage may still have carried out the request, if only the
+   * response was lost.
    */
   readonly #uncertain = new Set<string>();
 
@@ -80,16 +75,13 @@ export class Fetcher {
     this.#options = options;
   }
 
-  /**
-   * Counts a finished job. Returns `true` if it is time to fetch again, because more jobs may be ready and few are left
-   * on this server.
-   */
+  /** Counts a finished job. Returns whether to fetch again: more jobs may be ready, and few are left on this server. */
   jobFinished(): boolean {
     this.#finished++;
     return this.#more && this.#options.claimedCount() <= this.#capacity() / 2;
   }
 
-  /** Makes the next round claim from this queue or, with `null`, poll all queues. */
+  /** Makes the next round claim from this queue. With `null`, makes the next round poll all queues. */
   notified(queue: string | null): void {
     if (queue === null) this.#pollAt = -Infinity;
     else this.#ready.add(queue);
@@ -97,7 +89,7 @@ export class Fetcher {
 
   /**
    * Claims jobs until the server has enough, no queue has any left, or the next poll is due. Handlers run the jobs of
-   * one claim while the storage processes the next claim. Resolves to the milliseconds until the next round.
+   * one claim while the storage processes the next one. Resolves to the milliseconds until the next round.
    */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, claimedCount, take } = this.#options;
@@ -110,7 +102,8 @@ export class Fetcher {
     const isIdle = isPoll && this.#ready.size === 0;
     const endAt = startedAt + (queuePollIntervalMs || alertPollMs);
     /**
-     * Claimed jobs that start only after the next claim has been sent, because their handlers may block the event loop.
+     * Claimed jobs that start after the next claim has been sent. If they started earlier, their handlers could block
+     * the event loop and delay the claim.
      */
     let deferred: ClaimedJob[] = [];
     do {
@@ -148,12 +141,14 @@ export class Fetcher {
     return Math.max(0, this.#pollAt - performance.now());
   }
 
-  /** Ends the current round early, after the current pass over the queues. */
+  /** Ends the current round after the current pass over the queues. */
   stop(): void {
     this.#stopped = true;
   }
 
-  /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
+  /**
+   * Releases jobs that were fetched ahead and have waited too long. Resolves to the milliseconds until the next check.
+   */
   async trim(): Promise<number> {
     const { takeWaiting, store } = this.#options;
     const claims = takeWaiting(maxAheadMs).map(({ claim }) => claim);
@@ -180,9 +175,9 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. Uses `queuePollIntervalMs` if it is set. Otherwise, the
-   * interval is long if this round's poll found nothing and notifications arrive, and short in all other cases, because
-   * this round's claims may have missed jobs or notifications may not arrive.
+   * Schedules the next poll, unless an earlier one is planned. Uses `queuePollIntervalMs` if it is not 0. Otherwise,
+   * the interval is long if this round's poll found nothing and notifications arrive. In all other cases, the interval
+   * is short.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
@@ -209,8 +204,8 @@ export class Fetcher {
   }
 
   /**
-   * Releases claims that are stored under this server's id but unknown to this process. Otherwise, the jobs would not
-   * run until the leases expired.
+   * Releases claims that the storage has for this server but that this process does not know. Their jobs would
+   * otherwise not run until the leases expire.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
@@ -226,9 +221,9 @@ export class Fetcher {
   }
 
   /**
-   * Returns how many jobs to claim next, up to the free capacity; zero or negative if none is free. A claim takes at
-   * most half of the capacity, so that two claims can overlap, or `concurrency` jobs if that is more; but never more
-   * than `maxBatch`.
+   * Returns how many jobs to claim next, at most `maxBatch`; zero or negative if there is no free capacity. A claim
+   * takes at most half of the capacity or `concurrency` jobs, whichever is more. With half of the capacity, two claims
+   * can overlap.
    */
   #limit(deferred: number): number {
     const capacity = this.#capacity();

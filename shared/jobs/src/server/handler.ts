@@ -13,36 +13,36 @@ export interface RunningJob<Args = unknown> {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAt: Date;
-  /** The `traceparent` passed when the job was enqueued (W3C Trace Context); `null` if there was none. */
+  /** The `traceparent` (W3C Trace Context) that was passed when the job was enqueued; `null` if there was none. */
   readonly traceparent: string | null;
 }
 
-/**
- * The context that a handler receives: the running job, an abort signal, and functions for logging, progress reports
- * and transactions.
- */
+/** The context that a handler receives. */
 export interface JobContext<Args> {
   readonly args: Args;
   readonly job: RunningJob<Args>;
   /**
-   * Aborts when this attempt should end, because the job was cancelled, the attempt timed out, `stopTimeoutMs` has
-   * passed since the server began to stop, or the lease was lost. In the last two cases, the result will not be stored.
-   * Pass the signal to `fetch`, timers and queries.
+   * Aborts when the attempt should end:
+   *
+   * - the job was cancelled
+   * - the attempt timed out
+   * - the server is stopping and `stopTimeoutMs` has passed
+   * - the lease was lost
+   *
+   * In the last two cases, the result is not stored. Pass the signal to `fetch`, timers and queries.
    */
   readonly signal: AbortSignal;
   /** Writes log lines that are shown with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
   readonly log: JobLog;
   /**
-   * Reports progress. Only the latest report is kept and, at most once a second, stored; frequent calls are therefore
-   * cheap.
+   * Reports progress. Frequent calls are cheap: only the latest report is kept, and it is stored at most once a second.
    *
    * @param percent 0 to 100; other values are clamped
    */
   readonly progress: (percent: number, message?: string) => void;
   /**
-   * Runs `work` and completes the job in one database transaction, so that both take effect exactly once. The return
-   * value of `work` is the job's result. Calling `transaction` must be the last thing that the handler does: `return
-   * transaction(async (client) => …)`.
+   * Runs `work` and completes the job in one database transaction. The return value of `work` is the job's result. Call
+   * `transaction` as the last step of the handler: `return transaction(async (client) => …)`.
    *
    * @throws {ClaimLostError} if the lease was lost; everything that `work` did is rolled back
    * @throws {TypeError} if the handler runs in a worker thread, or the storage has no transactions
@@ -51,19 +51,19 @@ export interface JobContext<Args> {
 }
 
 /**
- * A function that runs a job. Its return value is stored as the result; it must be JSON, and `undefined` becomes
- * `null`. Throwing an error fails the attempt. A job may run more than once, so handlers should be idempotent.
+ * A function that runs a job. The return value is stored as the result. It must be JSON; `undefined` becomes `null`. If
+ * the function throws, the attempt fails. A job can run more than once, so handlers should be idempotent.
  */
 export type RunJob<Args, Result = unknown> = (context: JobContext<Args>) => Result | Promise<Result>;
 
 /**
- * Middleware around every handler of a server. It can read the job context, and can change what `next` returns or
+ * Middleware around every handler of a server. It can read the job context. It can change what `next` returns or
  * throws.
  */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
 /**
- * A handler for CPU-bound work: a module that exports the handler function as `run`. The function is called in a worker
+ * A handler for CPU-bound work. The module exports the handler function as `run`. The function is called in a worker
  * thread.
  */
 export interface ThreadHandler {
@@ -72,15 +72,15 @@ export interface ThreadHandler {
   readonly thread: true;
 }
 
-/** A job definition with its handler. The type parameters are those of the definition. */
+/** A job definition with its handler. */
 export interface JobHandler<Args = unknown, Result = unknown, Input = Args> {
   readonly definition: JobDefinition<Args, Result, Input>;
   readonly run: RunJob<unknown> | ThreadHandler;
 }
 
 /**
- * Pairs a definition with its handler: either a function or, to run the function in a worker thread, a module that
- * exports it as `run`. The definition determines the types of the function's arguments and result.
+ * Pairs a definition with its handler. The handler is a function or, to run in a worker thread, a module that exports
+ * the function as `run`. The definition determines the types of the function's arguments and result.
  *
  * @throws {TypeError} if the module of a thread handler is not a `URL`
  */
@@ -95,6 +95,6 @@ export function handleJob<Args, Result, Input, Returned extends Result>(
       `The module of the job "${definition.name}" must be given as a URL: new URL('./file.js', import.meta.url)`,
     );
   }
-  // Arguments are validated against the definition's schema when the job is enqueued, so this cast is safe.
+  // Arguments are validated against the definition's schema when a job is enqueued, so this cast is safe.
   return { definition: typed, run: run as RunJob<unknown> };
 }

@@ -21,12 +21,12 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * How long `stop` takes at most to release jobs, write outcomes and end background tasks, in milliseconds. The time
- * starts when `stop` has finished waiting for running jobs.
+ * Maximum time for `stop` to release jobs, write outcomes and end background tasks, in milliseconds. Starts when `stop`
+ * has finished waiting for running jobs.
  */
 const shutdownGraceMs = 5_000;
 
-/** Minimum time for unregistering, in milliseconds, even if `shutdownGraceMs` is used up. */
+/** Minimum time for unregistering, in milliseconds. Applies even if `shutdownGraceMs` is used up. */
 const leaveMs = 1_000;
 
 /**
@@ -49,13 +49,13 @@ export class JobServer {
   readonly #fetching: Loop;
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
-  /** The loops to wake when a notification does not name a queue. */
+  /** The loops to wake if a notification names no queue. */
   readonly #notifiedLoops: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
   #stopped: Promise<void> | undefined;
-  /** Whether newly claimed jobs are released instead of run. True once `stop` has finished waiting for running jobs. */
+  /** Whether newly claimed jobs are released instead of run. Set when `stop` has finished waiting for running jobs. */
   #refusing = false;
 
   /** @throws {RangeError} if an option is out of bounds, or two handlers have the same job name */
@@ -137,14 +137,14 @@ export class JobServer {
   }
 
   /**
-   * The id of this server's registration; `null` before `start`, after `stop`, and between being declared dead and
-   * registering again.
+   * The id of this server's registration; `null` if the server is not registered, for example before `start` or after
+   * `stop`.
    */
   get id(): string | null {
     return this.#membership.serverId;
   }
 
-  /** Aborts once this server has stopped, whether `stop` was called or an operator requested it. */
+  /** Aborts when this server has stopped, whether by a call of `stop` or by an operator's request. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -159,16 +159,16 @@ export class JobServer {
   }
 
   /**
-   * Calls the listener whenever the event occurs on this server. Events about the end of an attempt are emitted as
-   * soon as its handler has settled; the outcome may not be stored yet. Returns a function that unsubscribes.
+   * Adds a listener for an event on this server, and returns a function that removes it. When an attempt's handler has
+   * ended, the event is emitted even if the outcome is not stored yet.
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     return this.#events.on(name, listener);
   }
 
   /**
-   * Stores the `recurring` jobs, registers the server, and starts claiming jobs and doing background work. The storage
-   * must be open.
+   * Stores the `recurring` jobs and registers the server. Then starts claiming jobs and doing background work. The
+   * storage must be open.
    */
   async start(): Promise<void> {
     const { recurring } = this.#options;
@@ -191,8 +191,8 @@ export class JobServer {
   }
 
   /**
-   * Stops claiming jobs and releases those that have not started; running jobs continue. This cannot be undone: start a
-   * new server instead.
+   * Stops claiming jobs and releases the jobs that have not started. Running jobs continue. A quiet server cannot
+   * resume; start a new server instead.
    */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
@@ -202,10 +202,13 @@ export class JobServer {
   }
 
   /**
-   * Stops claiming jobs, releases those that have not started, and gives running ones `stopTimeoutMs` to finish. Then
-   * it aborts the signals of the remaining jobs, ends their transactions and releases the jobs without counting the
-   * attempt. Resolves within `stopTimeoutMs` plus six seconds, even if the storage does not respond. Does not close the
-   * storage. Further calls return the same promise.
+   * Stops the server. Further calls return the same promise. Resolves within `stopTimeoutMs` plus six seconds, even if
+   * the storage does not respond. Does not close the storage.
+   *
+   * - Stops claiming jobs, and releases the jobs that have not started.
+   * - Gives running jobs `stopTimeoutMs` to finish.
+   * - Aborts the signals of the remaining jobs, ends their transactions, and releases the jobs. These attempts do not
+   *   count.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -216,7 +219,7 @@ export class JobServer {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    const quieted = this.quiet(); // may hang if the storage does not respond; stopping continues regardless
+    const quieted = this.quiet(); // can hang if the storage does not respond; `stop` then continues
     await waitAtMost(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
@@ -289,14 +292,11 @@ export class JobServer {
     this.#completer.abandon();
   }
 
-  /**
-   * Returns the claims on all jobs that are running or waiting on this server, or whose outcome is not written yet.
-   */
   #claims(): Claim[] {
     return [...this.#runner.claims(), ...this.#completer.claims];
   }
 
-  /** Releases claims. If that fails, the rescuer reclaims the jobs later. */
+  /** Releases claims. If this fails, the rescuer reclaims the jobs later. */
   async #release(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     try {

@@ -10,9 +10,8 @@ export interface LeaseRenewerOptions {
 }
 
 /**
- * Renews the leases on all jobs that this server has claimed. Runs on the main thread on purpose: if the event loop of
- * the process is blocked, the leases expire and other servers run the jobs, even though the heartbeat thread still
- * works.
+ * Renews the leases on all jobs that this server has claimed. Runs on the main thread on purpose. If the event loop is
+ * blocked, the leases expire and other servers run the jobs, even if the heartbeat thread still works.
  */
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;

@@ -8,7 +8,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Wraps a logger so that it never throws: a broken logger must not stop the work that it reports. */
+/** Wraps a logger so that it never throws, because a broken logger must not stop the work that it reports. */
 export function guarded(logger: Logger): Logger {
   const attempt =
     (level: keyof Logger) =>
@@ -28,7 +28,7 @@ const ignore = (): void => undefined;
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * The default logger of servers. Writes warnings and errors to standard error, as `message { fields }`, and ignores
+ * The default logger of servers. Writes warnings and errors to standard error, as `message { fields }`. Ignores
  * everything else.
  */
 export const consoleLogger: Logger = {
@@ -39,7 +39,8 @@ export const consoleLogger: Logger = {
 };
 
 /**
- * Replaces an error that was logged as plain data with an `Error`, so that the console prints its stack line by line.
+ * Converts an error that was logged as plain data to an `Error`, because the console prints the stack of an `Error`
+ * line by line.
  */
 function printable(fields: object): object {
   const { err } = fields as { err?: { name: string; message: string; stack: string | null } };

@@ -3,20 +3,23 @@ import type { Logger } from './logger.js';
 export interface LoopOptions {
   /** Describes the task in log lines, for example `fetching jobs`. */
   readonly task: string;
-  /** Runs one round. Resolves to the milliseconds until the next round, unless the loop is woken earlier. */
+  /**
+   * Runs one round. Resolves to the milliseconds until the next round. A call of `wake` can start the next round
+   * earlier.
+   */
   readonly runOnce: () => Promise<number>;
   readonly logger: Logger;
 }
 
 /**
- * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. The maximum is short, so
- * that jobs start within a second once an unreachable storage is back.
+ * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. With this short maximum,
+ * jobs start within a second after an outage of the storage.
  */
 const maxRetryMs = 800;
 
 /**
- * Repeats a background task, one round at a time. A failed round is logged and retried with increasing delays, because
- * a storage outage must not end the server.
+ * Repeats a background task, one round at a time. Logs a failed round and retries it with increasing delays, because a
+ * storage outage must not end the server.
  */
 export class Loop {
   readonly #options: LoopOptions;
@@ -30,14 +33,17 @@ export class Loop {
     this.#options = options;
   }
 
-  /** @param afterMs milliseconds until the first round, which starts immediately by default */
+  /** @param afterMs milliseconds until the first round; 0 by default */
   start(afterMs = 0): void {
     this.#running = true;
     if (afterMs === 0) this.wake();
     else this.#plan(afterMs);
   }
 
-  /** Starts a round now, or right after the current one. After a failed round, the retry delay still applies. */
+  /**
+   * Starts a round now, or right after the current one. After a failed round, the retry delay still applies. Does
+   * nothing if the loop has not been started or has been stopped.
+   */
   wake(): void {
     if (!this.#running) return;
     if (this.#round !== undefined) {

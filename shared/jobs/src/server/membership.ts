@@ -4,8 +4,8 @@ import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
 
 /**
- * Delay before registering again, in milliseconds. Prevents a tight loop if a server is declared dead right after
- * registering.
+ * Delay before registering again, in milliseconds. Prevents a tight loop if a server is repeatedly declared dead right
+ * after registering.
  */
 const rejoinMs = 1_000;
 
@@ -15,13 +15,13 @@ export interface MembershipOptions {
   readonly logger: Logger;
   /** Called when the storage has declared this server dead; all leases are lost. */
   readonly onLost: () => void;
-  /** Called when an operator requests that this server stop, or claim no more jobs. */
+  /** Called when an operator requests the server to stop or to claim no more jobs. */
   readonly onRequest: (request: ServerRequest) => void;
 }
 
 /**
- * Keeps this server registered. If it was declared dead by mistake (after a long stall or a network failure), it
- * registers again.
+ * Keeps this server registered. If the server was declared dead by mistake, for example after a long stall or a network
+ * failure, registers it again.
  */
 export class Membership {
   readonly #options: MembershipOptions;
@@ -47,12 +47,12 @@ export class Membership {
     return this.#registration?.id ?? null;
   }
 
-  /** Sets the number of running jobs to send with the next heartbeat. */
+  /** Sets the number of running jobs for the next heartbeat. */
   report(processing: number): void {
     this.#registration?.report(processing);
   }
 
-  /** Sets the state to send with the next heartbeat. If this server registers again, it starts in this state. */
+  /** Sets the state for the next heartbeat. If this server registers again, it starts in this state. */
   enter(state: ServerState): void {
     this.#state = state;
     this.#registration?.enter(state);
@@ -88,7 +88,7 @@ export class Membership {
     await registration?.unregister();
   }
 
-  /** Registers again. Removes the old registration first, so that jobs claimed with it are released immediately. */
+  /** Registers again. First removes the old registration, so that its jobs are released immediately. */
   async #rejoin(): Promise<void> {
     await this.#lostRegistration?.unregister();
     this.#lostRegistration = null;

@@ -13,7 +13,7 @@ import type { RunningAttempt } from './running-attempt.js';
  * Serializes a handler's return value; `undefined` becomes `null`.
  *
  * @throws {InvalidArgumentsError} if the value is not JSON, or does not match the definition's result schema
- * @throws {ResultTooLargeError} if its JSON exceeds `maxBytes`
+ * @throws {ResultTooLargeError} if the JSON exceeds `maxBytes`
  */
 export function toResult(value: unknown, maxBytes: number, definition?: JobDefinition): JsonText {
   const text = definition?.checkResult(value ?? null) ?? toJsonText(value ?? null, 'result');
@@ -23,9 +23,9 @@ export function toResult(value: unknown, maxBytes: number, definition?: JobDefin
 }
 
 /**
- * Returns the outcome of an attempt whose handler threw. A cancellation takes precedence over a timeout, a timeout over
- * `CancelJob` and `SnoozeJob`, and these over the retry rules. Never throws, even if the members of the thrown error
- * cannot be read.
+ * Returns the outcome of an attempt that ended with an error. A cancellation takes precedence over a timeout. A timeout
+ * takes precedence over `CancelJob` and `SnoozeJob`. These take precedence over the retry rules. Never throws, even if
+ * the members of the thrown error cannot be read.
  */
 export function failure(
   { claim, maxAttempts }: ClaimedJob,
@@ -52,8 +52,7 @@ function withCause(timeout: JobTimeoutError, thrown: unknown): JobTimeoutError {
 }
 
 /**
- * Returns the delay of a `SnoozeJob`, in milliseconds; `null` for any other error, or if the handler has changed the
- * delay to an invalid value.
+ * Returns the delay of a `SnoozeJob`, in milliseconds. Returns `null` for any other error, or if the delay is invalid.
  */
 function snoozeOf(thrown: unknown): number | null {
   if (!isA(thrown, SnoozeJob)) return null;

@@ -1,9 +1,9 @@
 import { checkName } from '../job/definition.js';
 
 /**
- * The queues to consume: either a list in strict order of preference, or an object with a weight from 1 to 1000 for
- * each queue. With `{ critical: 6, default: 3 }`, `critical` is polled first two times out of three on average, and
- * `default` is polled first one time out of three, so no queue starves.
+ * The queues to consume: a list in strict order, or an object with a weight from 1 to 1000 for each queue. With `{
+ * critical: 6, default: 3 }`, `critical` is polled first in two of three polls on average, and `default` in one of
+ * three. No weighted queue starves.
  */
 export type ServerQueues = readonly string[] | Readonly<Record<string, number>>;
 
@@ -14,7 +14,7 @@ export class QueueOrder {
   readonly #random: () => number;
 
   /**
-   * @param random returns a number from 0 (inclusive) to 1 (exclusive); replaced in tests
+   * @param random returns a number from 0 (inclusive) to 1 (exclusive); `Math.random` by default
    * @throws {RangeError} if there is no queue, a name is invalid, or a weight is out of bounds
    */
   constructor(queues: ServerQueues, random: () => number = Math.random) {
@@ -40,8 +40,8 @@ export class QueueOrder {
 
   /**
    * Returns the queues in the order in which to poll them next. Weighted queues are drawn at random, as in Sidekiq: at
-   * each position, the probability of each remaining queue is proportional to its weight. Sorts the queues by
-   * exponentially distributed numbers (Efraimidis and Spirakis, “Weighted random sampling with a reservoir”, 2006).
+   * each position, a queue's probability is proportional to its weight. Sorts by exponentially distributed numbers
+   * (Efraimidis and Spirakis, “Weighted random sampling with a reservoir”, 2006).
    */
   next(): readonly string[] {
     const weights = this.#weights;

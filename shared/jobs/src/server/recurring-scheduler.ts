@@ -6,8 +6,8 @@ import type { Logger } from './logger.js';
 const batch = 100;
 
 /**
- * Enqueues jobs for recurring jobs that are due. Every server does this; the storage ensures that each due time is
- * handled by only one server.
+ * Enqueues the jobs of due recurring jobs. Every server does this. The storage ensures that only one server handles
+ * each due time.
  */
 export class RecurringScheduler {
   readonly #store: RecurringJobs;
@@ -20,7 +20,7 @@ export class RecurringScheduler {
     this.#isNotified = isNotified;
   }
 
-  /** Adds, updates and removes stored recurring jobs to match those that the application defines in code. */
+  /** Adds, updates and removes the application's stored recurring jobs to match the given ones. */
   async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<void> {
     const report = await this.#store.synchronize(application, jobs);
     const { added, updated, removed, refused } = report;

@@ -5,18 +5,15 @@ import type { JobStorage } from '../storage/storage.js';
 import { AttemptReport, type LogBounds } from './attempt-report.js';
 import type { Logger } from './logger.js';
 
-/** How long reports are collected before they are written, in milliseconds. */
+/** How long reports are buffered before they are written, in milliseconds. */
 const gatherMs = 250;
 
-/** If an attempt has at least this many unwritten log lines, they are written without waiting for `gatherMs`. */
+/** If an attempt has at least this many unwritten log lines, the write does not wait for `gatherMs`. */
 const manyLines = 500;
 
 const maxRetryMs = 5_000;
 
-/**
- * Writes the progress and log lines of running attempts. Collects them for a short time and writes them together. Is
- * idle while handlers report nothing.
- */
+/** Writes the progress and log lines of running attempts. Buffers them for a short time and writes them together. */
 export class Reporter {
   readonly #store: Pick<JobStorage, 'reports' | 'clock'>;
   readonly #logger: Logger;
@@ -36,7 +33,7 @@ export class Reporter {
     return new AttemptReport(claim, this.#bounds, this.#store.clock, (report) => this.#note(report));
   }
 
-  /** Ends a report and writes what is still pending. Resolves when everything is stored or has been dropped. */
+  /** Ends a report and writes the rest of it. Resolves when everything is stored or has been dropped. */
   async flush(report: AttemptReport): Promise<void> {
     report.end();
     while (report.isPending) {
@@ -53,12 +50,12 @@ export class Reporter {
 
   #plan(): void {
     this.#timer ??= setTimeout(() => {
-      this.#timer = undefined; // a round that is already running plans the next one when it ends
+      this.#timer = undefined; // a running round plans the next one when it ends
       void this.#write();
     }, gatherMs);
   }
 
-  /** Starts a round, or joins the current one. */
+  /** Starts a round, or waits for the current one. */
   #write(): Promise<void> {
     this.#round ??= this.#runRound().finally(() => {
       this.#round = undefined;
@@ -94,12 +91,12 @@ export class Reporter {
   }
 
   /**
-   * Handles a failed write. If the storage was unavailable, keeps the reports for another try. Otherwise writes them
-   * one by one and drops those that fail again, so that the outcomes of their jobs are not delayed.
+   * Handles a failed write. If the storage was unavailable, waits before the next try. Otherwise, writes the reports
+   * one by one and drops the data that fails again. This keeps invalid data from delaying the outcomes of jobs.
    */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      // One by one, so that an invalid report of one attempt does not affect the others.
+      // An invalid report of one attempt must not affect the others.
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
         this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');
@@ -114,8 +111,8 @@ export class Reporter {
 }
 
 /**
- * Returns a key that identifies an attempt. The job id alone is not enough: if an attempt lost its lease, a server can
- * have reports of that attempt and of the job's next attempt.
+ * Returns a key that identifies an attempt. After a lost lease, a server can have reports of two attempts of the same
+ * job, so the job id alone is not enough.
  */
 function attemptOf({ jobId, attempt }: Claim): string {
   return `${jobId} ${attempt}`;

@@ -2,7 +2,7 @@ import type { Maintenance } from '../storage/maintenance.js';
 import type { Logger } from './logger.js';
 
 /**
- * Reclaims jobs whose server is dead or whose lease has expired. Every server does this for the jobs of all servers.
+ * Reclaims the jobs of dead servers and jobs with an expired lease. Every server does this for the jobs of all servers.
  */
 export class Rescuer {
   readonly #maintenance: Maintenance;

@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 100;
 
 /**
- * Resumes queues, job types and recurring jobs at the end of their pauses. Every server does this; the storage ensures
- * that each pause is ended by only one server.
+ * Resumes queues, job types and recurring jobs at the end of their pauses. Every server does this. The storage ensures
+ * that only one server ends each pause.
  */
 export class Resumer {
   readonly #maintenance: Maintenance;

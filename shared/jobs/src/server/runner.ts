@@ -19,7 +19,7 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
   readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'timings' | 'clock'>;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
-  /** Called when an attempt ends, unless the attempt was dropped. `outcome` is `null` if it is already stored. */
+  /** Called when an attempt ends, but not for dropped attempts. `outcome` is `null` if it is already stored. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
@@ -39,12 +39,12 @@ export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
   readonly #options: RunnerOptions;
-  /** Options for attempts of jobs that have no handler. */
+  /** The options for jobs without a handler. */
   readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];
   #idle: (() => void)[] = [];
-  /** Transactions of abandoned attempts that have not ended yet. */
+  /** Transactions of abandoned attempts that are still open. */
   readonly #abandoned = new Set<Promise<void>>();
 
   /** @throws {RangeError} if two handlers have the same job name */
@@ -78,7 +78,7 @@ export class Runner {
     return this.#running.size;
   }
 
-  /** Number of claimed jobs on this server: running, or waiting for a free slot. */
+  /** Number of claimed jobs on this server, whether running or waiting for a free slot. */
   get claimedCount(): number {
     return this.#running.size + this.#waiting.length;
   }
@@ -90,9 +90,9 @@ export class Runner {
   }
 
   /**
-   * Runs jobs as soon as slots are free. If an earlier attempt of one of these jobs is still running or waiting here,
-   * that attempt has lost its lease and is dropped. Earlier attempts are recognized only by the job's id, because their
-   * claims may equal the new ones: if a database crash undid the earlier claim, the attempt number is the same.
+   * Runs jobs as soon as slots are free. Drops any earlier attempt of these jobs on this server, because that attempt
+   * has lost its lease. Finds earlier attempts by job id only, because attempt numbers can repeat after a database
+   * crash.
    */
   take(jobs: readonly ClaimedJob[]): void {
     this.#dropEarlierAttempts(jobs);
@@ -102,7 +102,8 @@ export class Runner {
   }
 
   /**
-   * Removes and returns the jobs that have waited at least `minWaitMs` for a free slot; by default, all waiting jobs.
+   * Removes and returns the jobs that have waited at least `minWaitMs` for a free slot. By default, takes all waiting
+   * jobs.
    */
   takeWaiting(minWaitMs = 0): ClaimedJob[] {
     const before = performance.now() - minWaitMs;
@@ -111,8 +112,8 @@ export class Runner {
   }
 
   /**
-   * Drops these claims: removes waiting jobs and aborts the handlers of running ones. Results that the handlers return
-   * afterwards are not stored.
+   * Drops these claims: removes waiting jobs and aborts the handlers of running jobs. Later results of these handlers
+   * are not stored.
    */
   drop(claims: Iterable<Claim>, reason: Error): void {
     const lost = new Map<string, Claim>();
@@ -141,7 +142,7 @@ export class Runner {
     }
   }
 
-  /** Aborts the signals of these jobs. Each job keeps running until its handler returns or throws. */
+  /** Aborts the signals of these jobs. Each job runs until its handler returns or throws. */
   cancel(claims: Iterable<Claim>): void {
     for (const claim of claims) {
       const attempt = this.#running.get(claim.jobId);
@@ -150,7 +151,7 @@ export class Runner {
     }
   }
 
-  /** Returns the claims on jobs whose handlers are running, but not on jobs that wait for a free slot. */
+  /** Returns the claims on running jobs. Leaves out jobs that wait for a free slot. */
   runningClaims(): Claim[] {
     return [...this.#running.values()].map(({ claim }) => claim);
   }
@@ -172,7 +173,7 @@ export class Runner {
     });
   }
 
-  /** Terminates all threads, including those still running handlers that were abandoned. */
+  /** Terminates all threads, including threads with abandoned handlers. */
   close(): Promise<void> {
     return this.#threads.close();
   }
@@ -216,7 +217,7 @@ export class Runner {
   }
 
   #settle(attempt: RunningAttempt, job: ClaimedJob, outcome: Outcome): void {
-    // The attempt may have been dropped, and this server may be running another attempt of the same job.
+    // The attempt may have been dropped. This server may then run another attempt of the same job.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
     this.#options.onOutcome(job, attempt.outcomeStored ? null : outcome);
@@ -230,7 +231,7 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Logs an unexpected internal error and fails the job in which the error occurred. Other jobs are not affected. */
+  /** Logs an unexpected internal error and fails the job. Other jobs are not affected. */
   #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);
@@ -239,8 +240,8 @@ export class Runner {
   }
 
   /**
-   * Starts the time limit of an attempt. When the limit is exceeded, aborts the signal; if the handler has not ended
-   * after the grace period, stores the outcome without waiting for the handler.
+   * Starts the time limit of an attempt. At the limit, aborts the signal. If the handler has not ended after the grace
+   * period, stores the outcome without waiting for the handler.
    */
   #limit(
     attempt: RunningAttempt,
@@ -262,7 +263,7 @@ export class Runner {
           'a handler did not stop after its timeout; its job continues without it',
         );
         const outcome = failure(job, error, handler, attempt);
-        // Ends the handler's transaction first, because its lock on the job would block writing the outcome.
+        // The handler's transaction must end first, because its lock on the job would block the write of the outcome.
         void attempt
           .abandon(error)
           .then(() => attempt.flushReport())
@@ -289,7 +290,8 @@ export class Runner {
 }
 
 /**
- * Returns the time limit that was set when the job was enqueued; `null` if there is none, or if it is out of bounds.
+ * Returns the time limit that was set when the job was enqueued. Returns `null` if there is none or it is out of
+ * bounds.
  */
 function timeoutOf({ meta }: ClaimedJob): number | null {
   const { timeoutMs } = meta ?? {};
@@ -297,7 +299,7 @@ function timeoutOf({ meta }: ClaimedJob): number | null {
   return timeoutMs !== undefined && timeoutMs >= min && timeoutMs <= max ? timeoutMs : null;
 }
 
-/** Returns whether two claims of a job belong to the same attempt. */
+/** Returns whether two claims of the same job belong to the same attempt. */
 function isSame(claim: Claim, other: Claim | undefined): boolean {
   return claim.serverId === other?.serverId && claim.attempt === other.attempt;
 }

@@ -28,21 +28,21 @@ export interface AttemptOptions {
   readonly toResult: (value: unknown) => JsonText;
 }
 
-/** One run of a handler. Also serves as the context that is passed to the handler. */
+/** One run of a handler. Also serves as the handler's context. */
 export class RunningAttempt implements JobContext<JsonValue> {
   readonly claim: Claim;
   readonly args: JsonValue;
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
   readonly #options: AttemptOptions;
-  /** Created on first use, because creating one takes a tenth as long as a whole job with an empty handler. */
+  /** Created on first use. Creating a controller takes a tenth of the time of a job with an empty handler. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
   #recorded = false;
   /**
-   * Resolves when the handler's transaction has ended, whether it was committed or not. `undefined` if the handler has
-   * started no transaction.
+   * Resolves when the handler's transaction has committed or rolled back; `undefined` if the handler has started no
+   * transaction.
    */
   #transaction: Promise<void> | undefined;
   #abandonment: AbortController | undefined;
@@ -82,14 +82,12 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#report?.isPending === true;
   }
 
-  /**
-   * Ignores further reports from the handler. Resolves when everything reported so far is stored or has been dropped.
-   */
+  /** Ignores further reports from the handler. Resolves when all earlier reports are stored or have been dropped. */
   async flushReport(): Promise<void> {
     if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
-  /** Whether `transaction` has already stored the outcome, together with the handler's own writes. */
+  /** Whether `transaction` has already stored the outcome. */
   get outcomeStored(): boolean {
     return this.#recorded;
   }
@@ -99,10 +97,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#abort?.signal.reason instanceof JobCancelledError;
   }
 
-  /**
-   * The error for exceeding the time limit; `null` if the limit was not exceeded, or if the signal had already aborted
-   * for another reason.
-   */
+  /** The error for exceeding the time limit; `null` if the signal has not aborted or has aborted for another reason. */
   get timeout(): JobTimeoutError | null {
     const reason: unknown = this.#abort?.signal.reason;
     return reason instanceof JobTimeoutError ? reason : null;
@@ -114,7 +109,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Ends an attempt that has lost its lease or is about to be released: aborts the signal and drops unwritten reports.
+   * Ends an attempt that has lost its lease or is about to be released. Aborts the signal and drops unwritten reports.
    * Resolves as {@link abandon} does.
    */
   drop(reason: Error): Promise<void> {
@@ -124,15 +119,15 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Gives up on the handler and ends the handler's transaction, if there is one, unless it is already committing.
-   * Resolves when no transaction of the handler locks the job any longer.
+   * Gives up on the handler and aborts the handler's transaction. A transaction that is already committing continues.
+   * Resolves when the handler's latest transaction has ended.
    */
   async abandon(reason: Error): Promise<void> {
     this.#abandoned.abort(reason);
     await this.#transaction;
   }
 
-  // An arrow function, because handlers destructure the context and therefore call `transaction` without `this`.
+  // An arrow function, because handlers destructure the context and call `transaction` without `this`.
   readonly transaction = async <Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
@@ -142,7 +137,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
-      // Writes the pending report within the transaction, because the lease ends when the transaction commits.
+      // The report is part of the transaction, because the lease ends when the transaction commits.
       pendingReport = this.#report?.take(true) ?? null;
       if (pendingReport !== null) await store.reports.report([pendingReport], client);
       return text;

@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 1_000;
 
 /**
- * Makes scheduled jobs ready when they are due. Every server does this; the storage ensures that each job is handled by
- * only one server.
+ * Makes scheduled jobs ready when they are due. Every server does this. The storage ensures that only one server
+ * handles each job.
  */
 export class Scheduler {
   readonly #maintenance: Maintenance;

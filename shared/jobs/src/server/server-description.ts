@@ -1,7 +1,7 @@
 import type { ServerDescription } from '../storage/servers.js';
 import type { ResolvedServerOptions } from './server-options.js';
 
-/** Returns the details that this server registers and that the list of servers shows. */
+/** Returns the details to register for this server. The list of servers shows them. */
 export function describeServer(options: ResolvedServerOptions): ServerDescription {
   const { weights } = options.queues;
   return {

@@ -8,13 +8,13 @@ export interface JobServerEvents {
   /** Emitted just before the handler is called, `waitedMs` milliseconds after the job became ready. */
   started: { readonly job: RunningJob; readonly waitedMs: number };
   done: { readonly job: RunningJob };
-  /** The job failed permanently: no attempts are left, or its retry rules exclude the error. */
+  /** The job failed and will not be retried. */
   failed: { readonly job: RunningJob; readonly error: JobError };
-  /** The attempt failed; the next one follows after `delayMs` milliseconds. */
+  /** The attempt failed. The next one can start after `delayMs` milliseconds. */
   retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
   cancelled: { readonly job: RunningJob; readonly error: JobError };
   snoozed: { readonly job: RunningJob; readonly delayMs: number };
-  /** The lease was lost: another server is running the job or will run it. */
+  /** The lease was lost. Another server runs the job or will run it. */
   lost: { readonly claim: Claim };
 }
 
@@ -23,8 +23,8 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
 /**
- * Calls the listeners of each event. Events without listeners cost almost nothing. If a listener throws or its promise
- * rejects, the error is logged.
+ * Calls the listeners of each event. Events without listeners cost almost nothing. Logs the error if a listener throws
+ * or returns a promise that rejects.
  */
 export class ServerEvents {
   readonly #logger: Logger;

@@ -7,23 +7,23 @@ import type { JobHandler, RunMiddleware } from './handler.js';
 import { consoleLogger, guarded, type Logger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
-/** Options for how long a server's leases and registration last and how often it polls, all in milliseconds. */
+/** Times of a server, in milliseconds: leases, heartbeats and polling. */
 export interface ServerTimes {
   /**
-   * How long a lease lasts unless it is renewed; the server renews it five times in this period. 1 000 to 86 400 000,
+   * How long a lease lasts without renewal. The server renews leases five times in this period. 1 000 to 86 400 000,
    * default 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner. A handler must never block
    * the event loop for the length of a lease.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
-   * How long this server can miss heartbeats before it is declared dead and its leases are released; it sends three
-   * heartbeats in this period. 5 000 to 3 600 000, default 30 000.
+   * How long the server can miss heartbeats before it is declared dead and its leases are released. The server sends
+   * three heartbeats in this period. 5 000 to 3 600 000, default 30 000.
    */
   serverTimeoutMs?: number;
   /**
    * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications of ready
-   * jobs, and polls only in case one was lost: every 2 s while it is idle and notifications arrive, otherwise every
-   * 200 ms. With any other interval, the server ignores these notifications.
+   * jobs and polls in case one was lost. While idle, the server polls every 2 s if notifications arrive. Otherwise, it
+   * polls every 200 ms. With any other interval, the server ignores these notifications.
    */
   queuePollIntervalMs?: number;
 }
@@ -34,17 +34,18 @@ export interface JobServerOptions extends ServerTimes {
   /** The name of the application that owns the `recurring` jobs. Required if `recurring` is set. */
   application?: string;
   /**
-   * All recurring jobs that the application defines in code. When the server starts, the application's stored recurring
-   * jobs are changed to match; those added by operators stay. If this option is absent, nothing is changed.
+   * All recurring jobs that the application defines in code. When the server starts, it changes the application's
+   * stored recurring jobs to match these. Recurring jobs added by operators stay. If this option is absent, nothing is
+   * changed.
    */
   recurring?: readonly NewRecurringJob[];
   /**
-   * The version of the application, 1 to 100 characters. The first server with a new version marks a deployment on the
-   * dashboard's charts. None by default.
+   * The version of the application, 1 to 100 characters. When the first server with a new version starts, the
+   * dashboard's charts mark a deployment. None by default.
    */
   version?: string;
   /**
-   * Queues to consume, in order of preference or by weight. Defaults to the queues of the handlers' definitions, with
+   * The queues to consume, in strict order or by weight. By default, the queues of the handlers' definitions, with
    * equal weights.
    */
   queues?: ServerQueues;
@@ -57,27 +58,27 @@ export interface JobServerOptions extends ServerTimes {
    */
   maxResultBytes?: number;
   /**
-   * How long a handler can continue after its time limit before the server gives up on it: the server then stores the
-   * outcome, and terminates the handler's thread if it has one. 0 to 3 600 000 ms, default 5 000.
+   * How long a handler can continue after its time limit, in milliseconds. After this time, the server stores the
+   * outcome without the handler, and terminates the handler's thread if it has one. 0 to 3 600 000, default 5 000.
    */
   timeoutGraceMs?: number;
   /**
-   * Maximum number of threads for handlers with `thread: true`; when all are busy, further jobs wait. 1 to 256; by
-   * default, one less than the number of CPU cores, but at least 1. Threads are started on demand.
+   * Maximum number of threads for handlers with `thread: true`. If all are busy, further jobs wait. 1 to 256; by
+   * default, one less than the number of CPU cores, but at least 1. Threads start on demand.
    */
   threads?: number;
   /**
-   * Maximum number of log lines kept per attempt, not counting the line that reports that others were dropped. 0 to
-   * 100 000, default 1 000.
+   * Maximum number of log lines per attempt. If lines are dropped, one further line reports this. 0 to 100 000, default
+   * 1 000.
    */
   maxLogLines?: number;
-  /** Maximum size of a log line, message and fields together, in bytes; 100 to 65 536, default 4 096. */
+  /** Maximum size of a log line in bytes, with message and fields; 100 to 65 536, default 4 096. */
   maxLogLineBytes?: number;
-  /** Middleware that wraps every handler; the first is the outermost. None by default. */
+  /** Middleware around every handler. The first one is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
-  /** Writes warnings and errors to the console by default; `silentLogger` discards everything. */
+  /** By default, writes warnings and errors to the console. `silentLogger` discards everything. */
   logger?: Logger;
-  /** The host name shown in the list of servers; by default, this machine's host name. */
+  /** The host name for the list of servers; by default, this machine's host name. */
   host?: string;
 }
 
@@ -93,7 +94,7 @@ export interface ResolvedServerOptions extends Required<
 /**
  * Applies defaults and checks bounds.
  *
- * @throws {RangeError} naming the invalid option and its bounds
+ * @throws {RangeError} if an option is invalid; the message names the option
  */
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
   return {
@@ -124,8 +125,8 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
 }
 
 /**
- * Returns the queues of the handlers' definitions, with equal weights. Without handlers, returns the queue `default`:
- * the server then runs no jobs, but still does background work.
+ * Returns the queues of the handlers' definitions, with equal weights. Without handlers, returns the queue `default`.
+ * The server then runs no jobs, but still does background work.
  */
 function queuesOf(handlers: readonly JobHandler[]): ServerQueues {
   if (handlers.length === 0) return ['default'];

@@ -5,7 +5,10 @@ export interface TimeLimitOptions {
   readonly onGraceOver: () => void;
 }
 
-/** Calls `onTimeout` after `timeoutMs`, and `onGraceOver` another `graceMs` later, unless `cancel` is called first. */
+/**
+ * Calls `onTimeout` after `timeoutMs`, and `onGraceOver` after another `graceMs`. `cancel` prevents the calls that are
+ * still pending.
+ */
 export class TimeLimit {
   #timer: NodeJS.Timeout;
 
@@ -16,7 +19,6 @@ export class TimeLimit {
     }, timeoutMs);
   }
 
-  /** Cancels both timers. */
   cancel(): void {
     clearTimeout(this.#timer);
   }

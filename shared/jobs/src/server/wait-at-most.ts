@@ -1,6 +1,6 @@
 /**
- * Resolves when the task does, or after `timeoutMs` if it takes longer; the task itself continues. Rejects if the task
- * rejects in time.
+ * Waits for the task, but at most `timeoutMs`. The task itself continues after this time. Rejects if the task rejects
+ * in time.
  */
 export async function waitAtMost(timeoutMs: number, task: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

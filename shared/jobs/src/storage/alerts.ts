@@ -1,9 +1,9 @@
 import { bounds } from '../job/bounds.js';
 import { storable } from '../job/storable.js';
 
-/** A warning that currently applies, as found by the dashboard. */
+/** A warning that currently applies, according to the dashboard. */
 export interface ObservedWarning {
-  /** Identifies the warning; stays the same while the warning lasts. */
+  /** Identifies the warning; does not change while the warning lasts. */
   readonly key: string;
   readonly text: string;
   /** What an operator should do about the warning. */
@@ -12,21 +12,21 @@ export interface ObservedWarning {
   readonly link: string;
 }
 
-/** A warning that has begun and has not ended yet. */
+/** An active warning, with the times of its first and latest observation. */
 export interface Alert extends ObservedWarning {
   readonly since: Date;
   /** When the warning was last observed. */
   readonly seenAt: Date;
   /**
-   * `true` if the warning was announced in a separate message, `false` if a message only counted it along with others.
-   * The end of a warning is announced only if this is `true`.
+   * Whether a separate message announced the warning. If `false`, a message only counted the warning, and the end of
+   * the warning is not announced.
    */
   readonly announced: boolean;
 }
 
 /**
- * The content of a message. The message either describes one warning that began or ended, or counts warnings. It counts
- * the warnings that remain if more than {@link maxAnnounced} begin at the same time.
+ * The content of a message. `warning.began` and `warning.ended` are about one warning. `warnings.began` counts the
+ * warnings beyond {@link maxAnnounced} that began at the same time.
  */
 export type AlertContent =
   | {
@@ -40,15 +40,15 @@ export type AlertContent =
 
 /** A message to be delivered to one webhook. */
 export interface AlertMessage {
-  /** Id of the message, shared by all webhooks that receive it and by all delivery attempts. */
+  /** Id of the message, the same for all webhooks and all delivery attempts. */
   readonly id: string;
-  /** The webhook, as named in the `targets` of {@link Alerts.observe}. */
+  /** The name of the webhook, from the `targets` of {@link Alerts.observe}. */
   readonly target: string;
   readonly content: AlertContent;
-  /** Number of failed attempts to deliver the message. */
+  /** Number of failed delivery attempts. */
   readonly attempts: number;
   readonly createdAt: Date;
-  /** Earliest time of the next delivery attempt; `null` if no further attempt will be made. */
+  /** Earliest time of the next delivery attempt; `null` if there will be none. */
   readonly nextAt: Date | null;
   /** The latest delivery error; `null` if no attempt has failed. */
   readonly error: string | null;
@@ -56,17 +56,17 @@ export interface AlertMessage {
 
 /**
  * Remembers which warnings have been announced, and keeps messages until they are delivered or expire. All processes
- * share these records, so that each message is sent by only one process at a time.
+ * share these records. Each message is sent by only one process at a time.
  */
 export interface Alerts {
   /**
-   * Reserves a check of the warnings for the caller. Returns `false` if any process has reserved a check within the
-   * last `everyMs` milliseconds.
+   * Reserves a check of the warnings for the caller. Returns `false` if a check was reserved within the last `everyMs`
+   * milliseconds, by any process.
    */
   reserveCheck(everyMs: number): Promise<boolean>;
   /**
-   * Updates the active alerts to match the current warnings. Stores messages to each target about warnings that have
-   * begun or ended. A warning has ended if it has not been observed for {@link alertEndsAfterMs}.
+   * Updates the active alerts to match the current warnings. Stores messages for each target about warnings that began
+   * or ended. A warning has ended if it has not been observed for {@link alertEndsAfterMs}.
    *
    * @param warnings the current warnings, most urgent first
    * @param targets the webhooks to notify
@@ -75,27 +75,27 @@ export interface Alerts {
   /** Lists the active alerts, oldest first. */
   list(): Promise<Alert[]>;
   /**
-   * Leases up to `limit` due messages to these targets, and returns them. For `leaseMs` milliseconds, no other process
-   * receives these messages. Prefers messages with the fewest failed attempts.
+   * Leases up to `limit` due messages for these targets and returns them. No other process receives these messages for
+   * `leaseMs` milliseconds. Messages with the fewest failed attempts come first.
    */
   take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]>;
   /** Removes a delivered message. */
   delivered(message: Pick<AlertMessage, 'id' | 'target'>): Promise<void>;
-  /** Records a failed delivery. The delivery is retried at growing intervals until the message is a day old. */
+  /** Records a failed delivery. The next attempts follow at growing intervals, until the message is a day old. */
   failed(message: Pick<AlertMessage, 'id' | 'target'>, error: string): Promise<void>;
   /** Lists undelivered messages with at least one failed attempt, newest first. */
   listFailures(limit: number): Promise<AlertMessage[]>;
 }
 
 /**
- * How long a warning must go unobserved before it counts as ended, in milliseconds. A warning that returns sooner is
- * not announced again.
+ * How long a warning must go unobserved before it counts as ended, in milliseconds. If the warning returns sooner, it
+ * is not announced again.
  */
 export const alertEndsAfterMs = 120_000;
 
 /**
- * Maximum number of individual messages for warnings that begin at the same time. If there are more, one additional
- * message counts the rest.
+ * Maximum number of individual messages for warnings that begin at the same time. One additional message counts the
+ * rest.
  */
 export const maxAnnounced = 20;
 
@@ -107,8 +107,8 @@ const firstRetryMs = 5_000;
 const longestRetryMs = 1_800_000;
 
 /**
- * Returns the delay before the next delivery attempt, in milliseconds; `null` if the message is at least a day old and
- * is not sent again.
+ * Returns the delay before the next delivery attempt, in milliseconds. Returns `null` if the message is at least a day
+ * old, because it is then not sent again.
  *
  * @param attempts number of failed attempts, 1 or more
  * @param ageMs age of the message in milliseconds
@@ -118,12 +118,12 @@ export function alertRetryMs(attempts: number, ageMs: number): number | null {
   return Math.min(firstRetryMs * 4 ** (attempts - 1), longestRetryMs);
 }
 
-/** Maximum length of the stored texts of warnings and errors, in characters. */
+/** Maximum length of a stored text or error, in characters. */
 const maxText = 2_000;
 
 /**
- * Returns the warning with texts that every storage implementation can store: replaces characters that Postgres
- * rejects, and truncates long texts.
+ * Returns the warning with texts that Postgres can store. Replaces characters that Postgres rejects, and truncates long
+ * texts.
  */
 export function storableWarning({ key, text, advice, link }: ObservedWarning): ObservedWarning {
   return {
@@ -137,18 +137,18 @@ export function storableWarning({ key, text, advice, link }: ObservedWarning): O
 const maxKey = 5 * bounds.keyLength.max;
 
 /**
- * Returns a delivery error as text that every storage implementation can store: replaces characters that Postgres
- * rejects, and truncates long errors.
+ * Returns a delivery error as text that Postgres can store. Replaces characters that Postgres rejects, and truncates
+ * long errors.
  */
 export function storableFailure(error: string): string {
   return storable(error, maxText);
 }
 
-/** The result of {@link diffAlerts}: how the active alerts change, and the messages to send. */
+/** The changes to the active alerts, and the messages to send. */
 export interface AlertChanges {
   /** Alerts for warnings that have just begun. */
   readonly begun: Alert[];
-  /** Existing alerts whose warnings were observed again, with the current texts. */
+  /** Alerts that were observed again, with the current texts. */
   readonly seen: Alert[];
   readonly ended: Alert[];
   readonly messages: AlertContent[];

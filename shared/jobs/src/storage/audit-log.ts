@@ -9,16 +9,13 @@ export interface AuditEntry {
   id: string;
   /** When the entry was recorded, by the storage's clock. */
   at: Date;
-  /**
-   * The user's name, as given by the program that authenticated the user; `Longshore` for an automatic action. At most
-   * 200 characters.
-   */
+  /** The user's name; `Longshore` for an automatic action. At most 200 characters. */
   who: string;
   /** The kind of target, a slash, and the action, such as `jobs/retry` or `queues/pause`. */
   action: string;
   /** The id or name of the target; `null` if the action applied to everything that matches a filter. */
   target: string | null;
-  /** The filter and other details, in the format of the program that recorded the entry; `null` if there are none. */
+  /** The filter and other details; `null` if there are none. The program that records the entry chooses the format. */
   filter: JsonValue;
   /** Number of jobs or other targets affected. */
   count: number;
@@ -27,8 +24,8 @@ export interface AuditEntry {
 }
 
 /**
- * An audit entry to be stored. Truncated when stored: `who` to 200 characters, `target` to 1000, `reason` to 500.
- * `reason` is `null` by default.
+ * An audit entry to store. Texts are truncated: `who` to 200 characters, `target` to 1000, `reason` to 500. `reason` is
+ * `null` by default.
  */
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at' | 'reason'> & { reason?: string | null };
 
@@ -36,10 +33,10 @@ export interface AuditListQuery {
   readonly limit: number;
   /** Only entries older than the entry with this id. */
   readonly after?: string;
-  /** Only entries whose `who` is exactly this name. */
+  /** Only entries with exactly this `who`. */
   readonly who?: string;
   readonly action?: string;
-  /** Only entries whose `target` is exactly this id or name. */
+  /** Only entries with exactly this `target`. */
   readonly target?: string;
 }
 
@@ -49,24 +46,23 @@ export interface AuditListQuery {
  * @typeParam Result the result of the action
  */
 export interface ActionOptions<Result> {
-  /**
-   * Runs the action in this transaction of the caller. The memory storage does not support transactions and throws a
-   * `TypeError`.
-   */
+  /** Runs the action in this transaction of the caller. The memory storage throws a `TypeError` instead. */
   readonly transaction?: TransactionClient | undefined;
   /**
-   * Returns the audit entry for the action; the entry is stored in the same transaction. The function receives the
-   * action's result; an existing job or other target in this result is as it was before the action. The function is
-   * also called if the action changed nothing or was refused, and called again if the transaction is retried. If the
-   * function throws, or the entry cannot be stored, nothing changes and the action rejects with that error.
+   * Returns the audit entry for the action. The entry is stored in the same transaction as the change.
+   *
+   * The function receives the action's result. An existing target in this result is as it was before the action. The
+   * function is also called if the action changed nothing or was refused. If the transaction is retried, the function
+   * is called again. If the function throws, or the entry cannot be stored, nothing changes and the action rejects with
+   * that error.
    */
   readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
 }
 
 /**
- * The log of operators' actions and automatic actions. Entries are kept for 400 days: a year plus time for an
- * investigation. The entry for an action is stored in the transaction that makes the changes, so no change is ever
- * stored without its entry.
+ * The log of operators' actions and automatic actions. An action and its entry are stored in one transaction. An action
+ * that needs several transactions stores its entry in the first. The Postgres storage keeps entries for 400 days: a
+ * year plus time for an investigation.
  */
 export interface AuditLog {
   /** Stores an entry. Resolves once the entry is durable. */
@@ -78,10 +74,7 @@ export interface AuditLog {
 const maxWho = 200;
 const maxTarget = 1_000;
 
-/**
- * Returns the entry with texts that every storage implementation can store: replaces characters that Postgres rejects,
- * and truncates long texts.
- */
+/** Returns the entry with storable texts: replaces characters that Postgres rejects, and truncates long texts. */
 export function storableEntry({
   who,
   target,

@@ -21,21 +21,21 @@ export type BatchControlResult =
   | { readonly outcome: 'illegal'; readonly batch: Batch }
   | { readonly outcome: 'unknown' };
 
-/** Reads and controls batches. A batch is kept for 30 days after it finishes. */
+/** Reads and controls batches. The Postgres storage keeps a batch for 30 days after the batch finishes. */
 export interface Batches {
   /**
    * Returns a batch; `null` if it does not exist.
    *
-   * @param transaction the caller's transaction; batches that it has created are found even before it commits
+   * @param transaction the caller's transaction; its uncommitted changes are visible
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
   /** Counts all batches. May stop counting at 10 000; the count is then marked as inexact. */
   count(): Promise<JobCount>;
   /**
-   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. As always when jobs end, the batch's
-   * counts are updated in the background. Unless the caller passes a transaction, a large batch is cancelled in several
-   * transactions; the first one that cancels jobs also stores the audit entry.
+   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the
+   * background. A large batch is cancelled in several transactions, or in the caller's transaction if there is one. The
+   * audit entry is stored in the first transaction.
    */
   cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

@@ -16,7 +16,6 @@ export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...
   delete: ['done', 'failed', 'cancelled'],
 };
 
-/** Maximum number of ids in a filter. */
 const maxIds = 1_000;
 
 export interface BulkRequest {
@@ -49,9 +48,8 @@ export interface BulkRequest {
 const maxDelayMs = 86_400_000;
 
 /**
- * Describes the jobs that an operation would change. An operation confirmed with this preview changes no other jobs
- * and, if the count is exact, no more jobs than were counted. It changes fewer if other actions change some of the jobs
- * first.
+ * The jobs that an operation would change. An operation confirmed with this preview changes only these jobs. If the
+ * count is exact, the operation changes at most that many jobs.
  */
 export interface BulkPreview {
   /** `null` if the jobs could not be counted, for example because it took too long. */
@@ -59,8 +57,8 @@ export interface BulkPreview {
   /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
   readonly asOf: Date;
   /**
-   * Maps a finished state to the id of the oldest job that was searched for the filter's words. Contains only states in
-   * which older jobs were not searched; the operation excludes these older jobs.
+   * Contains the finished states in which only the newest jobs were searched for the filter's words. Maps each to the
+   * id of the oldest job searched; the operation excludes older jobs.
    */
   readonly oldestSearchedIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
@@ -101,7 +99,7 @@ export interface BulkOperation {
   /** When the operation starts to change jobs: `createdAt` plus the requested delay. */
   startsAt: Date;
   finishedAt: Date | null;
-  /** The error that stopped the operation; `null` unless it failed. */
+  /** The error that stopped the operation; `null` if there is none. */
   error: string | null;
 }
 
@@ -118,16 +116,17 @@ export interface BulkListQuery {
 }
 
 /**
- * Applies actions to all jobs that match a filter. Servers run the operations; if a server dies, another server
- * continues its operations. An operation does not affect jobs enqueued after its preview or, without a preview, after
- * its creation; `retry` and `delete` also skip jobs that finished after that time. A finished operation is kept for 30
- * days.
+ * Applies actions to all jobs that match a filter. Servers run the operations. If a server dies, another server
+ * continues.
+ *
+ * An operation skips jobs enqueued after its preview or, without a preview, after its creation. `retry` and `delete`
+ * also skip jobs that finished after that time. The Postgres storage keeps a finished operation for 30 days.
  */
 export interface BulkOperations {
   /**
    * Counts the jobs that a request would change now. The result can be passed to {@link start} as `confirmed`.
    *
-   * @throws {RangeError} if the action is unknown, the filter is empty, or it contains too many ids
+   * @throws {RangeError} if the action is unknown, or the filter is empty or contains too many ids
    */
   preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview>;
   /**
@@ -175,8 +174,8 @@ export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: B
 }
 
 /**
- * Returns the states of the jobs that a request can change: all states to which the action applies or, if the filter
- * lists states, only the listed ones among them.
+ * Returns the states in which a request can change jobs: the states to which the action applies. If the filter lists
+ * states, returns only those that are also listed.
  */
 export function statesOfRequest({
   action,

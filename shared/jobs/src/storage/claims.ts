@@ -13,7 +13,7 @@ export interface ClaimRequest {
 export interface Claims {
   /**
    * Returns which of these queues may have jobs for the server to claim. The result is only a hint: a claim may still
-   * find no job. Checking a hundred queues costs about as much as checking one.
+   * find no job.
    *
    * @throws {ServerLostError} if this server has been declared dead
    */

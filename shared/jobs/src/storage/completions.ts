@@ -11,11 +11,11 @@ export interface Completions {
   complete(completions: readonly Completion[]): Promise<Claim[]>;
   /**
    * Runs a job's work and marks the job as done in the same transaction. The claim is checked first and stays locked
-   * until the commit, so the work takes effect exactly once, even if the process crashes.
+   * until the commit. A crash therefore cannot make the work take effect twice.
    *
    * @param work receives the transaction's client and returns the job's result
-   * @param signal when aborted, rolls back the transaction immediately, whatever `work` is doing, unless the
-   *   transaction is already committing. Once all locks are released, the call rejects with the signal's reason
+   * @param signal when aborted, rolls back the transaction, even while `work` is running. The call then rejects with
+   *   the signal's reason. An abort during the commit has no effect
    * @throws {ClaimLostError} if the claim is not valid; `work` was either not started or rolled back
    * @throws {TypeError} if the storage does not support transactions
    */

@@ -16,7 +16,7 @@ export interface Deployment {
 export interface NewDeployment {
   /** 1 to 100 characters. */
   readonly version: string;
-  /** Defaults to the current time of the storage. */
+  /** The current time of the storage's clock by default. */
   readonly at?: Date;
   /** At most 500 characters. */
   readonly note?: string | null;
@@ -29,9 +29,9 @@ export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0,
 export const deploymentDays = 400;
 
 /**
- * Records deployments. When a server with a version registers, the version is recorded automatically as a deployment.
- * No deployment is recorded if another registered server has this version, or if the most recent past deployment was of
- * this version.
+ * Records deployments. When a server registers with a version, the version is recorded automatically as a deployment.
+ * No deployment is recorded if another registered server has this version, or if the latest past deployment was of this
+ * version.
  */
 export interface Deployments {
   record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;

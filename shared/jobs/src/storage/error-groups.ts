@@ -7,7 +7,6 @@ export interface ErrorGroupQuery {
 
 /** Jobs with the same name whose latest failures have the same fingerprint. */
 export interface ErrorGroup {
-  /** The name of the jobs. */
   name: string;
   /** The `errorFingerprint` of the failures. A {@link JobFilter} with this value finds the jobs. */
   fingerprint: string;
@@ -20,8 +19,8 @@ export interface ErrorGroup {
   /** `false` if the group contains more jobs waiting for another attempt than were counted. */
   waitingExact: boolean;
   /**
-   * When a job with this name first failed with this fingerprint, even if that was before the queried time span. The
-   * time is recorded within about a minute, and then no longer changes if that job is deleted or retried.
+   * When a job with this name first failed with this fingerprint, even before the queried time span. Recorded within
+   * about a minute; later retries and deletions of the job do not change the time.
    */
   firstSeenAt: Date;
   lastSeenAt: Date;
@@ -42,8 +41,8 @@ export interface ErrorGroups {
 }
 
 /**
- * Limits for remembering when each kind of error first occurred. `days`: a kind is forgotten if it has not occurred for
- * this many days; `max`: maximum number of kinds.
+ * Limits for storing when each kind of error first occurred. `days`: how long a kind is kept after its latest
+ * occurrence. `max`: maximum number of kinds.
  */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 

@@ -20,8 +20,8 @@ export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 export interface RetryOptions extends JobControlOptions {
   /**
-   * Whether to also restore dependents that were skipped because this job or its batch did not end as required, and in
-   * turn the dependents of those jobs. Restored jobs wait for their parents again. `false` by default.
+   * Whether to also restore dependents that were skipped because of this job or its batch, directly or through other
+   * skipped jobs. Restored jobs wait for their parents again. `false` by default.
    */
   readonly dependents?: boolean;
   /** Whether to make the job ready even if it was cancelled while it waited for its parents. `false` by default. */
@@ -31,8 +31,8 @@ export interface RetryOptions extends JobControlOptions {
 /** The result of an operator's action on a job. */
 export type ControlResult =
   /**
-   * The action was carried out or, when cancelling a running job, requested. `changed` is `false` if the job was
-   * already in the desired state or its cancellation had already been requested.
+   * The action was carried out or, when cancelling a running job, requested. `changed` is `false` if there was nothing
+   * to change: for example, the job was already ready, or its cancellation had already been requested.
    */
   | { readonly outcome: 'ok'; readonly job: Job; readonly changed: boolean }
   /** The job's state does not allow the action; nothing changed. */
@@ -44,14 +44,13 @@ export type ControlResult =
 export interface JobControl {
   /**
    * Cancels a job. A waiting job is cancelled immediately. If the job is running, its handler's signal is aborted
-   * within a second, and the job is cancelled when the handler throws; if the handler returns anyway, the job is done.
-   * A job that is already done or failed cannot be cancelled.
+   * within about a second. The job is cancelled if the handler then throws, and done if the handler returns anyway. A
+   * job that is already done or failed cannot be cancelled.
    */
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
-   * Puts a failed or cancelled job back into its queue and, if no attempts are left, allows one more. A job that was
-   * cancelled while waiting for its parents waits for them again: it becomes ready if they end as required, and is
-   * cancelled again if they do not.
+   * Makes a failed or cancelled job ready again. If no attempts are left, allows one more. A job that was cancelled
+   * while waiting for its parents waits for them again, unless `regardless` is set.
    */
   retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting job no longer waits for its parents. */

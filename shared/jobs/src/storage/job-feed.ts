@@ -19,9 +19,8 @@ export interface FeedPage {
   /** Events at or after `since`, oldest first. */
   readonly events: JobEvent[];
   /**
-   * The value to pass as `since` for the next read. This page contains all events of the requested topics from `since`
-   * up to this time; no further events from before this time can appear. If the page also contains events at or after
-   * this time, the next read returns them again.
+   * The value to pass as `since` for the next read. The page contains all events of the requested topics from `since`
+   * up to this time. If the page also contains later events, the next read returns them again.
    */
   readonly resumeAt: Date;
   /** `false` if the read ended before the present, so that the next page can be read immediately. */
@@ -30,11 +29,14 @@ export interface FeedPage {
 
 /**
  * The events of all jobs, in chronological order. Events are not stored, but derived from the jobs and their reports.
- * The feed includes the start of every attempt and the end of every job, no matter which process wrote them or how long
- * the commit took. It also includes the other state changes that `stateEventsOf` returns, log lines and progress. A
- * lost attempt appears in the feed only when the next attempt starts. Events of deleted jobs are not included.
+ * They include:
  *
- * A reader that continues from `resumeAt`, in this process or another, misses no events but may receive some twice.
+ * - the start of every attempt and the end of every job
+ * - the other state changes that `stateEventsOf` returns
+ * - log lines and progress
+ *
+ * A lost attempt appears only when the next attempt starts. Events of deleted jobs are not included. A reader that
+ * continues from `resumeAt`, in this process or another, misses no events but may receive some twice.
  */
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;

@@ -44,8 +44,8 @@ export interface JobFilter {
   readonly errorFingerprint?: readonly string[];
   /**
    * Up to ten words separated by spaces. Each word must occur, ignoring case, in the job's name, queue, tags, recurring
-   * job id, idempotency key, latest error or arguments (as JSON). `search` also tolerates typos; all other methods take
-   * the words literally. Lists and counts may examine only the first few thousand jobs of each state.
+   * job id, idempotency key, latest error or arguments (as JSON). `JobReader.search` also tolerates typos. Lists and
+   * counts may examine only the first few thousand jobs of each state.
    */
   readonly q?: string;
 }

@@ -18,7 +18,7 @@ export interface JobListQuery {
 /**
  * How many jobs are examined to find matches:
  *
- * - `near`: the first few thousand of each state; fast, however many jobs there are and however rare the matches
+ * - `near`: the first few thousand of each state; fast for any number of jobs
  * - `history`: all jobs; for callers that have already tried `near` and found too few matches
  * - `all`: the same jobs as `near`; if they contain too few matches, all jobs
  *
@@ -44,7 +44,8 @@ export interface BriefJob extends Job {
 export interface BriefList {
   readonly jobs: BriefJob[];
   /**
-   * `false` if matching jobs may be missing, even between those in `jobs`. The reach `history` or `all` finds them.
+   * `false` if matching jobs may be missing, even between jobs in the list. To find them, use the reach `history` or
+   * `all`.
    */
   readonly isComplete: boolean;
 }
@@ -103,9 +104,9 @@ export interface SearchedRangeQuery extends Pick<JobListQuery, 'order' | 'after'
  * contains no words.
  */
 export interface SearchedRange {
-  /** For each finished state in which only some jobs are searched: the id of the last job searched, in list order. */
+  /** For each finished state that is searched only in part: the id of the last job searched, in list order. */
   readonly lastIds: Readonly<Partial<Record<FinishedState, string>>>;
-  /** The unfinished states in which only some jobs are searched. */
+  /** The unfinished states that are searched only in part. */
   readonly unfinished: readonly JobState[];
 }
 
@@ -142,8 +143,7 @@ export interface FailureSearchQuery {
 export interface FoundFailures {
   readonly jobs: BriefJob[];
   /**
-   * The last job examined, if the search stopped there because of `maxExamined` and further jobs may match; otherwise
-   * `null`.
+   * The last job examined, if the search stopped because of `maxExamined`; further jobs may match. Otherwise `null`.
    */
   readonly last: FailurePosition | null;
 }
@@ -172,17 +172,15 @@ export interface JobReader {
   list(query: JobListQuery): Promise<Job[]>;
   /** Like {@link list}, but limits the total size of arguments and results, so that a page fits into memory. */
   listPage(query: JobPageQuery): Promise<JobPage>;
-  /**
-   * Like {@link list}, but omits results and large arguments, so that no job takes up more than a few kilobytes. For
-   * display.
-   */
+  /** Like {@link list}, but omits results and large arguments. For display. */
   listBrief(query: BriefListQuery): Promise<BriefList>;
   /**
    * Finds the jobs that contain every word of `q`. Tolerates typos: a search word also matches similar words in names,
-   * queues, tags, recurring job ids and errors. Similar words differ by at most one typo, or by two if the search word
-   * has at least eight characters. Search words that contain digits, or have fewer than four or more than 100
-   * characters, are taken literally. To bound the time that a search takes, an implementation may search only the
-   * newest jobs of each state.
+   * queues, tags, recurring job ids and the beginning of errors. Similar words differ by at most one typo, or by two if
+   * the search word has at least eight characters.
+   *
+   * Some search words are taken literally: those that contain digits, and those with fewer than four or more than 100
+   * characters. An implementation may search only the newest jobs of each state.
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
@@ -190,17 +188,14 @@ export interface JobReader {
    * results and large arguments.
    */
   listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
-  /**
-   * Finds failed jobs that match a filter, latest failure first. Examines at most `maxExamined` failures, so the cost
-   * does not depend on the total number of failures.
-   */
+  /** Finds failed jobs that match a filter, latest failure first. May stop after examining `maxExamined` failures. */
   searchFailed(query: FailureSearchQuery): Promise<FoundFailures>;
   /** Returns which jobs {@link list} would search for the filter's words, given the same filter, order and `after`. */
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**
    * Counts the jobs that match a filter; all by default. If the filter contains only states and queues, the count is
-   * exact and needs no scan. Otherwise, counting may stop at 10 000 or search only some of the jobs for the filter's
-   * words; the count is then a lower bound.
+   * exact. Otherwise, counting may stop at 10 000, or examine only some of the jobs for the filter's words. The count
+   * is then a lower bound.
    */
   count(filter?: JobFilter): Promise<JobCount>;
   /** Like {@link count}, but returns one count per state. Cheaper than a call for each state. */
@@ -213,11 +208,11 @@ export interface JobReader {
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
   /**
    * Lists the ids of the oldest dependents of several jobs or batches, at most `limit` for each. Omits jobs and batches
-   * without dependents. Some of the listed dependents may have been deleted.
+   * without dependents. Listed dependents may have been deleted.
    */
   listDependents(ids: readonly string[], limit: number): Promise<Dependents[]>;
   /**
-   * Counts the dependents that retrying some jobs with {@link RetryOptions.dependents} would restore, up to 1000.
+   * Counts the dependents that retrying some jobs with {@link RetryOptions.dependents} would restore. May stop at 1000.
    *
    * @param ids the ids of the jobs to retry, and of their batches
    */

@@ -34,8 +34,8 @@ export interface JobReports {
    */
   report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]>;
   /**
-   * Lists a job's log lines in the order in which they were written; empty if the job does not exist. Lines are kept
-   * for the longest of the three periods in {@link RetentionDays}, whatever the job's state.
+   * Lists a job's log lines in the order in which they were written; empty if the job does not exist. Lines older than
+   * the longest period in {@link RetentionDays} may have been deleted.
    */
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;

@@ -32,11 +32,11 @@ export interface ThroughputBucket {
   failed: number;
 }
 
-/** Computes statistics over many jobs. The cost of a call does not depend on the number of jobs. */
+/** Computes statistics over all jobs. */
 export interface JobStatistics {
   /**
-   * Groups the failures within a time span by job name and fingerprint. Frequent errors do not hide rare ones: if there
-   * are too many failures to count, large groups are counted only up to a limit and marked as inexact.
+   * Groups the failures within a time span by job name and fingerprint. If there are too many failures to count, large
+   * groups are counted only up to a limit and marked as inexact. Frequent errors therefore do not hide rare ones.
    */
   listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups>;
   /**
@@ -48,8 +48,8 @@ export interface JobStatistics {
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
    * Returns the throughput of several queues by queue name; all buckets are 0 for a queue that does not exist. Counting
-   * starts `sinceMs` ago, rounded down to a full minute. This is usually in the middle of the first bucket's interval,
-   * so the bucket covers only the rest of the interval.
+   * starts `sinceMs` ago, rounded down to a full minute. The first bucket therefore usually covers only part of its
+   * interval.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -91,8 +91,8 @@ export function emptyBuckets(
 }
 
 /**
- * Like {@link emptyBuckets}, but for several queues: `byQueue` maps each queue to its buckets, and `sinceAt` is the
- * time from which to count, in milliseconds since 1970.
+ * Like {@link emptyBuckets}, but for several queues. `byQueue` maps each queue to its buckets. `sinceAt` is the time at
+ * which counting starts, in milliseconds since 1970.
  *
  * @throws {RangeError} if a number in the query is out of bounds, or there are too many queues
  */

@@ -7,8 +7,7 @@ import type { JobMeta } from '../job/meta.js';
 import { isFinished, type JobState } from '../job/state.js';
 
 /**
- * Maps the id of each job that was not created to the id of the key holder, the job that already holds a key of the new
- * job.
+ * Maps the id of each job that was not created to the id of the key holder: the job that already holds one of the keys.
  */
 export type Holders = ReadonlyMap<string, string>;
 
@@ -49,7 +48,8 @@ export class KeyHeldError extends Error {
    * request, otherwise a {@link DuplicateJobError}. The error contains the holder's id only if the caller can see the
    * holder's queue.
    *
-   * @param holderQueue the holder's queue; `undefined` if the holder was deleted
+   * @param holderQueue the holder's queue; `undefined` if the holder was deleted. Only callers who can see all queues
+   *   then get the holder's id
    */
   toCaller(holderQueue: string | undefined): Error {
     const { visibleQueues = null } = this.job;
@@ -76,7 +76,7 @@ export interface KeyResolution {
 /**
  * Decides which of these jobs are created. The result is the same as if the jobs were enqueued one at a time, in order.
  *
- * @param holderOf returns the job that already held a key in a queue before this call; `null` if no job did
+ * @param holderOf returns the job that already held a key in a queue before this call; `null` if there is none
  * @throws {KeyHeldError} if a key is already held and its `onConflict` is `reject`, or if an idempotency key was used
  *   for a different request
  */
@@ -138,14 +138,12 @@ export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespa
   return `${queue}\0${namespace}\0${key}`;
 }
 
-/**
- * The members of a job's metadata that link the job to other records. They are kept when the job's content is replaced.
- */
+/** The members of a job's metadata that stay the same when another job replaces the content. */
 const linkMembers = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
 /**
- * Returns the metadata of a job after another job has replaced its content: links to other records come from `own`,
- * everything else from `other`.
+ * Returns the metadata of a job after another job has replaced its content. Takes the {@link linkMembers} from `own`,
+ * and everything else from `other`.
  */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
   const isTie = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
@@ -165,10 +163,7 @@ function isReplaceable(state: JobState | null): boolean {
   return state !== null && state !== 'processing' && !isFinished(state);
 }
 
-/**
- * Returns the job with updated parents. If a parent is not created because another job holds its key, the key holder
- * takes its place.
- */
+/** Returns the job with updated parents: the key holder takes the place of a parent that was not created. */
 function withParents(job: NewJob, holders: Holders): NewJob {
   if (!job.after?.parents.some((parent) => holders.has(parent))) return job;
   const parents = [...new Set(job.after.parents.map((parent) => holders.get(parent) ?? parent))];

@@ -21,9 +21,8 @@ export interface Leases {
   /** Returns the lease of a job; `null` if the job is not being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Lists expired leases of servers that are still registered, on jobs that have not been rescued yet. Such a server
-   * sends heartbeats but does not renew these leases. Excludes `locked` leases. The lease that expired first comes
-   * first.
+   * Lists expired leases of servers that are still registered, on jobs that have not been rescued yet. Excludes
+   * `locked` leases. The lease that expired first comes first.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

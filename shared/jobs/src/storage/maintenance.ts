@@ -30,27 +30,25 @@ export interface Maintenance {
   /** Makes up to `limit` scheduled jobs ready, if they are due. */
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
-   * Resumes up to `limit` queues, job types and recurring jobs whose pauses have ended, and records each resumption in
-   * the audit log. Servers claim jobs again as soon as the pause of a queue or job type ends, even before this call.
-   * There is one exception: if a queue scan has already skipped jobs of a paused type, they are claimed only after this
-   * call.
+   * Resumes up to `limit` queues, job types and recurring jobs whose pauses have ended. Records each resumption in the
+   * audit log. Servers can claim jobs again as soon as the pause of a queue or job type ends, even before this call.
+   * Jobs of a paused type that a queue scan has already skipped must wait for this call.
    */
   resumeDue(limit: number): Promise<ResumptionReport>;
   /**
-   * Processes up to `limit` jobs that have ended: updates their batches and dependents, and unblocks jobs that share
-   * their concurrency keys. Returns the number of jobs processed. Pending work is stored durably, so a crash loses
-   * nothing.
+   * Processes up to `limit` jobs that have ended: updates their batches and dependents, and unblocks jobs with the same
+   * concurrency keys. Returns the number of jobs processed.
    */
   resolveDependencies(limit: number): Promise<number>;
   /**
-   * Declares servers dead if their heartbeats have stopped. Rescues the jobs of these servers, as well as other running
-   * jobs if their leases have expired or their servers are not registered.
+   * Declares servers dead if their heartbeats have stopped, and rescues their jobs. Also rescues running jobs if their
+   * leases have expired or their servers are not registered.
    */
   rescue(): Promise<RescueReport>;
   /**
    * Does the housekeeping that is due, such as aggregating counters, creating partitions for the coming days and
    * enforcing retention. Returns `false` if there was nothing to do. Every server calls this about once a second, or
-   * less often after `false`; a call is cheap.
+   * less often after `false`.
    */
   maintain(): Promise<boolean>;
 }

@@ -50,7 +50,10 @@ export interface BlockingKey {
   readonly key: string;
   /** Number of blocked jobs. */
   readonly blocked: JobCount;
-  /** The key's limit and the jobs in its slots. May be `null` except for the 20 keys with the most blocked jobs. */
+  /**
+   * The key's limit and the jobs in its slots. Always set for the 20 keys with the most blocked jobs; may be `null` for
+   * other keys.
+   */
   readonly details: {
     /** The limit of the blocked job that is next in line; jobs with the same key can have different limits. */
     readonly limit: number;
@@ -71,8 +74,8 @@ export interface BlockingKeys {
 /** Reads and controls queues. Pausing, resuming or limiting a queue creates it if it does not exist. */
 export interface Queues {
   /**
-   * Returns a queue; `null` if it does not exist. If the caller passes a transaction, its uncommitted changes are
-   * visible in the settings, but not in the counts.
+   * Returns a queue; `null` if it does not exist. Uncommitted changes of the caller's transaction are visible in the
+   * settings, but not in the counts.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /** Lists all queues, sorted by name. */

@@ -34,8 +34,8 @@ export interface FiredRecurringJob {
 export interface FiringReport {
   readonly fired: FiredRecurringJob[];
   /**
-   * Milliseconds until the next recurring job is due or can be tried again, by the storage's clock; an implementation
-   * may limit this to a day. 0 if more recurring jobs may be due now; `null` if no recurring job has a next due time.
+   * Milliseconds until the next recurring job is due or can be tried again; an implementation may limit this to a day.
+   * 0 if more recurring jobs may be due now; `null` if no recurring job has a next due time.
    */
   readonly nextDueMs: number | null;
 }
@@ -53,9 +53,8 @@ export type RemovalOptions = Pick<ControlOptions<RecurringJob, boolean>, 'check'
 /** Stores recurring jobs and enqueues their jobs when they are due. All times are by the storage's clock. */
 export interface RecurringJobs {
   /**
-   * Adds a recurring job on behalf of an operator, or updates the existing one with this id. When updated, a paused
-   * recurring job stays paused. Any other recurring job keeps its next due time unless its cron expression or time zone
-   * changes.
+   * Adds a recurring job on behalf of an operator, or updates the existing one with this id. An update does not end a
+   * pause. It keeps the next due time if the cron expression and the time zone stay the same.
    *
    * @throws {RecurringJobOwnedError} if the existing recurring job is defined in an application's code
    */
@@ -86,12 +85,12 @@ export interface RecurringJobs {
    * Removes several recurring jobs, all or none. Ignores ids that do not exist. Returns the number of recurring jobs
    * removed.
    *
-   * @param options `audit` is called once for each removed recurring job, with its id
+   * @param options `audit` is called with the id of each removed recurring job
    */
   removeAll(ids: readonly string[], options?: Pick<ActionOptions<string>, 'audit'>): Promise<number>;
   /**
-   * Removes a recurring job, but not the jobs that it has enqueued. Returns `false` if it does not exist. A recurring
-   * job that is defined in code is added again the next time its application starts.
+   * Removes a recurring job, but not the jobs that it has enqueued. Returns `false` if the recurring job does not
+   * exist. If it is defined in an application's code, the application adds it again at the next start.
    */
   remove(id: string, options?: RemovalOptions): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
@@ -139,8 +138,8 @@ export interface RecurringJobs {
    */
   synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport>;
   /**
-   * Enqueues the jobs of up to `limit` due recurring jobs. The new jobs are stored in the same transaction as the next
-   * due time, so each due time is handled only once, however many servers call this concurrently.
+   * Enqueues the jobs of up to `limit` due recurring jobs. The new jobs and the next due time are stored in one
+   * transaction. Each due time is therefore handled only once, even if several servers call this concurrently.
    */
   fireDue(limit: number): Promise<FiringReport>;
 }

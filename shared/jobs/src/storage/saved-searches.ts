@@ -7,7 +7,7 @@ export interface SavedSearch {
   readonly name: string;
   /** The search, in a format chosen by the program that saved it. The dashboard stores URL parameters. */
   readonly query: string;
-  /** Name of the user who last saved the search, as given by the program that authenticated the user. */
+  /** Name of the user who last saved the search. */
   readonly savedBy: string;
   readonly savedAt: Date;
 }

@@ -1,4 +1,3 @@
-/** Maximum number of words in one search. */
 const maxWords = 10;
 
 /** Splits a search text into words at whitespace. Ignores all words after the tenth. */

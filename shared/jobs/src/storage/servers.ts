@@ -8,7 +8,7 @@ export interface ServerDescription {
   readonly queues: readonly string[];
   /** The weights of `queues`, in the same order. Absent if the server polls its queues in strict order. */
   readonly queueWeights?: readonly number[];
-  /** Names of the jobs that the server has handlers for; it claims only these jobs. If absent, it claims any job. */
+  /** Names of the jobs that the server has handlers for. The server claims only these jobs; any job if absent. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
   /**
@@ -17,16 +17,13 @@ export interface ServerDescription {
    */
   readonly version?: string;
   /**
-   * Milliseconds without a heartbeat after which the server is declared dead. The server sends three heartbeats in this
+   * Milliseconds without a heartbeat after which the server is declared dead. The heartbeat interval is a third of this
    * time.
    */
   readonly timeoutMs: number;
 }
 
-/**
- * A registered server's handle to the storage. It reports the server's status, and shows whether the server was
- * declared dead.
- */
+/** A handle for a registered server: reports the server's status, and signals if the server is lost. */
 export interface ServerRegistration {
   readonly id: string;
   /** Aborted when the storage has declared this server dead or can no longer send its heartbeats. */
@@ -42,8 +39,8 @@ export interface ServerRegistration {
 /** The result of an operator's request to a server. */
 export type ServerControlResult =
   /**
-   * The request is stored, and the server receives it no later than with its next heartbeat. `changed` is `false` if
-   * the same request, or `stop`, had already been made.
+   * The request is stored. The server receives it with the next heartbeat at the latest. `changed` is `false` if the
+   * same request, or `stop`, had already been made.
    */
   | { readonly outcome: 'ok'; readonly server: Server; readonly changed: boolean }
   /** No server with this id is registered; nothing changed. */
@@ -52,10 +49,10 @@ export type ServerControlResult =
 /** Registers, lists and controls servers. */
 export interface Servers {
   /**
-   * Adds a server, and sends its heartbeats until the server unregisters. The Postgres storage normally sends them from
-   * a separate thread, so that they continue while the caller's event loop is blocked.
+   * Adds a server, and sends its heartbeats until the server unregisters. The Postgres storage normally sends
+   * heartbeats from a separate thread, so that a blocked event loop does not stop them.
    *
-   * @param onRequest called once for each request that an operator makes to this server
+   * @param onRequest called once for each new request of an operator to this server
    */
   register(
     description: ServerDescription,

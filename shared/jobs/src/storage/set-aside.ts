@@ -38,7 +38,7 @@ export interface SetAsideItem {
    * the name of a task. For `bulk`, see {@link bulkKey}.
    */
   readonly key: string;
-  /** The queue to which the item belongs; `null` if the item belongs to no queue or its queue is not recorded. */
+  /** The item's queue; `null` if there is none or it is not recorded. */
   readonly queue: string | null;
   readonly jobId: string | null;
   /** The latest error. */
@@ -48,8 +48,8 @@ export interface SetAsideItem {
   readonly createdAt: Date;
   readonly failedAt: Date;
   /**
-   * When the item will be retried; `null` for a job that a bulk operation skipped, because such a job is retried only
-   * by {@link SetAside.retry}.
+   * When the item will be retried. `null` for a job that a bulk operation skipped: only {@link SetAside.retry} retries
+   * such a job.
    */
   readonly retryAt: Date | null;
 }
@@ -61,8 +61,8 @@ export interface SetAsideQuery {
 }
 
 /**
- * Maximum number of items that are set aside per role. If even more items fail, their data is probably not the cause,
- * so the error is thrown and the whole step is retried later.
+ * Maximum number of items that are set aside per role. If more items fail, their data is probably not the cause. The
+ * error is then thrown, and the whole step is retried later.
  */
 export const maxSetAside = 1_000;
 
@@ -102,8 +102,8 @@ export function setAsideRetryMs(failures: number): number {
 
 /**
  * The items that background work has set aside. An item is retried after a minute, then at growing intervals of up to
- * an hour, and removed once a retry succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only
- * by {@link retry}.
+ * an hour. The item is removed once a retry succeeds. Jobs that a bulk operation skipped are retried only by
+ * {@link retry}; the Postgres storage keeps them for 30 days.
  */
 export interface SetAside {
   /** Lists the items, most recently set aside first. */
@@ -117,17 +117,17 @@ export interface SetAside {
    */
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
-   * Makes an item due, so that the next available server retries it. If the item is a job that a bulk operation
-   * skipped, removes the item and starts a new operation on that job alone; if the job fails again, it is set aside
-   * again. Returns the item as it was before the call; `null` if it does not exist.
+   * Makes an item due, so that the next available server retries it. For a job that a bulk operation skipped, removes
+   * the item and starts a new operation on that job alone. Returns the item as it was before the call; `null` if it
+   * does not exist.
    */
   retry(
     id: string,
     options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
   ): Promise<SetAsideItem | null>;
   /**
-   * Removes an item from the list; it is not retried. Its job, if any, does not change, and an operator can still
-   * cancel or run that job. Returns the removed item; `null` if it does not exist.
+   * Removes an item from the list, so that it is not retried. The item's job, if any, does not change; operators can
+   * still cancel or run that job. Returns the removed item; `null` if it does not exist.
    */
   discard(
     id: string,

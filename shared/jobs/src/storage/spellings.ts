@@ -23,7 +23,7 @@ export const maxErrorText = 200;
 const longestWord = 100;
 
 /**
- * Returns the number of typos that a search word may contain. Returns 0 if the word is too short or too long, or if it
+ * Returns the number of typos that a search word may contain. Returns 0 if the word is too short or too long, or
  * contains digits, because similar numbers mean different things.
  */
 export function allowedTypos(word: string): number {
@@ -73,8 +73,7 @@ function wordsIn(texts: Iterable<string>): string[] {
 }
 
 /**
- * Returns how many typos are needed in total to find all search words in a text; `undefined` if the text contains no
- * spelling of one of the words.
+ * Finds each search word in a text, and returns the total number of typos; `undefined` if a word is not found.
  *
  * @param text the text, in lower case
  * @param words the spellings of each search word, fewest typos first, as returned by {@link spellingsOf}

@@ -55,8 +55,8 @@ export interface JobStorage {
   readonly alerts: Alerts;
   /**
    * The storage's clock. All times of jobs and heartbeats are measured by this clock. Reading it takes no query,
-   * because this process estimates the time. Once the storage is open, the estimate is accurate to a few milliseconds,
-   * however wrong this machine's clock is.
+   * because this process estimates the time. After `open`, the estimate is accurate to a few milliseconds, even if this
+   * machine's clock is wrong.
    */
   readonly clock: Clock;
   /** Returns the exact time of the storage's clock instead of an estimate. May take a query. */

@@ -9,9 +9,9 @@ const dayMs = 86_400_000;
 export class Timing {
   /** Number of successful attempts; their jobs are done. */
   done = 0;
-  /** Number of failed attempts that were the job's last, so that the job failed. */
+  /** Number of failed attempts after which the job failed. */
   failed = 0;
-  /** Number of failed attempts that are followed by another attempt. */
+  /** Number of failed attempts after which the job was scheduled for a retry. */
   retried = 0;
   /** How long jobs were ready before their attempts started. */
   readonly waiting = new DurationHistogram();
@@ -33,12 +33,12 @@ export class Timing {
   }
 }
 
-/** The name that replaces all further job names once timings are stored for `timingsKept.names` different names. */
+/** The name that replaces further job names once timings are stored for `timingsKept.names` different names. */
 export const otherNames = '(other)';
 
 /**
- * The resolutions in which timings are stored (`bucketMs`) and how long each is kept (`forMs`), in milliseconds;
- * `names` is the maximum number of different job names.
+ * The resolutions in which timings are stored. `bucketMs` is the length of a bucket and `forMs` how long buckets are
+ * kept, in milliseconds. `names` is the maximum number of different job names.
  */
 export const timingsKept = {
   minute: { bucketMs: minuteMs, forMs: 31 * hourMs },
@@ -70,9 +70,8 @@ export interface TimingBucket {
   readonly at: Date;
   readonly timing: Timing;
   /**
-   * The largest number of ready jobs that was measured within the bucket. The number is measured once a minute while a
-   * server is running; `null` if there was no measurement. If many jobs are ready, the number for a single job name is
-   * extrapolated from a sample.
+   * The largest number of ready jobs measured within the bucket; `null` if there was no measurement. Running servers
+   * measure once a minute. If many jobs are ready, the number for a single job name is extrapolated from a sample.
    */
   backlog: number | null;
 }
@@ -91,8 +90,8 @@ export interface NameTiming {
 }
 
 /**
- * Measures how long jobs wait and run. Recording an attempt only updates counters in this process. The storage writes
- * these counters every few seconds. If the process is killed, counts that have not been written yet are lost.
+ * Measures how long jobs wait and run. Recording an attempt only updates counters in this process; the storage writes
+ * them every few seconds. If the process is killed, unwritten counts are lost.
  */
 export interface Timings {
   /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
@@ -101,8 +100,7 @@ export interface Timings {
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
   /**
    * Returns the timings in consecutive buckets, oldest first. A waiting time counts towards the bucket in which the
-   * attempt starts; everything else counts towards the bucket in which the attempt ends. The cost does not depend on
-   * the number of jobs.
+   * attempt starts. Outcomes and durations count towards the bucket in which the attempt ends.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -116,8 +114,8 @@ export interface Timings {
 }
 
 /**
- * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970, and the stored
- * resolution to read from.
+ * Returns an empty bucket for each interval of the query, keyed by start time in milliseconds since 1970. Also returns
+ * the stored resolution to read from.
  *
  * @throws {RangeError} if `bucketMs` is invalid, or the span has no buckets or too many
  */
@@ -160,8 +158,8 @@ const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes 
 
 /**
  * Returns a suitable bucket length for a time span, in milliseconds: the shortest of several round lengths that yields
- * at most 120 buckets, or a day if no length does. The result is at least an hour if timings by the minute are no
- * longer kept for the start of the span.
+ * at most 120 buckets, or a day if no length does. Returns at least an hour if timings by the minute have expired for
+ * the start of the span.
  *
  * @param nowMs the current time by the storage's clock
  */

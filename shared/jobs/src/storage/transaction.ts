@@ -6,9 +6,9 @@ export interface TransactionRows<Row extends object> {
 }
 
 /**
- * A caller's open transaction, with the part of a `pg` client's interface that the storage needs. The caller begins and
- * ends the transaction; the storage only runs statements in it. Statements use numbered placeholders such as `$1`. Any
- * driver that can run them in a transaction can be adapted to this interface.
+ * A caller's open transaction: the part of a `pg` client's interface that the storage needs. The caller begins and ends
+ * the transaction; the storage only runs statements in it. Statements use numbered placeholders such as `$1`. Other
+ * drivers can be adapted to this interface.
  */
 export interface TransactionClient {
   query<Row extends object = Readonly<Record<string, unknown>>>(
@@ -17,8 +17,8 @@ export interface TransactionClient {
   ): Promise<TransactionRows<Row>>;
   /**
    * Calls `act` once the transaction has committed, but not if it rolls back. The storage uses this to notify servers
-   * of new jobs. Clients that cannot detect the commit, such as a plain `pg` client, omit this method. The notification
-   * is then part of the transaction, and Postgres sends it on commit.
+   * of new jobs. Clients that cannot detect the commit, such as a plain `pg` client, omit this method. Postgres then
+   * sends the notification on commit.
    */
   afterCommit?(act: () => void): void;
 }

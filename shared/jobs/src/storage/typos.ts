@@ -1,6 +1,6 @@
 /**
- * Returns the number of typos by which two words differ: wrong, missing or extra characters, and swapped neighbours
- * (the optimal string alignment distance). `undefined` if the words differ by more than `maxTypos` typos.
+ * Returns the number of typos by which two words differ; `undefined` if more than `maxTypos`. Counts wrong, missing and
+ * extra characters, and swapped neighbours (the optimal string alignment distance).
  */
 export function typosBetween(one: string, other: string, maxTypos: number): number | undefined {
   if (Math.abs(one.length - other.length) > maxTypos) return undefined;

@@ -9,7 +9,7 @@ import {
   silentLogger,
 } from '../../src/index.js';
 
-/** Runs `work` while a server with these handlers runs the queue's jobs. Then stops the server. */
+/** Starts a server for the queue, runs `work`, and stops the server. */
 export async function whileServing<Result>(
   storage: JobStorage,
   queue: string,

@@ -16,7 +16,7 @@ export interface QueryResult<Row extends object> {
 
 /** A connection taken from a pool. */
 export interface PooledConnection extends Queryable {
-  /** Returns the connection to its pool; `true` or an error closes it instead. */
+  /** Returns the connection to its pool. If `broken` is `true` or an error, closes the connection instead. */
   release(broken?: Error | boolean): void;
 }
 
@@ -27,9 +27,6 @@ export interface Database extends Queryable {
 
 /** An open transaction. */
 export interface Transaction extends Queryable {
-  /**
-   * Calls `act` once the transaction has been committed, and never after a rollback. Errors that `act` throws are
-   * ignored.
-   */
+  /** Calls `act` once the transaction has been committed; never after a rollback. Ignores errors that `act` throws. */
   afterCommit(act: () => void): void;
 }

@@ -30,9 +30,9 @@ const transientReasons: ReadonlyMap<string, string> = new Map([
 const retryAfter = { 'retry-after': '2' };
 
 /**
- * Converts a Postgres error or a connection error to an API error; returns undefined if the error points to a bug.
- * Messages contain no values from statements, unless a trigger put them into a message that it raised.
- * @param writes whether the request has a body, so that errors about a value refer to the body instead of the query
+ * Converts a Postgres error or a connection error to an API error; returns undefined if the error points to a bug. The
+ * messages contain no values from statements. The message of a trigger is kept unchanged.
+ * @param writes whether the request has a body; errors about a value then refer to the body, otherwise to the query
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -70,8 +70,8 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
 }
 
 /**
- * Returns a message that names the violated constraint. An error raised by a trigger has no constraint; its message is
- * returned unchanged, because the messages of triggers are written for callers.
+ * Returns a message that names the violated constraint. An error without a constraint comes from a trigger; its message
+ * is returned unchanged, because it is written for callers.
  */
 function violation(error: Error): string {
   const constraint = property(error, 'constraint');

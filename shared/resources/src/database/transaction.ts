@@ -1,16 +1,17 @@
 import { isSqlError } from '../errors/incident.js';
 import type { Database, PooledConnection, QueryResult, Transaction } from './database.js';
 
-/** SQLSTATEs of a serialization failure and of a deadlock. After either, the transaction can simply run again. */
+/** SQLSTATEs of a serialization failure and of a deadlock. After either, the transaction can run again. */
 const retryable = new Set(['40001', '40P01']);
 const attempts = 4;
 
 /**
- * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or
- * a deadlock the work runs again, up to four times in total, so it must have no side effects outside the transaction.
+ * Runs work in a READ COMMITTED transaction. Rolls back if the work throws. After a serialization failure or a
+ * deadlock, the work runs again, up to four times in total. The work must therefore have no side effects outside the
+ * transaction.
  *
- * @param on the database in which to begin a transaction, or an open transaction for the work to join. An open
- *   transaction is neither committed nor rolled back here, and the work runs only once
+ * @param on the database in which to begin a transaction, or an open transaction to use. An open transaction is neither
+ *   committed nor rolled back here, and the work runs only once
  */
 export async function inTransaction<Result>(
   on: Database | Transaction,
@@ -72,7 +73,7 @@ class OpenTransaction implements Transaction {
     this.#afterCommit.push(act);
   }
 
-  /** Runs the actions registered with `afterCommit` and ignores errors that they throw. */
+  /** Runs the actions registered with `afterCommit`. Ignores errors that they throw. */
   committed(): void {
     for (const act of this.#afterCommit) {
       try {

@@ -9,8 +9,8 @@ export interface BodySchemas {
   /** The body of a merge patch. Objects in it may be incomplete. */
   readonly patch: JsonSchema;
   /**
-   * The part of `patch` that is checked before the patch is applied: everything except the values inside objects.
-   * Problems of those values are reported together with the problems of the merged result.
+   * The part of `patch` that is checked before the patch is applied: everything except the values inside objects. Those
+   * values are checked in the merged result.
    */
   readonly patchShape: JsonSchema;
   /** One element of a bulk PUT. */
@@ -26,9 +26,9 @@ export interface BodySchemaSource {
 }
 
 /**
- * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may
- * contain them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged.
- * Fields whose schema sets no limit get a default limit.
+ * Derives the body schemas from the item schema. By default, a create body has no server-set fields. Replace and patch
+ * bodies can contain these fields, so that clients can send back an item that they have read. The toolkit checks that
+ * the values are unchanged. Fields without a limit get a default limit.
  */
 export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSource): BodySchemas {
   const properties = item.properties ?? {};
@@ -59,8 +59,8 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
 }
 
 /**
- * Returns the properties of merge-patch bodies (RFC 7396): null removes an optional field. An object in the body is
- * merged into the current one and may be incomplete; the merged result is checked against the object's schema.
+ * Returns the properties of merge-patch bodies (RFC 7396). A null removes an optional field. Objects in a body can be
+ * incomplete, because they are merged into the current ones. The merged result is checked afterwards.
  */
 function patchProperties(
   properties: Readonly<Record<string, JsonSchema>>,
@@ -73,7 +73,7 @@ function patchProperties(
   });
 }
 
-/** Returns a schema whose objects may be incomplete. */
+/** Returns a schema that allows incomplete objects. */
 function patched(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(patched) };
   const { properties, required = [], additionalProperties, ...rest } = schema;
@@ -89,7 +89,7 @@ function patched(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns a schema that checks which members objects have, but not their values. */
+/** Returns a schema that checks which members an object has, but not their values. Other schemas stay unchanged. */
 function shape(schema: JsonSchema): JsonSchema {
   if (!typesOf(schema).includes('object')) return schema;
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(shape) };

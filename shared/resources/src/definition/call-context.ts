@@ -10,8 +10,8 @@ export interface Principal {
    */
   readonly scopes: readonly string[];
   /**
-   * The values that a row's field may have for the caller to see the row; `rowScopes` names the field. If undefined,
-   * the caller may see all rows.
+   * If set, the caller sees only rows with one of these values. The API's `rowScopes` name the field that is compared.
+   * If undefined, the caller sees all rows.
    */
   readonly rowScope?: readonly string[];
 }
@@ -25,22 +25,22 @@ export interface CallContext {
   readonly parents: readonly { readonly resource: string; readonly id: string }[];
   /**
    * Field values that the path prescribes: `/queues/mail/jobs` → `{ queue: 'mail' }`. The toolkit adds them to the
-   * filters of a query, and checks them on the items that `get` returns.
+   * filters of queries. It also checks them on items that `get` returns.
    */
   readonly parentFields: Readonly<Record<string, unknown>>;
-  /** Why the caller deletes something. Undefined for calls other than DELETE, and if the caller gave no reason. */
+  /** The reason that the caller gave for a DELETE. Undefined if there is none, and for other methods. */
   readonly reason?: string | undefined;
   /**
    * The transaction that writes the idempotency record. Undefined if the request has no `Idempotency-Key` or does not
-   * take one, and if the idempotency store has no transactions. Changes that a storage makes in this transaction happen
-   * exactly once. Changes made elsewhere can happen again if the process crashes and the client repeats the request. Do
-   * not take another connection from the same pool while the transaction is open.
+   * take one, or if the idempotency store has no transactions. Changes that a storage makes in this transaction happen
+   * only once. Other changes can happen again if the process crashes and the client repeats the request. Do not take
+   * another connection from the same pool while the transaction is open.
    */
   readonly transaction?: Transaction;
   /**
    * The caller's row scope, for `create`, `createMany` and special operations. Undefined for other calls, and if the
-   * caller may see all rows of this resource. The toolkit applies the scope to the items of this resource. The storage
-   * must apply it to other items that a body refers to.
+   * caller may see all rows. The toolkit applies the scope to the items of this resource. The storage must apply it to
+   * other items that a body refers to.
    */
   readonly rowScope?: readonly string[] | undefined;
 }

@@ -12,8 +12,8 @@ export interface Catalog {
 
 /**
  * Creates the storage of each resource, including children.
- * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource is
- *   stored in a table and there is no platform
+ * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a storage lacks
+ *   the platform that it needs
  */
 export function createCatalog(resources: readonly Resource[], platform: Platform | undefined): Catalog {
   const roots = new Map<string, Resource>();
@@ -38,8 +38,8 @@ export function createCatalog(resources: readonly Resource[], platform: Platform
 }
 
 /**
- * Checks that two resources have different singulars, because schemas and operations in the OpenAPI document are named
- * after the singulars.
+ * Checks that two resources have different singulars, because the OpenAPI document uses them in the names of schemas
+ * and operations.
  * @throws {DefinitionError} if the singulars are equal
  */
 function requireOwnSingular(one: Resource, other: Resource): void {

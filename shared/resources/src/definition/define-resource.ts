@@ -25,7 +25,7 @@ import type {
 import type { AnyStorage, StorageFunction } from './storage.js';
 
 /**
- * Defines a resource whose storage is a set of functions, given as `storage`.
+ * Defines a resource with storage functions, given as `storage`.
  * @throws {DefinitionError} if the definition breaks a rule; the message states the rule
  */
 export function defineResource<
@@ -35,7 +35,7 @@ export function defineResource<
   Operations extends OperationDeclarations = Readonly<Record<string, never>>,
 >(definition: ResourceDefinition<Item, ServerSet, Create, Operations>): Resource;
 /**
- * Defines a resource whose storage is built from the definition: `defineResource({ … }, tableStorage({ … }))`.
+ * Defines a resource with a storage that is built from the definition: `defineResource({ … }, tableStorage({ … }))`.
  * @throws {DefinitionError} if the definition breaks a rule; the message states the rule
  */
 export function defineResource<
@@ -63,8 +63,8 @@ type AnyDescription = ResourceDescription<TObject, string, TSchema | undefined, 
 type AnyFactory = StorageFactory<never, never>;
 
 /**
- * Returns a factory for a storage that is given as a set of functions. The parameter types of the functions can be
- * erased here, because the functions are called only with values that match the schemas.
+ * Returns a factory that always returns this storage. The parameter types of the functions can be erased, because the
+ * functions are called only with values that match the schemas.
  */
 function functionStorage(storage: AnyStorage): AnyFactory {
   return { operations: Object.keys(storage.operations ?? {}), changesStates: false, create: () => storage };
@@ -166,7 +166,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
   );
 }
 
-/** Checks that the storage has code for every operation that needs it, and no code for undeclared operations. */
+/** Checks that the storage has code for every operation that needs code, and for no undeclared operation. */
 function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFactory): void {
   for (const verb of storage.operations) {
     if (!operations.has(verb))
@@ -179,7 +179,7 @@ function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFac
   }
 }
 
-/** Checks that each reason is a sentence, because it is shown after “PUT is not possible: ”. */
+/** Checks that each reason is a sentence. Error messages show it after “PUT is not possible here: ”. */
 function compileReasons(reasons: NotAllowed, where: string): Resource['notAllowed'] {
   const entries = Object.entries(reasons);
   for (const [name, reason] of entries) {

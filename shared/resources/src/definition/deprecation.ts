@@ -1,6 +1,9 @@
 import { DefinitionError } from './naming.js';
 
-/** Announces the end of a resource or of a call. Times are ISO 8601: `2026-11-22` or `2026-11-22T12:00:00Z`. */
+/**
+ * Announces the deprecation of a resource or of a call. Times are dates or UTC times in ISO 8601: `2026-11-22` or
+ * `2026-11-22T12:00:00Z`.
+ */
 export interface DeprecationDeclaration {
   /** When the deprecation starts or started, for the `Deprecation` header (RFC 9745). */
   readonly since: string;
@@ -18,9 +21,9 @@ export interface Deprecation {
 }
 
 /**
- * Validates a declaration and parses its times. Returns undefined if nothing is declared.
+ * Validates a declaration and parses the times. Returns undefined if nothing is declared.
  *
- * @throws {DefinitionError} if a time is not ISO 8601, or the sunset is not after the deprecation
+ * @throws {DefinitionError} if a time is malformed, or `sunset` is not after `since`
  */
 export function compileDeprecation(declared: DeprecationDeclaration | undefined): Deprecation | undefined {
   if (declared === undefined) return undefined;
@@ -34,7 +37,8 @@ export function compileDeprecation(declared: DeprecationDeclaration | undefined)
 }
 
 /**
- * Returns the deprecation of the first source that has one; undefined if none has. Pass the most specific source first.
+ * Returns the deprecation of the first source that has one; undefined if there is none. Pass the most specific source
+ * first.
  */
 export function firstDeprecation(
   sources: readonly ({ readonly deprecated: Deprecation | undefined } | undefined)[],

@@ -5,8 +5,8 @@ import { limited } from '../validation/limits.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
 /**
- * Declares how a query parameter filters items. A string is the kind of match, applied to the field with the same name
- * as the parameter. An object names the field explicitly.
+ * Declares how a query parameter filters items. A string is the kind of match; the field then has the same name as the
+ * parameter. An object names the field explicitly.
  */
 export type FilterDeclaration<Field extends string> =
   | 'exact'
@@ -16,7 +16,7 @@ export type FilterDeclaration<Field extends string> =
       readonly field: Field;
       readonly match: Match;
       /**
-       * Whether an `exact` or `path` filter may be given only once; `false` by default. Other filters may always be
+       * Whether an `exact` or `path` filter can be given only once; `false` by default. Other filters can always be
        * given only once.
        */
       readonly single?: boolean;

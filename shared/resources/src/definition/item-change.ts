@@ -3,8 +3,8 @@ import { inSlices } from '../validation/large-body.js';
 import { nameInProse } from './naming.js';
 
 /**
- * A change to one item, as a client requested it. The storage calls `apply` with the current item while the item is
- * locked, and writes what `apply` returns.
+ * A change to one item, requested by a client. The storage locks the item, calls `apply` with the current item, and
+ * writes the result.
  */
 export interface ItemChange<Item, Fields> {
   /** The fields that the client sent. */
@@ -24,7 +24,7 @@ export interface KeyedChange<Item, Fields> {
 }
 
 /**
- * Applies a bulk change to the current items, in time slices so that other requests are served in between.
+ * Applies a bulk change to the current items. Works in time slices, so that other requests are served in between.
  *
  * @param current the existing items by id
  * @returns the new writable fields of each item, in the order of the changes

@@ -12,8 +12,8 @@ export class DefinitionError extends Error {
 }
 
 /**
- * Checks that a resource's name is a plural noun in lower case, with dashes between words.
- * @throws {DefinitionError} if it is not
+ * Checks that a resource's name is in lower case, with dashes between words, and differs from the singular.
+ * @throws {DefinitionError} otherwise
  */
 export function requirePluralNoun(name: string, singular: string): void {
   requireDashed(name, 'resource name');
@@ -26,7 +26,7 @@ export function requirePluralNoun(name: string, singular: string): void {
 
 /**
  * Checks that an operation's name is in lower case, with dashes between words.
- * @throws {DefinitionError} if it is not
+ * @throws {DefinitionError} otherwise
  */
 export function requireVerb(verb: string): void {
   requireDashed(verb, 'operation');
@@ -34,7 +34,7 @@ export function requireVerb(verb: string): void {
 
 /**
  * Checks that the name of a field or query parameter is in camel case.
- * @throws {DefinitionError} if it is not
+ * @throws {DefinitionError} otherwise
  */
 export function requireFieldName(name: string, where: string): void {
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) {
@@ -53,8 +53,8 @@ export function singularOf(plural: string): string {
 }
 
 /**
- * Returns the noun for an item in sentences: the `noun` of the definition or, by default, one derived from the
- * singular, such as `store-customer` → `store customer` and `api-key` → `API key`.
+ * Returns the noun for an item in sentences: the `noun` of the definition or, by default, the singular with spaces. For
+ * example, `api-key` becomes `API key`.
  */
 export function nameInProse({ singular, noun }: Named): string {
   return noun ?? singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');

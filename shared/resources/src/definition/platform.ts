@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../database/database.js';
 
 /**
- * Enqueues a job within a transaction: the job exists if and only if the transaction commits.
+ * Enqueues a job within a transaction. The job exists only if the transaction commits.
  * @returns the job's id
  */
 export type Enqueue = (transaction: Transaction, job: string, args: unknown) => Promise<string>;
@@ -12,7 +12,7 @@ export interface NamedJob<Input = never> {
   check(args: Input): unknown;
 }
 
-/** Enqueues a job, by its definition or by name, in the transaction of an operation. Returns the job's id. */
+/** Enqueues a job by definition or by name, in the transaction of an operation. Returns the job's id. */
 export interface EnqueueHere {
   <Input>(
     job: NamedJob<Input>,
@@ -21,10 +21,10 @@ export interface EnqueueHere {
   (job: string, args?: unknown): Promise<string>;
 }
 
-/** The services that the process provides to the storage of its resources. */
+/** The services that the process provides for storages. */
 export interface Platform {
   readonly database: Database;
-  /** The database for GET on collections and items, for example a replica; default: `database`. */
+  /** The database for GET on collections and items, such as a replica; default: `database`. */
   readonly reads?: Database;
   readonly enqueue: Enqueue;
 }

@@ -14,7 +14,7 @@ export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
 export type WritableOf<Item extends TObject, ServerSet extends string> = Omit<Static<Item>, ServerSet>;
 
 /**
- * The type of a POST body: the type of the create schema or, without such a schema, an item with all writable fields.
+ * The type of a POST body: the type of the create schema. Without a create schema, an item with all writable fields.
  */
 export type CreateOf<Item extends TObject, ServerSet extends string, Create> = Create extends TSchema
   ? Static<Create>
@@ -43,13 +43,12 @@ export interface OperationDeclaration {
    */
   readonly body?: TSchema;
   /**
-   * The state change that the operation makes. Table storage enforces it; a storage that is a set of functions must
-   * enforce it itself.
+   * The state change that the operation makes. Table storage enforces it; a storage function must enforce it itself.
    */
   readonly states?: StateChange;
   /**
-   * Whether the operation enqueues a job. If so, the response to a request with `Prefer: respond-async` is 202 with the
-   * location of the job.
+   * Whether the operation enqueues a job. A request with `Prefer: respond-async` then gets a 202 with the job's
+   * location.
    */
   readonly enqueues?: boolean;
   readonly deprecated?: DeprecationDeclaration;
@@ -62,7 +61,7 @@ export interface OperationDeclaration {
 export interface StateChange {
   readonly field: string;
   readonly from: readonly [string, ...string[]];
-  /** An operation on a table leads to the first of these states, unless its code returns another. */
+  /** The possible new states. Table storage sets the first, unless the operation's code returns another. */
   readonly to: readonly [string, ...string[]];
   /** The states in which the operation returns the item unchanged; default: the states in `to`. */
   readonly unchanged?: readonly string[];
@@ -78,8 +77,8 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 };
 
 /**
- * Explains why a resource does not support calls that other resources support. There is one sentence for each storage
- * function, shown in the reference and in the 405 response, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
+ * Explains why a resource does not support calls, by storage function. Each reason is a sentence, shown in the
+ * reference and in the 405 response, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
  */
 export type NotAllowed = {
   readonly [Name in 'create' | 'replaceMany' | 'deleteMany' | 'replace' | 'patch' | 'delete']?: string;
@@ -107,10 +106,7 @@ export interface ChildDeclaration {
   readonly by?: string;
   /** The storage functions that are served below this parent; default: all functions of the child's storage. */
   readonly serves?: readonly StorageFunction[];
-  /**
-   * The reasons why calls are not served below this parent. They take precedence over the reasons of the child
-   * resource.
-   */
+  /** The reasons why calls are not served below this parent. They replace the reasons of the child resource. */
   readonly notAllowed?: NotAllowed;
 }
 
@@ -121,7 +117,7 @@ export interface ResourceDescription<
   Create extends TSchema | undefined,
   Operations extends OperationDeclarations,
 > {
-  /** A plural noun in lower case, with dashes between words: the first path segment. */
+  /** A plural noun in lower case, with dashes between words: the path segment of the collection. */
   readonly name: string;
   /** The singular of `name`; by default, derived from `name` by the rules of English. */
   readonly singular?: string;
@@ -139,8 +135,8 @@ export interface ResourceDescription<
   /** Fields that only the server writes. */
   readonly serverSet?: readonly ServerSet[];
   /**
-   * Server-set fields, such as a secret, that appear only in the response to a POST. They are not part of the ETag, and
-   * are not stored in the idempotency record.
+   * Server-set fields that appear only in the response to a POST, such as a secret. They are not part of the ETag, and
+   * not stored in the idempotency record.
    */
   readonly shownOnce?: readonly ServerSet[];
   /** The body of a POST; default: the item without the server-set fields. */
@@ -162,23 +158,19 @@ export interface ResourceDescription<
   readonly search?: readonly NoInfer<FieldOf<Item>>[];
   /**
    * `similar` (default): items that contain the text or resemble it. `words`: items that contain every word, allowing
-   * for typos; the storage must implement this search. In both cases the best match comes first, unless the request has
-   * `sort`.
+   * for typos; the storage must implement this search. The best match comes first, unless the request has `sort`.
    */
   readonly searchBy?: SearchBy;
-  /**
-   * Page sizes: `default` (20) for requests without `limit`, and `max` (1000), the largest `limit` that a request may
-   * have.
-   */
+  /** Page sizes: `default` (20) for requests without `limit`, and `max` (1000) as the largest allowed `limit`. */
   readonly limits?: { readonly default?: number; readonly max?: number };
   /**
-   * Whether a DELETE takes the query parameter `reason`. The storage receives it as `context.reason`. `required`: a
-   * DELETE without a reason is rejected with 400. Default: no reason is accepted.
+   * Whether a DELETE takes the query parameter `reason`. The storage receives it as `context.reason`. With `required`,
+   * a DELETE without a reason is rejected with 400. Default: `reason` is not accepted.
    */
   readonly deletionReason?: DeletionReason;
   /**
-   * `required`: a PUT, PATCH or DELETE of an item, or a bulk PUT, is rejected with 428 if it has no `If-Match`. Special
-   * operations do not need `If-Match`. Default `optional`.
+   * Whether changes need an `If-Match` header; default `optional`. With `required`, a PUT, PATCH or DELETE of an item,
+   * or a bulk PUT, is rejected with 428 if the header is missing. Special operations do not need the header.
    */
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
@@ -186,7 +178,7 @@ export interface ResourceDescription<
   readonly notAllowed?: NotAllowed;
 }
 
-/** A resource whose storage is a set of functions. */
+/** A resource with storage functions. */
 export interface ResourceDefinition<
   Item extends TObject,
   ServerSet extends FieldOf<Item>,
@@ -210,12 +202,13 @@ export interface StorageFactory<Item, Bodies> {
   /** The verbs of the operations that the storage has code for. */
   readonly operations: readonly string[];
   /**
-   * Whether the storage makes declared state changes itself, so that an operation that does nothing else needs no code.
+   * Whether the storage makes declared state changes itself. If so, an operation that only changes the state needs no
+   * code.
    */
   readonly changesStates: boolean;
   /** @throws {DefinitionError} if the platform lacks something that the storage needs */
   create(resource: Resource, platform: Platform | undefined): AnyStorage;
-  /** Never called: carries the type parameters. */
+  /** Never called. Carries the type parameters. */
   readonly types?: (item: Item, bodies: Bodies) => void;
 }
 

@@ -9,15 +9,15 @@ import type { ItemChange, KeyedChange } from './item-change.js';
 
 /**
  * Checks the conditions of a request against an item.
- * @throws {ApiError} 41201 if a condition does not hold, 42801 if `If-Match` is required but missing
+ * @throws {ApiError} 41201 if a condition does not hold, 42801 if `If-Match` is required but missing, 40402 if the
+ *   caller may not see the item
  */
 export type Check<Item> = (current: Item) => void;
 
 /**
- * Performs a special operation, whose body has already been validated. `check`, if given, throws an ApiError unless
- * `If-Match` and `If-None-Match` hold: call it with the current item while the item is locked, before changing
- * anything. If the storage has `get`, the toolkit also calls `check` beforehand. The item is not locked then, so
- * another change can follow that call.
+ * Performs a special operation with a validated body. Must call `check`, if given, with the current item while the item
+ * is locked, before changing anything. `check` throws an ApiError if `If-Match` or `If-None-Match` does not hold. If
+ * the storage has `get`, the toolkit also calls `check` beforehand, but without a lock.
  */
 export type OperationFunction<Item, Body> = (
   id: string,
@@ -28,8 +28,7 @@ export type OperationFunction<Item, Body> = (
 
 /**
  * The result of an operation that leaves the rest of its work to a job: the item, and the id of the job. If the
- * operation declares `enqueues`, the response to a request with `Prefer: respond-async` is 202 with the location of the
- * job.
+ * operation declares `enqueues`, a request with `Prefer: respond-async` gets a 202 with the job's location.
  */
 export class WithJob<Item> {
   static {
@@ -45,7 +44,7 @@ export class WithJob<Item> {
   }
 }
 
-/** Returns the item, wrapped in a {@link WithJob} unless `jobId` is undefined. */
+/** Returns the item. Wraps it in a {@link WithJob} if there is a job. */
 export function withJob<Item>(item: Item, jobId: string | undefined): Item | WithJob<Item> {
   return jobId === undefined ? item : new WithJob(item, jobId);
 }
@@ -64,9 +63,10 @@ export class Existing<Item> {
 }
 
 /**
- * The functions behind a resource. Each function enables one call: `list` enables GET on the collection, `create` POST,
- * and so on; calls without a function get a 405. Any function may throw an ApiError. The API's `classifyError` can
- * convert other errors, and known Postgres errors are converted as well; all remaining errors become a 500.
+ * The functions behind a resource. Each function enables one call: for example, `list` enables GET on the collection,
+ * and `create` enables POST. Calls without a function get a 405. Any function can throw an ApiError. Known Postgres
+ * errors, and errors that the API's `classifyError` recognizes, are converted to an ApiError. All other errors become a
+ * 500.
  */
 export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** Declares that `list` honours `query.seek`, so the links of large collections can use cursors. */
@@ -82,30 +82,30 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    */
   stream?(query: StreamQuery, context: CallContext, signal: AbortSignal): Promise<EventSource>;
   /**
-   * Serves GET on an item with `?wait=`. Resolves to the item once it has reached the state that clients wait for, or
-   * to the current item on timeout or abort. Resolves to undefined if there is no such item.
+   * Serves GET on an item with `?wait=`. Resolves to the item when it reaches the state that clients wait for. On
+   * timeout or abort, resolves to the current item; undefined if there is no such item.
    */
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
-  /** POST with an array: creates all or none; resolves to the items in the order of the bodies. */
+  /** POST with an array: creates all items or none. Resolves to the items in the order of the bodies. */
   createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
   /** PUT on an item; resolves to undefined if there is no such item. */
   replace?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
   /** PATCH on an item; resolves to undefined if there is no such item. */
   patch?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
-  /** PUT on the collection: changes all or none. `applyAll` collects the errors of all changes. */
+  /** PUT on the collection: changes all items or none. Use `applyAll` to collect the errors of all changes. */
   replaceMany?(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<readonly Item[]>;
   /**
-   * DELETE on an item: calls `check` with the locked item before deleting it. Resolves to false if there is no such
+   * DELETE on an item. Must call `check` with the locked item before deleting it. Resolves to false if there is no such
    * item.
    */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /** DELETE on the collection; resolves to the number of deleted items. */
   deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number>;
   /**
-   * Special operations by verb. Each resolves to the changed item, to a {@link WithJob} that contains it, or to
-   * undefined if there is no such item. Each throws 40902 if the state of the item forbids the operation, and has no
-   * effect on an item that is already in the target state.
+   * Special operations by verb. Each resolves to the changed item, alone or in a {@link WithJob}, or to undefined if
+   * there is no such item. Each throws 40902 if the item's state forbids the operation, and returns an item unchanged
+   * if it is already in the target state.
    */
   readonly operations?: {
     readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;
@@ -120,12 +120,12 @@ export type AnyStorage = ResourceStorage<
   Readonly<Record<string, unknown>>
 >;
 
-/** The name of a storage function. */
+/** The name of a function in {@link ResourceStorage}; each name stands for a call. */
 export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
 
 /**
- * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. Earlier checks reject
- * calls that the storage does not serve, so a missing function is a bug.
+ * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. A missing function is a
+ * bug, because earlier checks reject calls that the storage does not serve.
  */
 export async function resultOf<Result>(result: Promise<Result> | undefined): Promise<Result> {
   if (result === undefined) throw new Error('The storage lacks the function that serves this call');

@@ -8,13 +8,13 @@ export interface Problem {
   readonly internalMessage: string;
 }
 
-/** Maximum number of problems listed in a response; any others are only counted. */
+/** Maximum number of problems listed in a response. Further problems are only counted. */
 export const maxListedProblems = 100;
 
 /**
- * An error that determines the response: one or more problems with the same status, and headers such as `Allow`. The
- * pipeline and storage functions throw it, and the pipeline converts it to the error payload. To report problems with
- * different statuses, collect them in a {@link ProblemList}.
+ * An error that determines the response: one or more problems with the same status, and headers such as `Allow`.
+ * Storage functions and the pipeline can throw it. The pipeline converts it to the error payload. To report problems
+ * with different statuses, collect them in a {@link ProblemList}.
  */
 export class ApiError extends Error {
   static {
@@ -66,14 +66,14 @@ interface ProblemsOfStatus {
 }
 
 /**
- * Statuses in the order in which a request is checked. If there are problems with several statuses, the response has
- * the one that comes first here.
+ * Statuses in the order in which a request is checked. If problems have several statuses, the first of them in this
+ * list wins.
  */
 const orderOfChecks = [400, 404, 428, 412, 422, 409];
 
 /**
- * Collects the problems of a request so that they are reported together: the first 100, and the total number. A
- * response has one status, so only the problems with the status that is checked first are reported.
+ * Collects the problems of a request, so that they are reported together. A response has only one status. Therefore,
+ * only problems with the status that is checked first are reported: up to 100, and their total number.
  */
 export class ProblemList {
   readonly #byStatus = new Map<number, ProblemsOfStatus>();
@@ -96,8 +96,8 @@ export class ProblemList {
   }
 
   /**
-   * Runs a step and returns its result. If it throws an ApiError, adds the problems and returns undefined; rethrows
-   * other errors.
+   * Runs a step and returns its result. If the step throws an ApiError, collects the problems and returns undefined.
+   * Rethrows other errors.
    */
   collect<Result>(step: () => Result): Result | undefined {
     try {

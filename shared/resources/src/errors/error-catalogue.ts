@@ -1,6 +1,6 @@
 /**
- * Describes an error code of the API. A code is the HTTP status × 100 plus an ordinal, and is never reused. Each code
- * has a page at `{base_url}/errors/{code}` with its cause and fix.
+ * Describes an error code of the API. A code is the HTTP status × 100 plus an ordinal. Codes are never reused. The page
+ * `{base_url}/errors/{code}` explains the cause and the fix.
  */
 export interface CatalogueEntry {
   /** A short name for the error; also the title in `application/problem+json`. */
@@ -230,7 +230,7 @@ export function statusOf(code: ErrorCode): number {
   return Math.floor(code / 100);
 }
 
-/** Parses an error code, such as the last segment of `/errors/40402`; returns undefined if there is no such code. */
+/** Parses an error code, such as the last segment of `/errors/40402`. Returns undefined if there is no such code. */
 export function parseErrorCode(text: string): ErrorCode | undefined {
   return /^\d{5}$/.test(text) && Object.hasOwn(errorCatalogue, text)
     ? (Number(text) as ErrorCode)

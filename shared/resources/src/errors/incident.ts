@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
-/** Who sees the stack trace of an unexpected error: everyone, or only callers with the `admin` scope. */
+/**
+ * Who sees the stack trace of an unexpected error: `always` means everyone, `trusted` only callers with the `admin`
+ * scope.
+ */
 export type ErrorStackPolicy = 'always' | 'trusted';
 
 /** An unexpected error with the id under which it is logged. */
 export interface Incident {
   readonly id: string;
-  /** The stack trace without connection strings and SQL values. */
+  /** The stack trace without connection strings. For a Postgres error, values quoted in the message are removed too. */
   readonly stack: string;
 }
 
@@ -19,8 +22,8 @@ export function newIncident(error: unknown): Incident {
 }
 
 /**
- * Returns whether the error comes from Postgres. If so, its `code` is a SQLSTATE of five characters, and its message
- * may quote values.
+ * Returns whether the error comes from Postgres. The `code` is then a SQLSTATE of five characters, and the message may
+ * quote values.
  */
 export function isSqlError(error: unknown): error is Error & { code: string } {
   return (

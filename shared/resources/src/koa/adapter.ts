@@ -10,12 +10,12 @@ import { requireValidHead } from './request-head.js';
 
 export type Middleware = Koa.Middleware;
 
-/** Rejects a request before it is processed, by throwing an {@link ApiError}. */
+/** Throws an {@link ApiError} to reject a request before it is processed. */
 export type RequestGuard = (ctx: Koa.Context) => void;
 
 /**
- * Returns Koa middleware that sends the responses of the responder. Requests for other paths go to later middleware. By
- * default, `guard` accepts all requests.
+ * Returns Koa middleware that sends the responses of the responder. Requests for other paths go to the next middleware.
+ * By default, `guard` accepts all requests.
  */
 export function koaAdapter(
   responder: Responder,
@@ -42,7 +42,7 @@ export function koaAdapter(
     }
 
     /**
-     * Runs the middleware after this one. Returns an error payload if that middleware throws, or leaves an error status
+     * Runs the middleware after this one. Returns an error payload if that middleware throws or leaves an error status
      * without a body; otherwise undefined.
      */
     async function answerOfOtherMiddleware(apiRequest: ApiRequest): Promise<ApiResponse | undefined> {
@@ -83,14 +83,14 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
   ctx.body = encoded.body;
 }
 
-/** Sets headers directly on Node's response, because these names and values need none of Koa's conversions. */
+/** Sets headers directly on Node's response, because they need none of Koa's conversions. */
 function setHeaders({ res }: Koa.Context, headers: ApiResponse['headers']): void {
   for (const name in headers) res.setHeader(name, headers[name] ?? '');
 }
 
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
-/** Sends a stream. Koa would report a disconnect as an error; for a stream it is the usual end. */
+/** Sends a stream. Ignores disconnects, because they are the usual end of a stream; Koa would report them as errors. */
 function stream(ctx: Koa.Context, body: Readable): void {
   ctx.respond = false;
   ctx.res.flushHeaders();

@@ -8,12 +8,12 @@ import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 
 /**
- * Returns a function that reads and parses the JSON body of a request. The function resolves to undefined if the body
- * is empty.
+ * Returns a function that reads and parses the JSON body of a request. The function resolves to undefined if there is
+ * no body.
  */
 export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
-  // Uses the parser only to limit the size of the body and to decompress it, because its JSON mode would silently
-  // replace bytes that are not UTF-8.
+  // Uses koa-bodyparser only to limit the size of the body and to decompress it. Its JSON mode would silently replace
+  // bytes that are not UTF-8.
   const options = {
     enableTypes: ['text'],
     extendTypes: { text: ['application/json', 'application/merge-patch+json'] },
@@ -71,8 +71,8 @@ function parseText(text: string): unknown {
 }
 
 /**
- * Returns the error for a body that is not UTF-8. Decoding replaces each invalid byte with U+FFFD, so the message names
- * the first field that contains U+FFFD.
+ * Returns the error for a body that is not UTF-8. Decoding replaces invalid bytes with U+FFFD, so the message names the
+ * first field that contains U+FFFD.
  */
 function notUtf8(bytes: Buffer): Error {
   const place = placeOfReplacement(parseText(bytes.toString()), '', 0);

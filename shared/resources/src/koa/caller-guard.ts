@@ -7,11 +7,11 @@ import { requireNoParameters } from '../query/query-parser.js';
 import { toApiRequest } from './request.js';
 
 /**
- * Requires a scope on routes that are not resources. Also applies the rate limit, and rejects query parameters and
- * bodies that are not JSON. Use it after the resource API, which turns the errors thrown here into responses. Sets
- * `ctx.state.principal`.
- * @param value a value, such as a queue, that the row scope of the caller must include; if omitted, callers with a row
- *   scope are rejected
+ * Returns middleware for routes that are not resources. Requires a scope and applies the rate limit. Rejects query
+ * parameters and non-JSON bodies. Sets `ctx.state.principal`. Use it after the resource API, because the resource API
+ * converts the errors thrown here to responses.
+ * @param value a value that the caller's row scope must include, such as a queue. If omitted, callers with a row scope
+ *   are rejected
  */
 export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {
   return async (ctx, next) => {
@@ -27,8 +27,8 @@ export function requireCaller(accessControl: AccessControl, scope: string, value
 }
 
 /**
- * Applies the rate limit to routes that need no credentials. Counts requests by network address. Use it after the
- * resource API, which turns the errors thrown here into responses.
+ * Returns middleware that applies the rate limit to routes without credentials. Counts requests by network address. Use
+ * it after the resource API, because the resource API converts the errors thrown here to responses.
  */
 export function countRequests(accessControl: AccessControl): Koa.Middleware {
   return async (ctx, next) => {

@@ -5,19 +5,17 @@ import { smallestEncoding } from '../pipeline/request/encoding.js';
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** Minimum size, in bytes, of a body that is compressed. Compressing a smaller body would save less than one packet. */
+/** Minimum size of a body to compress, in bytes. Compressing a smaller body would save less than one packet. */
 const minBytes = 1024;
 
 export interface Encoded {
-  /**
-   * The original string if the body was not compressed. Node sends a string together with the headers, in one write.
-   */
+  /** The original string if the body was not compressed. Node can send a string and the headers in one write. */
   readonly body: string | Buffer;
   /** undefined if the body was not compressed. */
   readonly encoding: 'br' | 'gzip' | undefined;
 }
 
-/** Compresses a body if it is large enough and the caller accepts a compressed one. */
+/** Compresses a body if it is large enough and the caller accepts a compressed body. */
 export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
   if (Buffer.byteLength(text) < minBytes) return { body: text, encoding: undefined };
   switch (smallestEncoding(acceptEncoding)) {

@@ -6,12 +6,12 @@ import { endWithError } from './socket-response.js';
 /** Maximum numbers of open connections. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** The maximum for each network address. Behind a proxy, all connections come from the address of the proxy. */
+  /** The maximum per network address. Behind a proxy, all connections come from the proxy's address. */
   readonly perAddress: number;
 }
 
 /**
- * Responds to connections beyond the limits with 503 and closes them, without reading a request.
+ * Responds to connections beyond the limits with 503, and closes them without reading a request.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, rootUrl: string): void {

@@ -5,14 +5,19 @@ import { endWithError } from './socket-response.js';
 
 /** An error of Node's HTTP parser. */
 interface ParseError extends NodeJS.ErrnoException {
-  /** The bytes that were being parsed; `bytesParsed` is how many of them had been parsed before the error. */
+  /** The bytes that were being parsed. Of these, `bytesParsed` bytes were parsed before the error. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
 
 /**
- * Sends the error payload in response to requests that never reach middleware: those that are not well-formed HTTP,
- * have a URL or headers that are too large, arrive too slowly, or expect something other than `100-continue`.
+ * Sends the error payload for requests that never reach middleware:
+ *
+ * - malformed HTTP
+ * - a URL or headers that are too large
+ * - a request that arrives too slowly
+ * - an `Expect` header other than `100-continue`
+ *
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function answerMalformedHttp(server: Server, rootUrl: string): void {

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { apiError } from '../errors/api-error.js';
 
 /**
- * Maximum length of a URL, in characters. It is limited because each link of a page repeats the query. The links are
- * sent in a header, and clients limit the size of headers.
+ * Maximum length of a URL, in characters. A page repeats the query in every link of its `Link` header, and clients
+ * limit the size of headers.
  */
 const maxUrlLength = 12_000;
 
 /**
- * Rejects URLs that are too long, and URLs and `Host` headers that Node accepts although HTTP forbids them (RFC 9110,
- * section 4.2.1; RFC 9112, section 3.2).
- * @throws {ApiError} 41401, 40003
+ * Rejects URLs that are too long. Also rejects URLs and `Host` headers that Node accepts although HTTP forbids them
+ * (RFC 9110, section 4.2.1; RFC 9112, section 3.2).
+ * @throws {ApiError} 41401 if the URL is too long, otherwise 40003
  */
 export function requireValidHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {
   if (url.length > maxUrlLength)

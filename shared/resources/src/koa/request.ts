@@ -14,7 +14,7 @@ export function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>)
     headers: ctx.headers as ApiRequest['headers'],
     id: /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID(),
     address: ctx.ip,
-    /** Created on first use, because most calls never need it. */
+    /** Created on first use, because most calls do not need it. */
     get signal() {
       connection ??= abortedOnClose(ctx.res);
       return connection.signal;

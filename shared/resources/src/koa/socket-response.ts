@@ -4,7 +4,8 @@ import type { ApiError } from '../errors/api-error.js';
 import { errorPayload } from '../pipeline/error-response.js';
 
 /**
- * Writes an HTTP response with the error payload to a socket on which no request was parsed, and ends the socket.
+ * Writes an HTTP response with the error payload to a socket, and ends the socket. For use before a request has been
+ * parsed.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function endWithError(socket: Duplex, error: ApiError, rootUrl: string): void {

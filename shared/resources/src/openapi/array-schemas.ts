@@ -11,15 +11,15 @@ export function oneOrManyOf(resource: Resource, one: JsonSchema, many: JsonSchem
   };
 }
 
-/** Returns the schema of the response to a bulk request: an array with the same length as the array in the request. */
+/** Returns the schema of the response to a bulk request: an array with one item for each item of the request. */
 export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `The ${namesInProse(resource)}, in the order of the request.`;
   return { type: 'array', description, minItems: 0, maxItems: maxElements, items };
 }
 
 /**
- * Returns the schema of an array in a request. The limit appears only in the description, because test tools would
- * otherwise generate arrays with `maxItems` elements.
+ * Returns the schema of an array in a request. The description states the limit. There is no `maxItems`, because test
+ * tools would generate arrays of this size.
  */
 export function listBody(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `Up to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;

@@ -5,8 +5,9 @@ const emailPattern = String.raw`^[^@\s]+@[^@\s]+$`;
 const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
 /**
- * Completes a schema for the OpenAPI document: adds formats, patterns, the types of enumerations, and the bounds that a
- * type or format implies, such as 36 characters for a UUID. Adds no other limits.
+ * Completes a schema for the OpenAPI document: adds formats, patterns, the types of enumerations,
+ * `additionalProperties`, and the bounds that a type or format implies, such as 36 characters for a UUID. Adds no other
+ * limits.
  */
 export function completedSchema(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined)
@@ -32,7 +33,7 @@ export function completedSchema(schema: JsonSchema): JsonSchema {
 
 /**
  * Converts a union of one type and null to a list of types, because tools and readers understand a list more easily.
- * Leaves other unions unchanged.
+ * Does not change other unions.
  */
 function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
   const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
@@ -48,14 +49,13 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
 }
 
 /**
- * Largest `maxItems` that the document publishes. Some tools generate arrays with `maxItems` elements, and fail if
- * there are more than this.
+ * Largest `maxItems` that the document publishes. Some tools generate arrays of this size, and fail with more elements.
  */
 const maxPublishedItems = 1_000;
 
 /**
- * Completes the schema of a request body for the OpenAPI document. The schema must already have limits. Array bounds
- * that are too large for tools are moved to the description.
+ * Completes the schema of a request body for the OpenAPI document. The schema must already have limits. Moves array
+ * bounds that are too large for tools to the description.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
   return withoutLargeBounds(completedSchema(schema));

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../validation/json-schema.js';
 import type { ResponseObject } from './document-types.js';
 import { selectionReference } from './schemas.js';
 
-/** Returns the content of a body that is one item or an array of items, with an example of each. */
+/** Returns the content of a body: one item or an array of items, with an example of each. */
 export function oneOrMany(
   resource: Resource,
   schema: JsonSchema,
@@ -18,7 +18,7 @@ export function oneOrMany(
   return { 'application/json': { schema, examples } };
 }
 
-/** Returns the schema of a page of items, the response to GET on a collection. */
+/** Returns the schema of a page of items: the response to GET on a collection. */
 export function pageSchema(resource: Resource): JsonSchema {
   const { limits, singular } = resource;
   const description = `One page of ${namesInProse(resource)}.`;
@@ -33,7 +33,7 @@ export function pageSchema(resource: Resource): JsonSchema {
 
 /**
  * Returns an OpenAPI request body with one example.
- * @param types the media types that the request may have
+ * @param types the accepted media types
  */
 export function body(
   schema: JsonSchema,

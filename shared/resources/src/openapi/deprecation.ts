@@ -5,8 +5,8 @@ import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
 
 /**
- * Returns the deprecation that applies to a call: the call's own, else its resource's, else that of the nearest
- * deprecated parent resource; undefined if there is none.
+ * Returns the deprecation that applies to a call: the call's, else the resource's, else the nearest deprecated
+ * parent's. Returns undefined if there is none.
  */
 export function deprecationAt(
   { resource, parents }: Subject,
@@ -16,7 +16,7 @@ export function deprecationAt(
   return firstDeprecation([own, resource, ...parents.toReversed()]);
 }
 
-/** Marks an operation as deprecated, with dates in the description and headers on its successful responses. */
+/** Marks an operation as deprecated: adds dates to the description, and headers to the inline responses. */
 export function deprecatedOperation(
   operation: OperationObject,
   { since, sunset, instead }: Deprecation,

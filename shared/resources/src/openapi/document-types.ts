@@ -67,11 +67,11 @@ export interface ResponseObject {
 export interface MediaType {
   readonly schema: JsonSchema | Reference;
   readonly example?: unknown;
-  /** Examples by name. The example of a response has the same name as the example of the corresponding request. */
+  /** Examples by name. Corresponding examples of a request and its response have the same name. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** A link from a response to an operation. Each parameter has a runtime expression for its value. */
+/** A link from a response to an operation. `parameters` maps each parameter to a runtime expression. */
 export interface LinkObject {
   readonly operationId: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -111,7 +111,7 @@ export function openApiDocument({
 }
 
 /**
- * Returns the components that `users` refer to, directly or through other components. Not all components are used; for
+ * Returns the components that `users` refer to, directly or through other components. Some components are unused: for
  * example, no operation refers to the 405 response, because the document lists only supported methods.
  */
 function referenced<Component>(
@@ -150,7 +150,7 @@ const page = {
   example: '<!doctype html>',
 };
 
-/** Returns the path for the index that is served at the root of an API version. */
+/** Returns the path of the index: the page at the root of an API version. */
 function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
   return {
     '/': {
@@ -183,7 +183,7 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
   };
 }
 
-/** Returns the path for the pages that explain error codes. */
+/** Returns the path of the pages that explain error codes. */
 function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
   const code = pathParameter('code', 'An error code.', {
     type: 'integer',

@@ -12,10 +12,10 @@ const errorCodeSchema: JsonSchema = {
   enum: Object.keys(errorCatalogue).map(Number),
 };
 
-/** Pattern of the URLs in this API's responses. */
+/** Regular expression for the URLs in responses. */
 export const urlPattern = String.raw`^https?://\S+$`;
 
-/** The schema of the error payload. */
+/** The body of an error response, unless the caller prefers `application/problem+json`. */
 export const errorPayloadSchema: JsonSchema = {
   type: 'object',
   description:
@@ -33,7 +33,7 @@ export const errorPayloadSchema: JsonSchema = {
   },
 };
 
-/** The schema of one element of the error payload. */
+/** One element of `errors` in {@link errorPayloadSchema}. */
 export const errorDetailSchema: JsonSchema = {
   type: 'object',
   description: 'One problem of the request.',
@@ -77,7 +77,7 @@ const extraHeaders: Readonly<Record<number, readonly (keyof typeof responseHeade
   503: ['RetryAfter'],
 };
 
-/** Returns one response for each HTTP status in the catalogue, with the status's error codes and an example. */
+/** Returns one response per HTTP status in the catalogue, named like `Error404`. */
 export function errorResponses(rootUrl: string): Readonly<Record<string, ResponseObject>> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const text of Object.keys(errorCatalogue)) {
@@ -120,10 +120,7 @@ function errorResponse(rootUrl: string, status: number, codes: readonly ErrorCod
   };
 }
 
-/**
- * The schema of errors for callers that prefer `application/problem+json`: the members of RFC 9457 and the error
- * payload.
- */
+/** The body of an error response as `application/problem+json`: the members of RFC 9457 and `errors`. */
 export const problemSchema: JsonSchema = {
   type: 'object',
   description: 'The first problem of the request as in RFC 9457, and all problems.',
@@ -164,7 +161,7 @@ const sentences = (description: string): JsonSchema => ({
   description,
 });
 
-/** The schema of the JSON body of `/errors/{code}`. */
+/** The JSON body of `/errors/{code}`. */
 export const errorPageSchema: JsonSchema = {
   type: 'object',
   description: 'The explanation of an error code.',

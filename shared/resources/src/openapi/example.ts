@@ -9,9 +9,9 @@ const formats: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns an example of a request body. It contains the fields that have an example, and the required fields that have
- * no default.
- * @param omitted fields to leave out because the server sets them
+ * Returns an example of a request body: the fields with an example, and the required fields without a default.
+ *
+ * @param omitted fields that the server sets; left out of the example
  */
 export function exampleBody(schema: JsonSchema, omitted: readonly string[] = []): unknown {
   const body = exampleOf(schema, 'text', isSent);
@@ -21,16 +21,16 @@ export function exampleBody(schema: JsonSchema, omitted: readonly string[] = [])
 
 type Inclusion = (object: JsonSchema, field: string) => boolean;
 
-/** Returns whether the example of a request body includes the field. */
 function isSent({ properties, required = [] }: JsonSchema, field: string): boolean {
   const { examples, default: given } = properties?.[field] ?? {};
   return examples !== undefined || (required.includes(field) && given === undefined);
 }
 
 /**
- * Returns a value for a schema: its example or default, or else a simple value of its type.
+ * Returns an example value for a schema. Prefers the schema's example, default, constant or first enum value, in this
+ * order. Otherwise builds a simple value of the schema's type.
  *
- * @param name the field's name, which also serves as the example of a text
+ * @param name the field's name; also used as example text
  * @param isIncluded chooses the fields of objects; default: all
  */
 export function exampleOf(schema: JsonSchema, name = 'text', isIncluded: Inclusion = () => true): unknown {

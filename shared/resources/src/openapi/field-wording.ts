@@ -3,8 +3,8 @@ import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 
 /**
- * Adds a description, derived from the field's name, to each field without a description. Ends existing descriptions
- * with a full stop.
+ * Derives a description from the field's name for each field that has none. Adds a missing full stop to existing
+ * descriptions.
  */
 export function withDescriptions(
   resource: Pick<Resource, 'singular'> & Partial<Resource>,
@@ -13,7 +13,7 @@ export function withDescriptions(
   return describedMembers(schema, nameInProse(resource));
 }
 
-/** Adds descriptions to the members of an object. The descriptions refer to the object as `owner`. */
+/** Like {@link withDescriptions}, for an object that the descriptions call `owner`. */
 export function describedMembers(schema: JsonSchema, owner: string): JsonSchema {
   return {
     ...schema,
@@ -35,12 +35,12 @@ function described(schema: JsonSchema, name: string, owner: string): JsonSchema 
   };
 }
 
-/** Adds a full stop to a text, unless it already ends like a sentence. */
+/** Adds a full stop, unless the text already ends with `.`, `!` or `?`. */
 export function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Verbs that a description uses without “was”: an attempt “started”, but a queue “was paused”. */
+/** Verbs that a description uses without “was”: “When the attempt started”, but “When the queue was paused”. */
 const activeVerbs = new Set(['ended', 'failed', 'finished', 'started']);
 
 function sentence(name: string, words: string, owner: string): string {
@@ -52,7 +52,7 @@ function sentence(name: string, words: string, owner: string): string {
   return `The ${words} of the ${owner}.`;
 }
 
-/** Splits a field's name into words: `customerId` → `customer ID`. */
+/** Converts a field's name to words: `customerId` → `customer ID`. */
 export function wordsOf(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

@@ -13,7 +13,7 @@ export interface GuideSource {
   readonly description: string;
   readonly apiUrl: string;
   readonly rootUrl: string;
-  /** Whether any resource is a stream of events. */
+  /** Whether any resource streams events. */
   readonly streams: boolean;
   readonly security: Security | undefined;
   readonly rateLimit: RateLimitPolicy | undefined;
@@ -21,7 +21,7 @@ export interface GuideSource {
   readonly changes: readonly ApiChange[];
 }
 
-/** Writes the introduction of the reference, in Markdown: the rules that all resources share, and the changelog. */
+/** Returns the introduction of the reference, in Markdown: the rules that all resources share, and the changelog. */
 export function guide(source: GuideSource): string {
   const { description, apiUrl, rootUrl, streams, security, rateLimit, changes } = source;
   return [

@@ -7,7 +7,7 @@ const text = (maxLength: number): HeaderObject['schema'] => ({
   pattern: String.raw`^[\x20-\x7e]*$`,
 });
 
-/** The response headers, by the names of their components in the document. */
+/** Response headers, by component name in the OpenAPI document. */
 export const responseHeaders = {
   XRequestId: {
     description: 'Identifies the request in the logs; taken from the request if present.',
@@ -99,7 +99,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** Returns references to the given headers and to the headers that every response has, by HTTP name. */
+/** Returns references to the given headers, `X-Request-Id` and `Access-Control-Allow-Origin`, by HTTP name. */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

@@ -5,7 +5,7 @@ import { supportedVersion } from '../pipeline/request/route.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { urlPattern } from './error-responses.js';
 
-/** The index of an API version. It links to the reference and the top-level resources. */
+/** The index of an API version: links to the reference and to the top-level resources. */
 export interface VersionIndex {
   readonly version: string;
   readonly url: string;
@@ -51,7 +51,7 @@ function versionLinks(apiUrl: string): Omit<VersionIndex, 'resources'> {
   };
 }
 
-/** Returns an index as JSON, or as HTML for callers that prefer it. */
+/** Returns the index as HTML if the caller prefers HTML to JSON, otherwise as JSON. */
 export function indexResponse(
   index: VersionIndex | RootIndex,
   title: string,
@@ -78,7 +78,6 @@ const url = (description: string): JsonSchema => ({
   description,
 });
 
-/** The schema of {@link VersionIndex}. */
 export const versionIndexSchema: JsonSchema = {
   type: 'object',
   description: 'Where to find the reference and the top-level resources.',
@@ -99,7 +98,7 @@ export const versionIndexSchema: JsonSchema = {
   },
 };
 
-/** The schema of one of the resources in {@link VersionIndex}. */
+/** The schema of one element of `resources` in {@link VersionIndex}. */
 export const indexResourceSchema: JsonSchema = {
   type: 'object',
   description: 'A top-level resource.',

@@ -5,14 +5,14 @@ import { camelCase, schemaName } from './schemas.js';
 
 type Links = Readonly<Record<string, LinkObject>>;
 
-/** Returns the name of an item's path parameter: `line-item` with the key `id` → `lineItemId`. */
+/** Returns the name of the path parameter for an item: `lineItemId` for a `line-item` with the key `id`. */
 export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key'>): string {
   return `${camelCase(singular)}${schemaName(key)}`;
 }
 
 /**
- * Returns the name of a resource in operation ids: `owner` followed by the name of the resource. Words that end `owner`
- * and begin the name appear only once. For example, `Store` and `store-customer` result in `StoreCustomer`.
+ * Joins `owner` and the name of a resource for use in operation ids. Words that end `owner` and begin the name appear
+ * only once: `Store` and `store-customer` become `StoreCustomer`.
  *
  * @param owner the singular names of the parents, e.g. `CustomerOrder`
  */
@@ -23,19 +23,19 @@ export function ownedName(owner: string, words: string): string {
   return owner + own.slice(repeated);
 }
 
-/** The place in the API where an item is served. */
+/** Where the API serves an item. */
 export interface ItemPlace {
   readonly resource: Resource;
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
-  /** The path parameters of the parents. */
+  /** The names of the path parameters for the parents. */
   readonly parentParameters: readonly string[];
   readonly serves: (name: StorageFunction) => boolean;
 }
 
 const itemCalls = ['get', 'replace', 'patch', 'delete'] as const;
 
-/** The first word of the operation id of each call. */
+/** The first word of the operation id, by call. */
 export const verbs = { get: 'get', replace: 'replace', patch: 'update', delete: 'delete' } as const;
 
 /** Returns the links from a response with a new item to the operations on that item. */

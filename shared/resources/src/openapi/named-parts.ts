@@ -3,25 +3,25 @@ import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 import { describedMembers, ended, wordsOf } from './field-wording.js';
 
-/** Name of the schema for fields that hold any JSON value. */
+/** Name of the schema that allows any JSON value. */
 const anyJson = 'JsonValue';
 
 /**
  * Names the objects and unions that are nested in schemas, so that code generators create types for them. For example,
- * the object in the field `error` of `Job` becomes the schema `JobError`. Equal objects share one schema. It is named
- * after the object's `title` if there is one, otherwise after the field in which the object was found first.
+ * the object in the field `error` of `Job` becomes the schema `JobError`. Equal objects share one schema. The name
+ * comes from the object's `title` or, without a title, from the first field that contains the object.
  */
 export class NamedParts {
   readonly #taken: Set<string>;
   readonly #nameOf = new Map<string, string>();
   readonly #parts = new Map<string, JsonSchema>();
 
-  /** @param taken names that are already used by other schemas of the document */
+  /** @param taken names of other schemas in the document */
   constructor(taken: Iterable<string> = []) {
     this.#taken = new Set(taken);
   }
 
-  /** The schemas of the parts found so far, by name. */
+  /** The schemas found so far, by name. */
   get schemas(): Readonly<Record<string, JsonSchema>> {
     return Object.fromEntries(this.#parts);
   }
@@ -31,7 +31,7 @@ export class NamedParts {
     this.#nameOf.set(keyOf(schema), name);
   }
 
-  /** Returns the schema with references in place of the objects and unions in its fields. Adds these to `schemas`. */
+  /** Replaces the objects and unions in the schema's fields with references, and adds them to `schemas`. */
   separate(owner: string, schema: JsonSchema): JsonSchema {
     return {
       ...schema,
@@ -95,10 +95,7 @@ function isObject(schema: JsonSchema): boolean {
   return schema.anyOf === undefined && types.length === 1 && types[0] === 'object';
 }
 
-/**
- * Returns a key for comparing schemas. The keys of two schemas are equal if the schemas differ only in their top-level
- * descriptions or in the order of members.
- */
+/** Returns a key for comparing schemas. The key ignores the top-level description and the order of members. */
 function keyOf({ description: _description, ...structure }: JsonSchema): string {
   return JSON.stringify(structure, (_name, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -27,19 +27,19 @@ import {
 import { camelCase, selectionReference, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
-/** The place where operations are served, and the settings that their descriptions depend on. */
+/** Where operations are served, and the settings that affect their descriptions. */
 export interface OperationPlace extends Subject {
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
-  /** The path parameters of the parents, outermost first. */
+  /** The names of the path parameters for the parents, outermost first. */
   readonly parentParameters: readonly string[];
   /** The name of the schema for the body of a POST. */
   readonly createSchema: string;
-  /** Where the items that a POST creates are served; undefined if they are not served. */
+  /** Where items created by a POST are served; undefined if nowhere. */
   readonly created: ItemPlace | undefined;
   readonly isListed: (child: Resource) => boolean;
-  /** Returns why a call is not served; undefined if the definition gives no reason. */
+  /** Returns the reason why a call is not served; undefined if the definition gives none. */
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
   /** Whether collections can be paged by cursor. */
   readonly seeks: boolean;
@@ -54,7 +54,7 @@ interface Parts {
   readonly errors: readonly number[];
 }
 
-/** Returns an operation, including the errors that every operation can return. */
+/** Returns an operation. Adds the errors that every operation can return. */
 export function operation(
   place: OperationPlace,
   operationId: string,
@@ -82,8 +82,8 @@ export function operation(
 }
 
 /**
- * Keeps optional parameters that have an example or a default out of code samples and trial requests. `x-disabled` is
- * an extension of Scalar.
+ * Marks the example or default of an optional parameter as disabled. Code samples and trial requests then omit the
+ * parameter. `x-disabled` is an extension of Scalar.
  */
 function omittedFromSamples({ example, ...parameter }: ParameterObject): ParameterObject {
   if (parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
@@ -95,7 +95,7 @@ function omittedFromSamples({ example, ...parameter }: ParameterObject): Paramet
 
 type Headers = readonly (keyof typeof responseHeaders)[];
 
-/** Returns the operations of a collection, by method. */
+/** Returns the operations of a collection, by HTTP method. */
 export function collectionOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
@@ -154,7 +154,7 @@ export function listOperation(place: OperationPlace, id: string, bySearch: boole
   });
 }
 
-/** Returns sentences that explain why the other methods of the collection and its items are not supported. */
+/** Returns one sentence per reason in the definition why a change to the collection or its items is not possible. */
 function reasonsAgainst(place: OperationPlace): readonly string[] {
   const callsByReason = new Map<string, string[]>();
   for (const { name, call } of refusable) {
@@ -169,7 +169,7 @@ function reasonsAgainst(place: OperationPlace): readonly string[] {
 
 const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** The calls that may have a reason in `notAllowed`, each as the reference names it. */
+/** The changes that `notAllowed` can give a reason for, with their names in the reference. */
 const refusable = [
   { name: 'create', call: 'POST' },
   { name: 'replaceMany', call: 'PUT' },
@@ -179,7 +179,7 @@ const refusable = [
   { name: 'delete', call: 'DELETE of an item' },
 ] as const;
 
-/** Returns the operations of an item, by method. */
+/** Returns the operations of an item, by HTTP method. */
 export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { singular } = resource;
@@ -301,8 +301,8 @@ function itemAt(place: OperationPlace, description: string): ResponseObject {
 }
 
 /**
- * Describes the response to a POST: one item if the body is an object, an array if the body is an array. The examples
- * of the response have the same names as the examples of the body.
+ * Describes the response to a POST: one item or, for an array of new items, an array. The examples of the response have
+ * the same names as the examples of the body.
  */
 function created(place: OperationPlace): ResponseObject {
   const { resource, serves } = place;

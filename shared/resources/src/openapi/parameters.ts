@@ -78,7 +78,6 @@ export function filterParameters(resource: Resource): readonly ParameterObject[]
   return [...resource.filters.values()].map(filterParameter);
 }
 
-/** Returns the parameters that select items to read: filters and search. */
 function selectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
   const filters = filterParameters(resource);
   if (bySearch || resource.search.length === 0) return filters;
@@ -101,7 +100,7 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
   ];
 }
 
-/** Returns the `reason` parameter of a DELETE; an empty array if the resource takes no reason. */
+/** Returns the `reason` parameter of a DELETE; no parameter if the resource takes no reason. */
 export function reasonParameters({
   deletionReason,
 }: Pick<Resource, 'deletionReason'>): readonly ParameterObject[] {
@@ -245,8 +244,8 @@ function header(name: string, description: string, schema: JsonSchema, example: 
 }
 
 /**
- * Returns an example for a filter. The example for an upper bound on a time is later than the example for a lower
- * bound, so that both can be used together.
+ * Returns an example for a filter. For times, the upper bound is later than the lower bound, so that both can be
+ * combined.
  */
 function boundOf(match: string, schema: JsonSchema): unknown {
   const example = exampleOf(schema);

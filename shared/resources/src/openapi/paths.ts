@@ -110,8 +110,8 @@ function resourcePaths(
 }
 
 /**
- * Returns the place where items created by a POST on this collection are served: this collection or, if it serves no
- * single items, the resource's top-level collection. Returns undefined if neither serves single items.
+ * Returns where items created by a POST on this collection are served. This is the collection itself or, if it serves
+ * no single items, the top-level collection of the resource. Returns undefined if neither serves single items.
  */
 function createdPlace(catalog: Catalog, place: OperationPlace): ItemPlace | undefined {
   const { resource } = place;

@@ -50,7 +50,7 @@ export function limitedPaths(paths: Readonly<Record<string, PathItem>>): Readonl
   );
 }
 
-/** Adds the rate limit headers to responses, except to references to shared responses. */
+/** Adds the rate limit headers to responses. References to shared responses stay unchanged. */
 export function limitedResponses<Response extends ResponseObject | Reference>(
   responses: Readonly<Record<string, Response>>,
 ): Readonly<Record<string, Response>> {

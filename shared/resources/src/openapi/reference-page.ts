@@ -2,14 +2,14 @@ import type { ApiResponse } from '../pipeline/request/request.js';
 import type { Renderer } from './renderer.js';
 
 /**
- * Returns the headers of the page. Its content security policy allows scripts from this origin only, and requests to
- * this origin and to the API.
+ * Returns the headers of the page. The content security policy allows scripts only from this origin, and requests only
+ * to this origin and to the API.
  */
 function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
-    // Allows inline styles, because the renderer inserts its styles into the page.
+    // Allows inline styles because the renderer inserts its styles into the page.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     `connect-src 'self' ${new URL(apiUrl).origin}`,
@@ -21,8 +21,9 @@ function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Returns the page that shows the OpenAPI document with @scalar/api-reference; without the renderer, a 503 that
- * explains how to get it.
+ * Returns the page that shows the OpenAPI document with @scalar/api-reference. Without the renderer, returns a 503 that
+ * explains how to build it.
+ *
  * @param apiUrl the URL of the API version, e.g. `https://example.com/api/v1`
  */
 export function referencePage(title: string, apiUrl: string, renderer: Renderer | undefined): ApiResponse {
@@ -84,8 +85,8 @@ export function startScript(path: string): string {
 }
 
 /**
- * The code samples to hide, by language: all of them (`true`), or those for certain clients. Samples remain for curl,
- * JavaScript (fetch) and Python (requests).
+ * Code samples to hide, by language: all (`true`), or only those for the listed clients. The samples for curl,
+ * JavaScript (fetch) and Python (requests) stay.
  */
 const hiddenClients = {
   c: true,
@@ -112,8 +113,8 @@ const hiddenClients = {
   swift: true,
 };
 
-// Hides the card for client libraries in the introduction, because it lists only languages that Scalar chooses, and
-// each code sample has a language menu.
+// Hides the card for client libraries in the introduction. The card lists only languages that Scalar chooses, and each
+// code sample already has a language menu.
 const style = `
 .scalar-app .scalar-reference-intro-clients { display: none; }
 .scalar-app { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }

@@ -12,7 +12,10 @@ import { renderer } from './renderer.js';
 
 type Answer = NonNullable<ReturnType<Reference>>;
 
-/** Serves the indexes, `openapi.json`, and `docs` with its scripts. The document is generated on the first request. */
+/**
+ * Creates the handler for the indexes, `openapi.json`, and `docs` with its scripts. Generates the document on first
+ * use.
+ */
 export function createReference(source: DocumentSource): Reference {
   const { apiUrl, info } = source;
   const path = new URL(apiUrl).pathname;
@@ -63,9 +66,8 @@ function tagged(response: ApiResponse): ApiResponse {
 }
 
 /**
- * Returns a 304 if the caller already has the response. The 304 repeats the headers of the response, because browsers
- * replace the stored headers with the headers of the 304. Without them, the page would lose its content security
- * policy.
+ * Returns a 304 if the caller already has the response. The 304 repeats the content security policy, because browsers
+ * replace stored headers with the headers of a 304.
  */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
   const { 'content-type': _, ...headers } = response.headers;

@@ -7,18 +7,16 @@ import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 
 /** The script that renders the reference: the browser bundle of @scalar/api-reference. */
 export interface Renderer {
-  /** The file name below `docs`. It changes with the content, so browsers can cache the script indefinitely. */
+  /** The file name below `docs`. The name changes with the content, so browsers can cache the script indefinitely. */
   readonly name: string;
   /**
-   * Serves the script in an encoding that the caller accepts. Besides Brotli this must include gzip, because browsers
-   * accept Brotli only over HTTPS and on localhost.
+   * Serves the script as Brotli, gzip or plain text, depending on `Accept-Encoding`. Browsers accept Brotli only over
+   * HTTPS and on localhost, so gzip is needed too.
    */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse>;
 }
 
-/**
- * Reads the Brotli-compressed bundle. Returns undefined if the file does not exist because `make build` has not run.
- */
+/** Reads the Brotli-compressed bundle. Returns undefined if the file does not exist; `make build` creates it. */
 export function readRenderer(file: URL): Renderer | undefined {
   if (!existsSync(file)) return undefined;
   const bundle = readFileSync(file);
@@ -44,7 +42,7 @@ export function readRenderer(file: URL): Renderer | undefined {
   };
 }
 
-/** The renderer of this package, in the version that `assets/scalar.json` pins; undefined if it has not been built. */
+/** The renderer in the version that `assets/scalar.json` pins; undefined if it has not been built. */
 export const renderer = readRenderer(new URL('../../assets/scalar.js.br', import.meta.url));
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

@@ -10,12 +10,12 @@ import { NamedParts } from './named-parts.js';
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Functions that build the schemas, by schema name. They run last, because nested objects can be named only when the
- * names of all schemas are known.
+ * Functions that build the schemas, by schema name. They run when all schema names are known, so that nested objects
+ * get other names.
  */
 type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
 
-/** Returns the schemas of resources, and of the objects and unions nested in these schemas. */
+/** Returns the schemas of resources and of the objects and unions nested in them. */
 export function schemasOf(resources: readonly Resource[]): Schemas {
   const plans = Object.assign({}, ...resources.map(resourceSchemas)) as Plans;
   const parts = new NamedParts(Object.keys(plans));
@@ -83,7 +83,7 @@ function resourceSchemas(resource: Resource): Plans {
   };
 }
 
-/** Plans the schemas of the bodies of special operations. */
+/** Plans the body schemas of special operations. */
 function operationSchemas({ singular, operations }: Resource): Plans {
   return Object.fromEntries(
     [...operations.values()].flatMap(({ verb, summary, body }) => {
@@ -98,7 +98,7 @@ function operationSchemas({ singular, operations }: Resource): Plans {
   );
 }
 
-/** Returns the name of a schema: `line-item create` → `LineItemCreate`. */
+/** Converts words to a schema name: `line-item create` → `LineItemCreate`. */
 export function schemaName(words: string): string {
   return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -108,7 +108,7 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns a reference to the schema of an item in responses to requests that accept `fields`. */
+/** Returns a reference to the schema of an item in the response to a request that can select `fields`. */
 export function selectionReference(singular: string): JsonSchema {
   return schemaReference(`${singular} selection`);
 }
@@ -118,8 +118,8 @@ export function schemaReference(words: string): JsonSchema & { readonly $ref: st
 }
 
 /**
- * Returns the name of the schema for the body of a POST. Below a parent it is a separate schema if the path sets a
- * field that is otherwise required.
+ * Returns the name of the schema for the body of a POST. The name includes the parent if the path sets a required
+ * field.
  */
 export function createSchemaName({ resource, by }: Child, parent: string | undefined): string {
   const isGivenByPath = by !== undefined && (resource.bodies.create.required ?? []).includes(by);
@@ -127,8 +127,8 @@ export function createSchemaName({ resource, by }: Child, parent: string | undef
 }
 
 /**
- * Plans the schema of the body that creates a child below a parent: the field that the path sets is optional. Returns
- * no plan if that field is not required in the first place.
+ * Plans the schema of the body that creates a child below a parent. In this schema, the field that the path sets is
+ * optional. Plans nothing if the path sets no required field.
  */
 function createBelow(parent: string, child: Child): Plans {
   const { resource, by } = child;
@@ -153,7 +153,7 @@ function createSchemas(resource: Resource, words: string, one: Plans[string]): P
   };
 }
 
-/** Returns the schema of a body for the OpenAPI document. Fields with a default are optional. */
+/** Returns the schema of a body as the OpenAPI document shows it. Fields with a default are optional. */
 export function bodySchema(schema: JsonSchema): JsonSchema {
   const { required, properties = {}, ...rest } = publishedBody(schema);
   const needed = required?.filter((name) => properties[name]?.default === undefined) ?? [];
@@ -161,8 +161,8 @@ export function bodySchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Adds a description to each field, and `readOnly` to fields that only the server sets. A PUT or PATCH may send such
- * fields back unchanged.
+ * Adds a description to each field. Marks fields that only the server sets as `readOnly`; a PUT or PATCH may send them
+ * back unchanged.
  */
 function fieldsOf(resource: Resource, schema: JsonSchema): JsonSchema {
   const { serverSet } = resource;

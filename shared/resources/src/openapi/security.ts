@@ -20,7 +20,7 @@ export const bearer: SecuritySchemes = {
 const methods = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
 /**
- * Adds to each operation the security schemes and the required scope. The scope appears in the description and in
+ * Adds the security schemes and the required scope to each operation. The scope appears in the description and in
  * `x-scope`.
  */
 export function securedPaths(
@@ -41,7 +41,7 @@ export function securedPaths(
   );
 }
 
-/** Returns the security requirements: any one of the schemes is enough. */
+/** Returns security requirements that any one of the schemes satisfies. */
 export function requirements(
   schemes: SecuritySchemes,
 ): readonly Readonly<Record<string, readonly never[]>>[] {

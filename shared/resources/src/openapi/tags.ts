@@ -23,8 +23,8 @@ export interface TagGroup {
 export const selfTag = 'api';
 
 /**
- * Returns one tag for each resource name, and one for the API itself. If several resources share a name, their tag has
- * the description of the top-level resource.
+ * Returns one tag per resource name, and one for the API itself. If resources share a name, the top-level resource
+ * provides the description.
  */
 export function tagsOf(resources: readonly Resource[], roots: ReadonlyMap<string, Resource>): readonly Tag[] {
   const named = new Map([...resources.toReversed().map((one) => [one.name, one] as const), ...roots]);

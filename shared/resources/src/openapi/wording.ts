@@ -2,13 +2,13 @@ import { nameInProse, pluralOf, withArticle } from '../definition/naming.js';
 import type { Operation, Resource, StateChange } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 
-/** A heading in the imperative, and sentences that explain what the call does. */
+/** The heading of a call, in the imperative, and sentences that explain what the call does. */
 export interface Wording {
   readonly summary: string;
   readonly description: string;
 }
 
-/** The resource that an operation belongs to, and the place where it is served. */
+/** The resource of an operation, and its place in the API. */
 export interface Subject {
   readonly resource: Resource;
   /** The parent resources in the path, outermost first. */
@@ -19,14 +19,14 @@ export interface Subject {
 }
 
 /**
- * Identifies a call, other than a special operation, by the storage function that serves it; `search` is GET on
+ * A call other than a special operation, named after the storage function that serves it. `search` is GET on
  * `/search/{keyword}`.
  */
 export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'> | 'search';
 
 /**
- * Returns the summary and the description of a call, such as `Create an order` or `List the line items of a customer’s
- * order`. The definition of the resource can replace them, and append a note to the description.
+ * Returns the summary and description of a call, such as `Create an order`. The definition of the resource can replace
+ * them, and append a note to the description.
  */
 export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   if (typeof call === 'object') return specialWording(subject, call);
@@ -151,7 +151,7 @@ function wordsOf({ resource, parents }: Subject): Words {
   };
 }
 
-/** Returns the singular without the parent's name: below a `group`, a `group-customer` is called a `customer`. */
+/** Returns the singular without the name of the parent: below a `group`, a `group-customer` is called a `customer`. */
 function nounOf(resource: Resource, parents: readonly Resource[]): string {
   const noun = nameInProse(resource);
   const parent = parents.at(-1);

@@ -4,8 +4,8 @@ import type { ApiResponse } from './request/request.js';
 import type { Route } from './request/route.js';
 
 /**
- * Returns the deprecation that applies to a call: the call's own, else its resource's, else that of the nearest
- * deprecated parent resource; undefined if there is none.
+ * Returns the deprecation that applies to a call; undefined if there is none. Looks at the call first, then at the
+ * resource, then at the parents, innermost first.
  */
 export function deprecationOf(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;
@@ -15,7 +15,8 @@ export function deprecationOf(route: Route, method: string): Deprecation | undef
 }
 
 /**
- * Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594), and a link to the reference, to a response.
+ * Adds the header `Deprecation` (RFC 9745), a link to the reference and, if the end is decided, `Sunset` (RFC 8594).
+ *
  * @param docsUrl the page that explains deprecations
  */
 export function announce(

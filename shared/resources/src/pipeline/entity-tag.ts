@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ItemRecord } from '../validation/json-schema.js';
 
 /**
- * Returns the strong `ETag` of an item: a digest of its JSON that does not depend on the order of members within field
- * values.
+ * Returns the strong `ETag` of an item: a digest of the item's JSON. The order of members within field values does not
+ * matter.
  *
  * @param item an item as clients see it, with its fields in schema order
  */
@@ -19,7 +19,7 @@ export function pageTag(json: string, headers: Readonly<Record<string, string>>)
 }
 
 /**
- * Sorts the members of objects at every level. For a large item, this is ten times as fast as a replacer function for
+ * Sorts the members of objects at every level. For large items, this is much faster than a replacer function for
  * JSON.stringify.
  */
 function ordered(value: unknown): unknown {
@@ -33,7 +33,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** The entity tags of a condition (RFC 9110, section 13.1); `any` for `*`. */
+/** The entity tags in `If-Match` or `If-None-Match` (RFC 9110, section 13.1); `any` for `*`. */
 export type TagList = 'any' | readonly EntityTag[];
 
 interface EntityTag {
@@ -44,7 +44,7 @@ interface EntityTag {
 /** Matches one tag of a list, with the separator before it. */
 const element = /[ \t,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
-/** Parses `If-Match` or `If-None-Match`; undefined if the header is neither `*` nor a list of quoted tags. */
+/** Parses `If-Match` or `If-None-Match`. Returns undefined if the header is neither `*` nor a list of quoted tags. */
 export function parseTags(header: string): TagList | undefined {
   if (header.trim() === '*') return 'any';
   const tags: EntityTag[] = [];
@@ -57,19 +57,17 @@ export function parseTags(header: string): TagList | undefined {
   return tags.length === 0 ? undefined : tags;
 }
 
-/** Returns whether one of the tags is strong and equal to `tag`, or `*` was given (RFC 9110, section 8.8.3.2). */
+/** Returns whether `*` was given, or one of the tags is strong and equal to `tag` (RFC 9110, section 8.8.3.2). */
 export function matchesStrongly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque, isWeak }) => !isWeak && opaque === tag);
 }
 
-/**
- * Returns whether one of the tags is equal to `tag`, regardless of whether they are weak or strong, or `*` was given.
- */
+/** Returns whether `*` was given, or one of the tags, weak or strong, is equal to `tag`. */
 export function matchesWeakly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque }) => opaque === tag.replace(/^W\//, ''));
 }
 
-/** Removes the content encoding from the tag of a compressed body, because the tag still identifies the same item. */
+/** Removes the suffix that marks the tag of a compressed body: `"abc-gzip"` → `"abc"`. */
 function withoutEncoding(opaque: string): string {
   return opaque.replace(/-(?:br|gzip|deflate)"$/, '"');
 }

@@ -9,8 +9,9 @@ import {
 import type { ApiResponse } from './request/request.js';
 
 /**
- * Returns the page that `more info` links to: HTML, or JSON for callers that prefer JSON. Returns undefined if there is
- * no such code.
+ * Returns the page that `more info` links to: JSON if the caller prefers it, otherwise HTML. Returns undefined if there
+ * is no such code.
+ *
  * @param text the path segment after `/errors/`
  */
 export function errorPage(text: string, accept: string | undefined): ApiResponse | undefined {
@@ -52,7 +53,7 @@ function html(code: ErrorCode, entry: CatalogueEntry): string {
 `;
 }
 
-/** Escapes text and marks up `words in backquotes` as code. */
+/** Escapes HTML, and marks up `text in backquotes` as code. */
 function prose(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -3,7 +3,7 @@ import type { ApiError, Problem } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/error-catalogue.js';
 import type { ApiResponse } from './request/request.js';
 
-/** The body of every response with status 400 or above. */
+/** The body of an error response; also part of `application/problem+json`. */
 export interface ErrorPayload {
   readonly errors: readonly {
     readonly userMessage: string;
@@ -14,8 +14,9 @@ export interface ErrorPayload {
 }
 
 /**
- * Returns the response for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that
- * prefer it.
+ * Returns the response for an error. The body is the error payload or, if the caller prefers it,
+ * `application/problem+json` (RFC 9457).
+ *
  * @param rootUrl where `/errors/{code}` is reachable, without a trailing slash
  * @param accept the request's `Accept` header
  */

@@ -2,26 +2,23 @@ import { Readable } from 'node:stream';
 import type { EventSource, ServerSentEvent } from '../definition/event-source.js';
 
 /**
- * How long a stream may be silent before a heartbeat is sent, in milliseconds. The time is short enough that proxies do
- * not close the connection. Heartbeats also detect clients that have disconnected.
+ * How long a stream can be silent before a heartbeat, in milliseconds. Short enough that proxies keep the connection
+ * open. Heartbeats also detect clients that have disconnected.
  */
 const heartbeatMs = 15_000;
 
 const heartbeatCheckMs = 1_000;
 
-/**
- * Time that clients wait before they reconnect, in milliseconds. The time is long enough that not all clients reconnect
- * while the server restarts.
- */
+/** How long clients wait before they reconnect, in milliseconds. Leaves the server some time to restart. */
 const retryMs = 2_000;
 
-/** All open streams; they share one timer. */
+/** All open streams. A single timer sends their heartbeats. */
 const open = new Set<EventStream>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * A stream of events as the body of a response. Reads further events only while its buffer has room, so that events for
- * a slow client do not pile up in memory.
+ * A stream of events as the body of a response. Reads more events only while the buffer has room, so that events for a
+ * slow client do not fill the memory.
  */
 export class EventStream extends Readable {
   readonly #source: EventSource;
@@ -33,7 +30,7 @@ export class EventStream extends Readable {
     super();
     this.#source = source;
     this.#events = source.events[Symbol.asyncIterator]();
-    this.#send(`retry: ${retryMs}\n\n`); // also makes proxies forward the headers
+    this.#send(`retry: ${retryMs}\n\n`); // the first bytes also make proxies forward the headers
     open.add(this);
     timer ??= setInterval(sendHeartbeats, heartbeatCheckMs).unref();
   }
@@ -66,7 +63,7 @@ export class EventStream extends Readable {
     try {
       await this.#events.return?.();
     } catch {
-      // The client has disconnected, so the error cannot be reported to it.
+      // Ignored, because the stream is closed and cannot report errors to the client.
     }
   }
 
@@ -105,8 +102,8 @@ export function eventText({ event, id, data }: ServerSentEvent): string {
 }
 
 /**
- * Formats a heartbeat: a comment, which clients ignore. If there is a position, adds it as the id from which clients
- * resume after reconnecting.
+ * Formats a heartbeat as a comment, because clients ignore comments. Adds the position, if any, as the id from which
+ * clients resume.
  */
 function heartbeatText(position: string | undefined): string {
   return position === undefined ? ': heartbeat\n\n' : `: heartbeat\nid: ${position}\n\n`;

@@ -25,7 +25,7 @@ export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
 
-/** The parts that the pipeline is assembled from. */
+/** What the pipeline needs to handle requests. */
 export interface Pipeline {
   readonly catalog: Catalog;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
@@ -41,12 +41,11 @@ export interface Pipeline {
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Handles one request. The stages run in the order in which the API documents its checks; only the last stage uses the
- * storage.
- * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; the path of
- *   an index has fewer segments
- * @param onCaller called when more becomes known about the caller, because headers and details of an error response
- *   depend on the caller
+ * Handles one request in stages, in the order that the API documents. Only the last stage uses the storage.
+ *
+ * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`; shorter for an
+ *   index
+ * @param onCaller called whenever more is known about the caller. Error responses depend on the caller
  */
 export async function answer(
   pipeline: Pipeline,

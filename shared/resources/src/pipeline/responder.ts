@@ -37,14 +37,14 @@ export interface ResponderOptions {
 
 /** Turns requests into responses, independent of any web framework. */
 export interface Responder {
-  /** Returns the headers that every response has, including responses from later middleware. */
+  /** Returns the headers of every response, including the responses of later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
   /**
    * Returns the response to `/` and to paths under `/api` or `/errors`, with or without the prefix; undefined for any
-   * other path. Never throws.
+   * other path. Converts errors to error responses.
    */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
-  /** Returns the response to a request whose handling threw an error. */
+  /** Converts an error that was thrown while handling the request to a response. */
   readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
 }
 
@@ -93,8 +93,8 @@ function hasBody(request: ApiRequest): boolean {
 }
 
 /**
- * Removes the prefix from a path, if a gateway has not stripped it already. Returns `/` or a path that starts with
- * `/api` or `/errors`; undefined for any other path.
+ * Removes the prefix from a path, if the path still has it. Returns `/`, or a path that starts with `/api` or
+ * `/errors`. Returns undefined for any other path.
  */
 function withoutPrefix(path: string, prefix: string): string | undefined {
   const hasPrefix = `${path}/`.startsWith(`${prefix}/`);

@@ -11,15 +11,16 @@ export interface SortTerm {
 }
 
 /**
- * How `q` matches: `similar` finds items that contain the text or resemble it; `words` finds items that contain every
- * word, allowing for typos.
+ * How `q` matches:
+ * - `similar` finds items that contain or resemble the text.
+ * - `words` finds items that contain every word, allowing for typos.
  */
 export type SearchBy = 'similar' | 'words';
 
 /** Whether the query parameter `reason` of a DELETE is optional or required. */
 export type DeletionReason = 'optional' | 'required';
 
-/** The part of a resource definition that is needed to parse queries. */
+/** The parts of a resource definition that are needed to parse queries. */
 export interface QueryRules {
   readonly item: JsonSchema;
   /** The names of the item's fields in the order of the schema. */
@@ -38,7 +39,7 @@ export interface QueryRules {
   readonly deletionReason: DeletionReason | undefined;
 }
 
-/** Selects items: all filters must hold and, if there is a search, the item must match it. */
+/** Selects the items that match all filters and, if there is a search, the search. */
 export interface Selection {
   readonly filters: readonly Filter[];
   /** The text to search for, from `q` or from `/search/{keyword}`; undefined if there is no search. */
@@ -51,18 +52,15 @@ export interface Selection {
 export interface CollectionQuery extends Selection {
   /** Contains the key, so that the order is total. */
   readonly sort: readonly SortTerm[];
-  /** Whether to sort by best match first, then by `sort`; true if there is a search and no explicit sort. */
+  /** Whether to sort by best match first, then by `sort`. True if there is a search but no explicit sort. */
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
-  /**
-   * The position that a cursor in the request stands for; undefined if the request has no cursor. Only items after or
-   * before this position are on the page.
-   */
+  /** The position of the cursor; undefined if the request has none. The page has only items after or before it. */
   readonly seek: Seek | undefined;
   /**
-   * The fields that the caller selected; undefined if all fields are wanted. The toolkit removes other fields from the
-   * items, so a storage need not read them.
+   * The fields that the caller selected; undefined for all fields. A storage may return more fields; the toolkit
+   * removes them.
    */
   readonly fields: readonly string[] | undefined;
   /** From `Prefer: count=`. `default` means an exact count if it is cheap, otherwise an estimate. */
@@ -79,8 +77,6 @@ export interface StreamQuery {
 /** A position in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /**
-   * One value for each sort term. Empty if the position is the end of the collection; the direction is then `before`.
-   */
+  /** One value for each sort term. Empty for the end of the collection; `direction` is then `before`. */
   readonly values: readonly unknown[];
 }

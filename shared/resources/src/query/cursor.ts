@@ -15,7 +15,7 @@ export function encodeEnd(sort: readonly SortTerm[]): string {
 }
 
 /**
- * Decodes a cursor into one value for each sort term, or into an empty list if it encodes the end of the collection.
+ * Decodes a cursor to one value for each sort term. Returns an empty list for the end of the collection.
  * @throws {ApiError} 40003 if the cursor was not made for this collection and order
  */
 export function decodeCursor(

@@ -4,9 +4,11 @@ import { parseScalar } from '../validation/scalar.js';
 import { validatorFor } from '../validation/validator.js';
 
 /**
- * How a query parameter is compared with a field: `exact` (case-sensitive; repeated parameters match any of the values;
- * an array field matches if it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive
- * bounds of a number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
+ * How a query parameter is compared with a field:
+ * - `exact`: case-sensitive. Repeated parameters match any of the values. An array matches if it contains the value.
+ * - `partial`: case-insensitive substring.
+ * - `from` and `to`: inclusive bounds of a number or a time.
+ * - `path`: a member of a JSON field; the parameter is `field.member.member`.
  */
 export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
 
@@ -22,7 +24,7 @@ export interface FilterParameter {
   readonly description: string;
 }
 
-/** Maximum depth of a `path` filter, in levels. */
+/** Maximum number of levels in the path of a `path` filter. */
 const maxPathDepth = 10;
 
 /** One condition of a query. If there are several values, an item matches if it has any of them. */
@@ -37,8 +39,8 @@ export interface Filter {
 }
 
 /**
- * Finds the filter for the name of a parameter, including names with a path such as `args.order.id`. Returns undefined
- * if there is none.
+ * Finds the filter for a parameter name. The name can contain a path, such as `args.order.id`. Returns undefined if
+ * there is no such filter.
  */
 export function findFilter(
   filters: ReadonlyMap<string, FilterParameter>,

@@ -4,19 +4,19 @@ import { encodeCursor, encodeEnd } from './cursor.js';
 import type { Page } from './page.js';
 import { maxOffset } from './query-parser.js';
 
-/** Maximum length of the `Link` header, in characters: clients reject responses with more than 16 KiB of headers. */
+/** Maximum length of the `Link` header, in characters. Clients reject responses with more than 16 KiB of headers. */
 const maxHeaderLength = 13_000;
 
-/** Link relations, most important first. If the header would be too long, links are left out, least important first. */
+/** Link relations, most important first. If the header would be too long, the least important links are left out. */
 const byImportance = ['next', 'prev', 'last', 'first'];
 
 /**
  * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. The links use cursors, so
- * that items added or removed between two requests cause no repetitions or gaps. They use offsets instead if the
- * storage serves no cursors, if the request has an offset, or if the page is ordered by relevance. Each link repeats
- * the query, so with a very long query only the most important links fit.
+ * that items added or removed between two requests cause no repetitions or gaps. The links use offsets if the storage
+ * serves no cursors, the request has an offset, or the page is ordered by relevance.
+ *
  * @param url the collection's URL without a query
- * @param rawQuery the query of the request; parameters other than those for paging are repeated unchanged
+ * @param rawQuery the query of the request; all parameters except those for paging are repeated unchanged
  * @param seeks whether the storage serves cursors
  */
 export function pageLinks(
@@ -48,7 +48,7 @@ function lengthOf(links: readonly { readonly link: string }[]): number {
   return links.reduce((length, { link }) => length + link.length + 2, 0);
 }
 
-/** The parameters that differ between the links, by relation. */
+/** The paging parameters of each link, by relation. */
 type Targets = Readonly<Record<string, readonly string[]>>;
 
 function offsetTargets(
@@ -68,9 +68,9 @@ function offsetTargets(
 }
 
 /**
- * Returns links that use cursors. In the direction of paging, there is a link if the storage found more items. In the
- * opposite direction, there is one if the request has a cursor, unless the cursor is the end of the collection. The
- * link `last` leads to a full page that ends with the last item of the collection.
+ * Returns the links that use cursors. In the direction of paging, there is a link if the storage found more items. In
+ * the opposite direction, there is a link if the request has a cursor other than the end of the collection. The link
+ * `last` leads to a full page that ends with the last item.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

@@ -8,18 +8,17 @@ export interface Page<Item> {
   readonly items: readonly Item[];
   /** The number of all matching items; undefined if `query.count` is `none`. */
   readonly total: number | undefined;
-  /** Whether the total is an estimate. */
   readonly estimated?: boolean;
   /**
-   * Whether a search reached a time or row limit before it had examined every item, so that more items may match. If
-   * the total covers only the items found so far, it is a lower bound, and `estimated` must also be set.
+   * Whether a search reached a time or row limit, so that more items may match. If the total counts only the items
+   * found so far, `estimated` must also be set.
    */
   readonly partial?: boolean;
-  /** Whether there are more items beyond this page, in the direction of paging; required only with `seeks`. */
+  /** Whether there are more items in the direction of paging. Required only with `seeks`. */
   readonly more?: boolean;
   /**
-   * Whether the page has fewer items than requested because it would have been too large. The items left out are on the
-   * next page in the direction of paging.
+   * Whether items were left out because the page would have been too large. They are on the next page in the direction
+   * of paging.
    */
   readonly cut?: boolean;
 }
@@ -52,8 +51,7 @@ export function pageOf<Item extends object>(items: readonly Item[], query: Colle
 }
 
 /**
- * Returns the items that a selection matches. The rank of an item states how well it matches the search; 0 if there is
- * no search.
+ * Returns the items that match a selection. The rank states how well an item matches the search; 0 without a search.
  */
 function rankedItems<Item extends object>(
   items: readonly Item[],
@@ -89,8 +87,8 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Returns whether a value matches a filter. Supports only `exact` and `partial`. In-memory collections that declare
- * other filters must apply those themselves.
+ * Returns whether a value matches a filter. Treats every filter as `exact` or `partial`, so collections must apply
+ * other filters themselves.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());

@@ -16,8 +16,9 @@ type Parameters = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Parses the query of GET on a collection.
- * @param options `keyword`: the search text, if the path `/search/{keyword}` contains it; `seeks`: whether the storage
- * serves cursors
+ *
+ * @param options `keyword`: the search text from the path `/search/{keyword}`, if any; `seeks`: whether the storage
+ *   serves cursors
  * @throws {ApiError} that lists every 40002 and 40003 of the request
  */
 export function parseCollectionQuery(
@@ -77,7 +78,7 @@ export function parseDeletionQuery(resource: QueryRules, query: string): Deletio
 }
 
 /**
- * Parses the query of a DELETE on an item and returns the reason, if there is one. Rejects all other parameters.
+ * Parses the query of a DELETE on an item. Returns the reason, if any.
  * @throws {ApiError} 40002, 40003
  */
 export function parseItemDeletionQuery(resource: QueryRules, query: string): string | undefined {
@@ -94,8 +95,8 @@ export function parseItemDeletionQuery(resource: QueryRules, query: string): str
 export const maxReasonLength = 500;
 
 /**
- * Removes `reason` from the parameters and returns it. Returns undefined if there is no reason, or the resource takes
- * none.
+ * Removes `reason` from the parameters and returns it. Returns undefined if there is no reason, or if the resource
+ * takes none.
  * @throws {ApiError} 40003 if a required reason is missing, or the reason is empty or too long
  */
 function takeReason(
@@ -123,9 +124,7 @@ function parseFilters(resource: QueryRules, parameters: Map<string, readonly str
 const noSearch =
   'q is only for reading, because a search also finds items that merely resemble the text; select the items by filters, or by their ids';
 
-/**
- * Maximum `offset`. Later pages can be reached only by cursor, because a storage has to scan all rows before an offset.
- */
+/** Maximum `offset`. A storage has to scan all rows before an offset, so later pages can be reached only by cursor. */
 export const maxOffset = 10_000;
 
 /** Maximum length of `q`, in characters. */
@@ -143,7 +142,7 @@ export const maxWaitSeconds = 60;
 /** A parsed query on an item. */
 export interface ItemQuery {
   readonly fields: readonly string[] | undefined;
-  /** How long to wait, in milliseconds; undefined to respond immediately. */
+  /** How long to wait, in milliseconds; undefined to respond at once. */
   readonly waitMs: number | undefined;
 }
 
@@ -259,8 +258,8 @@ function single(parameters: Parameters, name: string): string | undefined {
 }
 
 /**
- * Appends the key to the terms, unless it is one of them. The key gets the direction of the last term, so that one
- * index can serve the whole order.
+ * Appends the key to the terms if it is missing. The key gets the direction of the last term, so that one index can
+ * serve the whole order.
  */
 function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
   if (sort.some(({ field }) => field === key)) return sort;
@@ -287,7 +286,8 @@ function group(query: string): Map<string, readonly string[]> {
 }
 
 /**
- * Parses `sort`, e.g. `+a,-b`. Without a sign, or with a `+` that was decoded as a space, the order is ascending.
+ * Parses `sort`, e.g. `+a,-b`. Without a sign, the order is ascending. A space counts as `+`, because URL decoding
+ * turns `+` into a space.
  * @throws {ApiError} 40003
  */
 export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {

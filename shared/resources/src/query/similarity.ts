@@ -1,10 +1,10 @@
 /**
- * Minimum word similarity of a match for `q`. For example, a four-letter word with a wrong first letter shares two of
- * five trigrams, a similarity of 0.4.
+ * Minimum word similarity of a match for `q`. For example, a four-letter word with a wrong first letter has a
+ * similarity of 0.4: it shares two of five trigrams.
  */
 export const similarityThreshold = 0.35;
 
-/** Searches texts in memory by the same rules as the `pg_trgm` operators that search tables. */
+/** Searches texts in memory like the `pg_trgm` operators that search tables. */
 export class TextSearch {
   readonly #search: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -15,8 +15,8 @@ export class TextSearch {
   }
 
   /**
-   * Returns how well a text matches: 2 or more if it contains the search, otherwise its word similarity; undefined if
-   * it does not match.
+   * Returns how well a text matches: 2 or more if it contains the search, otherwise the word similarity. Returns
+   * undefined if the text does not match.
    */
   rank(text: string): number | undefined {
     const lower = text.toLowerCase();
@@ -26,8 +26,8 @@ export class TextSearch {
   }
 
   /**
-   * Returns the word similarity. That is the largest share of common trigrams between the search and any contiguous
-   * part of the text.
+   * Returns the word similarity: the largest share of common trigrams between the search and any contiguous part of the
+   * text.
    */
   #wordSimilarity(trigrams: readonly string[]): number {
     const size = this.#trigrams.size;
@@ -36,7 +36,7 @@ export class TextSearch {
       if (!this.#trigrams.has(trigrams[start] ?? '')) continue;
       const all = new Set<string>();
       const common = new Set<string>();
-      // Longer parts need not be examined, because their share of common trigrams is always below the threshold.
+      // Skips longer parts. Their share of common trigrams is below the threshold if no trigram repeats.
       const end = Math.min(trigrams.length, start + Math.ceil(size / similarityThreshold));
       for (const trigram of trigrams.slice(start, end)) {
         all.add(trigram);

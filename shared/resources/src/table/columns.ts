@@ -8,9 +8,7 @@ export interface Column {
   readonly sql: string;
   /** The quoted column name without an alias. */
   readonly name: string;
-  /**
-   * The expression to select. It converts the value so that the result does not depend on how the driver parses types.
-   */
+  /** The expression to select. The result does not depend on how the driver parses types. */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
   /** Whether the item's schema allows null. */
@@ -38,8 +36,8 @@ export function columnsOf(item: JsonSchema, names: Readonly<Record<string, strin
 }
 
 /**
- * Converts a row that was read with `Column.read` to an item. Omits a null field if it is optional and its schema does
- * not allow null.
+ * Converts a row that was read with `Column.read` to an item. Omits an optional field that is null, unless the schema
+ * allows null.
  */
 export function itemFromRow(columns: Columns, row: ItemRecord): ItemRecord {
   return Object.fromEntries(
@@ -55,7 +53,7 @@ export function columnOf(columns: Columns, field: string): Column {
   return column;
 }
 
-/** Quotes the name of a table, part by part. */
+/** Quotes each part of a table name: `shop.order` → `"shop"."order"`. */
 export function quotedTable(name: string): string {
   return name.split('.').map(quoted).join('.');
 }

@@ -2,7 +2,7 @@ import type { CollectionQuery, Selection, SortTerm } from '../query/collection-q
 import type { Filter } from '../query/filter.js';
 import { type Column, columnOf, type Columns } from './columns.js';
 
-/** Collects the parameters of a statement, so that values are never inserted into the SQL itself. */
+/** Collects the parameters of a statement, so that the SQL contains only placeholders. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -15,7 +15,7 @@ export class Parameters {
 
 /**
  * Returns the SQL expression that `q` searches. The expression must be indexable. It leaves out arrays, because
- * Postgres cannot convert them to text with an immutable function.
+ * Postgres has no immutable function that converts them to text.
  */
 export function searchExpression(columns: Columns, fields: readonly string[], alias = 't.'): string {
   const texts = fields
@@ -39,12 +39,12 @@ export function selectionConditions(
   return [...conditions, `(${searchText} ilike ${like} or ${searchText} %> ${text})`];
 }
 
-/** Joins conditions with `and`: `a = $1 and b > $2`. Returns `true` if there are none. */
+/** Joins conditions with `and`. Returns `true` if there are none. */
 export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
-/** Returns a LIKE pattern that matches every value that contains `text` literally. */
+/** Returns a LIKE pattern for values that contain `text` literally. */
 export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;
 }
@@ -70,7 +70,10 @@ function filterCondition(columns: Columns, filter: Filter, parameters: Parameter
   }
 }
 
-/** Rounds the bound of an integer column, so that the column need not be cast and its index can be used. */
+/**
+ * Rounds a bound for an integer column. With a fraction, Postgres would have to cast the column and could not use its
+ * index.
+ */
 function roundedBound(
   column: Column,
   value: Filter['values'][number] | undefined,
@@ -80,8 +83,8 @@ function roundedBound(
 }
 
 /**
- * Returns the ORDER BY expressions; `reversed` inverts the direction of each. Null sorts as the largest value, which is
- * the default of Postgres.
+ * Returns the ORDER BY expressions; `reversed` inverts every direction. Null sorts as the largest value, as is the
+ * default in Postgres.
  */
 export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = false): string {
   return sort
@@ -93,9 +96,8 @@ export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = 
 }
 
 /**
- * Returns the condition for rows beyond a cursor in the order of `sort`. If the columns have the same direction and
- * cannot be null, the condition is a row comparison, which can use an index. Otherwise the condition compares column by
- * column.
+ * Returns the condition for rows beyond a cursor in the order of `sort`. If all columns have the same direction and
+ * cannot be null, the condition is a row comparison and can use an index. Otherwise it compares column by column.
  */
 export function seekCondition(
   columns: Columns,

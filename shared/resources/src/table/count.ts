@@ -1,13 +1,14 @@
 import type { Queryable } from '../database/database.js';
 
-/** Maximum number of rows that are counted, unless an exact count is requested. */
+/** Maximum number of rows to count, unless an exact count is requested. */
 export const maxExactCount = 10_000;
 
 /**
  * Counts all rows if `exact` is set. Otherwise counts up to 10 000 rows, and estimates larger numbers from the query
  * plan.
+ *
  * @param source the FROM and WHERE clauses, without the word FROM
- * @param options `atLeast`: the number of rows known to exist, a lower bound for estimates
+ * @param options `atLeast`: the number of rows known to exist; an estimate is never lower
  */
 export async function countItems(
   connection: Queryable,

@@ -11,12 +11,12 @@ import {
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';
 
-/** Number of times that a request tries to claim its key while another request with the same key is in progress. */
+/** Maximum number of attempts to lock a key while another request with the same key is in progress. */
 const attempts = 5;
 /** Pause between two attempts, in milliseconds. The request uses no connection during the pause. */
 const pauseMs = 50;
 
-/** Thrown if another process has written a record for the key although this process has locked the key. */
+/** Thrown if another process has written a record for the key, although this process holds the lock on the key. */
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
 }
@@ -35,8 +35,8 @@ export function idempotencyTable(table: string): string {
 }
 
 /**
- * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is
- * committed together with the record, so a crash leaves both or neither. Records expire by the database's clock.
+ * Creates an idempotency store in Postgres, shared by all processes. The record is committed together with the changes
+ * of the request, so a crash leaves both or neither. Records expire by the database's clock.
  *
  * @param table the name of a table created by `idempotencyTable`
  */
@@ -44,7 +44,7 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
   const statements = statementsOf(quotedTable(table));
 
   /**
-   * Performs the request, or returns its recorded result. Resolves to undefined if another request with the same key is
+   * Performs the request, or returns the recorded result. Resolves to undefined if another request with the same key is
    * in progress.
    */
   const tryOnce = async (
@@ -54,7 +54,7 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
   ): Promise<KeyedResult | undefined> => {
     const { rows: locks } = await transaction.query<{ locked: boolean }>(statements.lock, [key]);
     if (locks[0]?.locked !== true) return undefined;
-    // Uses a separate statement, so that it sees what was committed before the lock was taken.
+    // A separate statement sees everything that was committed before the lock was taken.
     const { rows } = await transaction.query<{ fingerprint: string; response: ApiResponse | null }>(
       statements.find,
       [key],

@@ -4,12 +4,12 @@ import { searchExpression } from './conditions.js';
 import { tableOf } from './table-storage.js';
 
 /**
- * Returns the CREATE INDEX statements for a migration: for filters other than `path`, for references to parents, and
- * for the table's sorts and search. The indexes for searches and `partial` filters need the extension `pg_trgm`.
+ * Returns the CREATE INDEX statements for a migration: for sorts, search, references to parents, and filters other than
+ * `path`. The indexes for search and `partial` filters need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
-  // If a child's reference to its parent is also a filter, both indexes have the same name, and the child's index
-  // replaces the filter's.
+  // A filter and a child's reference to its parent can need an index of the same name. The index for the reference then
+  // replaces the other.
   const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
   const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
   return [...statements.values()];
@@ -53,8 +53,8 @@ function ownIndexes(resource: Resource): readonly Index[] {
 }
 
 /**
- * Maximum length, in characters, of text that gets an index for sorting by default. A row of a B-tree has at most 2704
- * bytes, and a character takes up to four.
+ * Maximum length, in characters, of text that is indexed for sorting by default. A B-tree entry has at most 2704 bytes,
+ * and a character takes up to four.
  */
 const shortText = 500;
 
@@ -78,8 +78,7 @@ function childIndexes(resource: Resource): readonly Index[] {
 }
 
 /**
- * Returns an index in an array. The array is empty if the resource is not stored in a table, or is a view, because
- * views cannot have indexes.
+ * Returns one index. Returns none if the resource is not stored in a table, or is a view; views cannot have indexes.
  */
 function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
   const table = tableOf(resource);

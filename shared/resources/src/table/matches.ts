@@ -1,8 +1,8 @@
 import { allOf, likePattern, type Parameters } from './conditions.js';
 
 /**
- * Maximum number of matches that are ranked by similarity, unless the page requires more. Ranking a million matches
- * takes ten seconds.
+ * Maximum number of matches to rank by similarity, unless the page needs more. Ranking a million matches takes ten
+ * seconds.
  */
 const maxRanked = 5_000;
 
@@ -14,11 +14,11 @@ export interface SearchedRows {
   /** The expression to search. */
   readonly text: string;
   readonly search: string;
-  /** The minimum number of matches to find, so that every page can be reached. */
+  /** How many matches the page needs. The search does not stop before it has found them. */
   readonly atLeast: number;
 }
 
-/** SQL that finds the first matches of a search, in no particular order. */
+/** SQL that finds matches of a search, in no particular order, up to a limit. */
 export interface Matches {
   /** CTEs, for a WITH clause, that define `matches` with the columns of the table. */
   readonly clauses: string;
@@ -29,8 +29,8 @@ export interface Matches {
 }
 
 /**
- * Returns SQL that finds the rows that contain the text. If there are fewer than the limit, it also finds rows that are
- * similar to the text.
+ * Returns SQL that finds the rows that contain the text. If these are fewer than the limit, the SQL also finds similar
+ * rows.
  */
 export function findMatches(
   { from, conditions, text, search, atLeast }: SearchedRows,

@@ -3,12 +3,12 @@ import { maxPageBytes } from '../query/page-bytes.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { Parameters } from './conditions.js';
 
-/** The first of the rows that a statement found. */
+/** The first rows that a statement found. */
 export interface RowPage {
   readonly rows: readonly ItemRecord[];
   /** Whether the statement found more rows. */
   readonly more: boolean;
-  /** Whether rows were left out because they would exceed the maximum size of a page. */
+  /** Whether rows were left out to stay within the maximum size of a page. */
   readonly cut: boolean;
 }
 
@@ -18,8 +18,8 @@ interface BoundedRow extends ItemRecord {
 }
 
 /**
- * Runs `select` and returns the first rows. `select` must ask for one row more than `limit`, to show whether there are
- * more rows. The JSON of the rows together fits into the maximum size of a page, but at least one row is returned.
+ * Runs `select` and returns up to `limit` rows. Returns fewer if they would exceed the maximum size of a page; a single
+ * row can be larger. `select` must ask for one row more than `limit`, to show whether there are more.
  */
 export async function readRows(
   connection: Queryable,

@@ -12,25 +12,27 @@ export interface TableDeclaration<Item, Bodies> {
   readonly view?: boolean;
   /** Column names, by field. Needed if a column is not named after the field in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };
-  /** Which sorts and searches get an index. Filters other than `path`, and references to a parent, always get one. */
+  /**
+   * Which sorts and searches get an index. References to a parent always get one, and so do filters other than `path`.
+   */
   readonly indexes?: {
     /**
-     * Fields that have an index for sorting. Sorting by any other field reads all rows that match the filters. Default:
-     * all fields except texts that can have more than 500 characters, because Postgres may be unable to index these.
+     * Fields that have an index for sorting. Sorting by another field reads all rows that match the filters. Default:
+     * all fields except texts that can have more than 500 characters. Such texts can be too long for an index.
      */
     readonly sort?: readonly (keyof Item & string)[];
     /**
      * Whether the text that `q` searches has an index; `true` by default. Without an index, a search reads the rows
-     * themselves, and may reach its time limit.
+     * themselves and may reach its time limit.
      */
     readonly search?: boolean;
   };
   /** The calls that are served; default: all, or `list` and `get` for a view. */
   readonly serves?: readonly StorageFunction[];
   /**
-   * The code of special operations by verb. It runs after the state of the item has been checked, in a transaction that
-   * has locked the item, and returns the fields to change in addition to the state, if any. An operation that only
-   * changes the state needs no code.
+   * The code of special operations, by verb. Runs in a transaction that has locked the item, after the item's state has
+   * been checked. Returns the fields to change besides the state, if any. An operation that only changes the state
+   * needs no code.
    */
   readonly operations?: {
     readonly [Verb in keyof Bodies]?: (
@@ -39,7 +41,7 @@ export interface TableDeclaration<Item, Bodies> {
   };
 }
 
-/** A table without the types of its resource. */
+/** A table declaration for items and bodies of unknown types. */
 export type AnyTable = TableDeclaration<ItemRecord, Readonly<Record<string, unknown>>>;
 
 export interface OperationCall<Item, Body> {
@@ -48,8 +50,8 @@ export interface OperationCall<Item, Body> {
   readonly body: Body;
   readonly transaction: Transaction;
   /**
-   * Enqueues a job in the same transaction and returns its id. Takes the name of the job or its definition. With a
-   * definition, the compiler checks the types of the arguments.
+   * Enqueues a job in the same transaction and returns its id. Takes the job's name or definition. With a definition,
+   * the compiler checks the types of the arguments.
    */
   readonly enqueue: EnqueueHere;
   readonly context: CallContext;

@@ -24,7 +24,7 @@ import { type RowPage, readRows } from './row-page.js';
 /** Maximum total size of the items of a bulk change, in bytes of JSON. */
 const maxBulkBytes = 16 * 1024 * 1024;
 
-/** Reads pages and single rows of a table. */
+/** Reads pages, single rows and sets of rows of a table. */
 export class TableReader {
   readonly #database: Database;
   readonly #reads: Database;
@@ -50,14 +50,14 @@ export class TableReader {
     this.from = `${quotedTable(table)} t`;
   }
 
-  /** Reads one page from the database for reads. */
+  /** Reads one page from the database for reads, by default the primary database. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
     return this.page(this.#reads, query);
   }
 
   /**
-   * Runs work on `database`, by default the primary database. If the selection has a search, the work runs in a
-   * transaction with the similarity threshold.
+   * Runs `work` on `database`, by default the primary database. For a selection with a search, `work` runs in a
+   * transaction that sets the similarity threshold.
    */
   searching<Result>(
     selection: Selection,
@@ -89,10 +89,7 @@ export class TableReader {
     return item;
   }
 
-  /**
-   * Returns the conditions that identify an item: its key and, because a key may be unique only below a parent, its
-   * parent.
-   */
+  /** Returns the conditions that identify an item by key and parent. A key may be unique only below a parent. */
   identity(
     id: string,
     parentFields: CallContext['parentFields'],
@@ -136,8 +133,7 @@ export class TableReader {
   }
 
   /**
-   * Locks and returns the items with these keys. Locks them in the order of the keys, so that two bulk changes cannot
-   * deadlock.
+   * Locks and returns the items with these keys. Locks in key order, so that two bulk changes cannot deadlock.
    * @throws {ApiError} 41301 if the items are too large to be changed together
    */
   async lock(
@@ -166,7 +162,7 @@ export class TableReader {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 
-  /** Reads a page in the order of `sort`, and counts the matching rows as `query.count` requests. */
+  /** Reads a page in the order of `sort`. Counts the matching rows as `query.count` requests. */
   async page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
     const parameters = new Parameters();
     const where = [...this.conditions(query, parameters), ...this.seek(query, parameters)];
@@ -177,7 +173,7 @@ export class TableReader {
   }
 
   /**
-   * Returns the condition for rows beyond the cursor. Returns no condition without a cursor, or if the cursor is the
+   * Returns the condition for rows beyond the cursor. Returns no condition if there is no cursor, or the cursor is the
    * end of the collection.
    */
   seek({ sort, seek }: CollectionQuery, parameters: Parameters): readonly string[] {
@@ -186,12 +182,12 @@ export class TableReader {
       : [seekCondition(this.#columns, sort, seek, parameters)];
   }
 
-  /** Returns the ORDER BY clause of a page; pages before a cursor are read backwards. */
+  /** Returns the ORDER BY clause of a page. Pages before a cursor are read backwards. */
   order({ sort, seek }: Pick<CollectionQuery, 'sort' | 'seek'>): string {
     return `order by ${orderBy(this.#columns, sort, seek?.direction === 'before')}`;
   }
 
-  /** Converts the rows of a page to items, in the order of `sort` even if the page was read backwards. */
+  /** Converts the rows of a page to items in the order of `sort`. Reverses a page that was read backwards. */
   inOrder(
     { seek }: CollectionQuery,
     { rows, more, cut }: RowPage,
@@ -200,7 +196,7 @@ export class TableReader {
     return { items: seek?.direction === 'before' ? items.toReversed() : items, more, cut };
   }
 
-  /** Returns the columns that a page needs: the selected fields and, because cursors contain them, the sort fields. */
+  /** Returns the columns that a page needs: the selected fields, and the sort fields for the cursors. */
   listOf({ fields, sort }: CollectionQuery): string {
     if (fields === undefined) return this.#selectList;
     const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
@@ -230,10 +226,7 @@ export class TableReader {
   }
 }
 
-/**
- * Returns LIMIT and OFFSET for a page. LIMIT is one more than the size of the page, to show whether there are more
- * rows.
- */
+/** Returns LIMIT and OFFSET for a page. Reads one row more than the page has, to show whether there are more rows. */
 export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
   return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
 }

@@ -14,36 +14,31 @@ import { sliceOf, type TableReader } from './table-reader.js';
 /** Time limit for each statement that searches, in milliseconds. */
 const statementMs = 1_000;
 
-/**
- * Number of rows that are searched, in the default order, if searching the whole table takes longer than the time
- * limit.
- */
+/** Number of rows, in the default order, to search if searching the whole table takes too long. */
 const firstRows = 10_000;
 
 export type SearchQuery = CollectionQuery & { readonly search: string };
 
-/**
- * A page of matches. `matches` is the number of all matches; undefined if the search stopped before it had found all.
- */
+/** A page of matches, and the number of all matches. The number is undefined if the search stopped early. */
 interface Found {
   readonly page: Page<ItemRecord>;
   readonly matches: number | undefined;
 }
 
-/** Returns the FROM clause, without the word FROM, and the conditions that select the rows to search. */
+/** Returns the FROM clause, without the word FROM, and the conditions for the rows to search. */
 type Source = (parameters: Parameters) => { readonly from: string; readonly conditions: readonly string[] };
 
 /**
- * Reads pages of search results in a bounded time, however many rows there are. A search stops after 5 000 matches, or
- * more if the page needs more. If a statement takes longer than a second, only the first 10 000 rows are searched. The
- * page is marked `partial` if it may lack matches.
+ * Reads pages of search results. A search stops after 5 000 matches, or later if the page needs more. If a statement
+ * takes longer than a second, only the first 10 000 rows are searched. A page that may lack matches is marked
+ * `partial`.
  */
 export class TableSearch {
   readonly #reads: Database;
   readonly #reader: TableReader;
   readonly #defaultOrder: string;
 
-  /** @param defaultSort the order that determines which rows are searched if the whole table takes too long */
+  /** @param defaultSort determines which rows are searched if searching the whole table takes too long */
   constructor(reads: Database, reader: TableReader, defaultSort: readonly SortTerm[]) {
     this.#reads = reads;
     this.#reader = reader;
@@ -59,8 +54,8 @@ export class TableSearch {
   }
 
   /**
-   * Searches the whole table. If there are too many matches to sort all of them, reads rows in the requested order
-   * until the page is full. If the requested order is by relevance, marks the page `partial` instead.
+   * Searches the whole table. If there are too many matches to sort, reads rows in the requested order until the page
+   * is full. For an order by relevance, marks the page `partial` instead.
    */
   async #amongAll(connection: Queryable, query: SearchQuery): Promise<Found> {
     const found = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
@@ -117,7 +112,9 @@ export class TableSearch {
     return findMatches({ ...source(parameters), text, search, atLeast: offset + limit + 1 }, parameters);
   }
 
-  /** Estimates the number of matches. If the request asks for an exact count, counts them without a time limit. */
+  /**
+   * Estimates the number of matches, or counts them if the request asks for an exact count. Counting has no time limit.
+   */
   async #count(
     query: SearchQuery,
     { items }: Page<ItemRecord>,
@@ -126,8 +123,7 @@ export class TableSearch {
     const parameters = new Parameters();
     const where = allOf(this.#reader.conditions(query, parameters));
     const source = `${this.#reader.from} where ${where}`;
-    // Uses a transaction with the similarity threshold even for estimates, because the planner takes the threshold into
-    // account.
+    // Estimates also need the similarity threshold, because the planner takes it into account.
     return this.#reader.searching(
       query,
       async (connection) =>
@@ -141,7 +137,7 @@ export class TableSearch {
     );
   }
 
-  /** Runs work in a transaction with the similarity threshold and a time limit for each statement. */
+  /** Runs `work` in a transaction with the similarity threshold and a time limit per statement. */
   #inTime<Result>(work: (connection: Queryable) => Promise<Result>): Promise<Result> {
     return inTransaction(this.#reads, async (transaction) => {
       await transaction.query(
@@ -161,7 +157,7 @@ function withTotal(
   return count === 'none' ? { ...page, total: undefined } : { ...page, ...total };
 }
 
-/** Rethrows an error unless it means that a statement was cancelled because it took too long. */
+/** Ignores the error of a cancelled statement (57014), such as one that took too long. Rethrows any other error. */
 function unlessCancelled(error: unknown): undefined {
   if (!isSqlError(error) || error.code !== '57014') throw error;
 }

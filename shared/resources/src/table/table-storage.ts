@@ -19,8 +19,8 @@ import { type SearchQuery, TableSearch } from './table-search.js';
 import { TableWriter } from './table-writer.js';
 
 /**
- * Returns a factory for a storage that keeps the items of a resource as rows of a table: `defineResource({ … },
- * tableStorage({ name: 'shop.order' }))`. All SQL is generated from the definition.
+ * Returns a factory for a storage that keeps items as rows of a table: `defineResource({ … }, tableStorage({ name:
+ * 'shop.order' }))`. All SQL is generated from the definition.
  */
 export function tableStorage<Item, Bodies>(
   table: TableDeclaration<Item, Bodies>,
@@ -74,7 +74,7 @@ function createStorage(
   const on = ({ transaction }: Pick<CallContext, 'transaction'>): Database | Transaction =>
     transaction ?? database;
 
-  // Reads a changed item by key only, because the change may have moved it to another parent.
+  // Reads a changed item by key only, because the change may have moved the item to another parent.
   const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
     const item = await reader.get(connection, id, {}, '');
     if (item === undefined) throw new Error(`${resource.singular} ${id} disappeared within its transaction`);
@@ -192,7 +192,7 @@ function isSearch(query: CollectionQuery): query is SearchQuery {
   return query.search !== undefined;
 }
 
-/** Returns the order of lists for requests without `sort`. */
+/** Returns the order of a list for requests without `sort`. */
 function defaultOrder({ defaultSort, key }: Resource): CollectionQuery['sort'] {
   return defaultSort.length > 0 ? defaultSort : [{ field: key, direction: 'asc' }];
 }

@@ -5,8 +5,8 @@ import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
- * Inserts and updates rows. Each statement gets all values as one JSON document. Postgres converts the document to rows
- * of the table, so the statements are the same for any number of rows and support every type.
+ * Inserts and updates rows. Sends all values of a statement as one JSON document. Postgres converts the document to
+ * rows, so the SQL is the same for any number of rows.
  */
 export class TableWriter {
   readonly #resource: Resource;
@@ -20,8 +20,8 @@ export class TableWriter {
   }
 
   /**
-   * Inserts rows and returns their keys, in the order of the bodies. Columns without a value get their default, so rows
-   * with the same fields are inserted together: one statement gives a column either values or its default.
+   * Inserts rows and returns their keys, in the order of the bodies. Rows with the same fields share a statement,
+   * because columns that a statement omits get their default.
    */
   async insert(
     transaction: Queryable,
@@ -45,7 +45,7 @@ export class TableWriter {
     return keys;
   }
 
-  /** Inserts rows that have values for the same fields. Returns their keys. */
+  /** Inserts rows with the same fields and returns their keys. */
   async #insertAlike(
     transaction: Queryable,
     rows: readonly ItemRecord[],
@@ -64,7 +64,7 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Updates the given fields of all items. If an item lacks one of these fields, the field becomes null. */
+  /** Updates the given fields of all items. A field that an item lacks becomes null. */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],
@@ -82,7 +82,7 @@ export class TableWriter {
     );
   }
 
-  /** Returns the items as a JSON array of rows. */
+  /** Returns the items as a JSON array, with column names instead of field names. */
   async #toJson(items: readonly ItemRecord[]): Promise<string> {
     const rows = await mapInSlices(items, (item) =>
       JSON.stringify(

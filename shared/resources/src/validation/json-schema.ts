@@ -1,4 +1,4 @@
-/** The subset of JSON Schema that the toolkit reads; every TypeBox schema conforms to it. */
+/** The subset of JSON Schema that the toolkit reads. Every TypeBox schema conforms to it. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -27,17 +27,14 @@ export interface JsonSchema {
   readonly readOnly?: boolean;
   readonly deprecated?: boolean;
   readonly $ref?: string;
-  /**
-   * Hints for fields that callers may expect but the schema does not have: why a field is missing, and what to send
-   * instead.
-   */
+  /** Hints for fields that callers may expect but that do not exist: the reason, and what to send instead. */
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 
 /** An item of any resource. */
 export type ItemRecord = Readonly<Record<string, unknown>>;
 
-/** Returns the types that a schema allows; empty if it allows any. `date-time` means a string of that format. */
+/** Returns the types that a schema names; empty if it names none. `date-time` stands for a string in that format. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap(typesOf);
   if (schema.type === undefined) return (schema.enum ?? []).map(typeOfValue);

@@ -8,7 +8,7 @@ import { validatorFor } from './validator.js';
 export const maxElements = 10_000;
 
 /**
- * Checks the length of an array of items: 1 to 10 000.
+ * Checks that an array has 1 to 10 000 items.
  * @throws {ApiError} 42202
  */
 export function requireElements(elements: readonly unknown[]): void {
@@ -19,8 +19,8 @@ export function requireElements(elements: readonly unknown[]): void {
 }
 
 /**
- * Checks a body and adds its problems to `problems`. Checks the elements of arrays of objects in time slices, so that
- * other requests are served in between.
+ * Checks a body and adds its problems to `problems`. Checks arrays of objects last and in time slices, so that other
+ * requests are served in between. Skips these arrays if the rest of the body has problems.
  */
 export async function checkBody(schema: JsonSchema, body: unknown, problems: ProblemList): Promise<void> {
   const { shape, lists } = split(schema);
@@ -39,9 +39,9 @@ export async function checkBody(schema: JsonSchema, body: unknown, problems: Pro
 }
 
 interface Split {
-  /** The schema without the elements of its arrays of objects. */
+  /** The schema without the element schemas of arrays of objects. */
   readonly shape: JsonSchema;
-  /** The schemas of the elements of those arrays, each with the name of the array's field. */
+  /** The element schemas of these arrays, each with the name of the field. */
   readonly lists: readonly (readonly [name: string, items: JsonSchema])[];
 }
 
@@ -67,10 +67,10 @@ function split(schema: JsonSchema): Split {
   return made;
 }
 
-/** Time after which processing lets other requests run, in milliseconds. */
+/** Length of a time slice, in milliseconds. */
 const sliceMs = 10;
 
-/** Returns the results of `work` for each element, processed in time slices as by {@link inSlices}. */
+/** Like {@link inSlices}, but returns the results. */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,

@@ -1,7 +1,7 @@
 import { type JsonSchema, typesOf } from './json-schema.js';
 import { mapValues } from './map-values.js';
 
-/** Default limits for parts of a body whose schema sets no limit. */
+/** Default limits for parts of a body without limits in the schema. */
 const defaultLimits = { characters: 10_000, elements: 1_000, members: 1_000 };
 
 /** Maximum length of text, in characters, by format. */
@@ -13,9 +13,12 @@ const charactersOf: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Adds limits to the parts of a schema that have none: the length of text and arrays, the number of members, and the
- * range of integers that JSON numbers represent exactly. An object that lists its members allows no others unless its
- * schema says so. Parts that allow any JSON are limited only by the size of the body.
+ * Adds limits to the parts of a schema that have none:
+ * - Text, arrays and objects get a maximum size.
+ * - Integers get the range that JSON numbers represent exactly.
+ * - Objects with listed members allow other members only if the schema does.
+ *
+ * Parts that allow any JSON are limited only by the size of the body.
  */
 export function limited(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(limited) };

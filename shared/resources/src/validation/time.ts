@@ -1,12 +1,12 @@
-/** Matches a time with an offset from UTC (RFC 3339, § 5.6), with up to nine digits for fractions of a second. */
+/** Matches a time with an offset from UTC (RFC 3339, § 5.6) and at most nine decimals. */
 const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[-+](\d{2}):(\d{2}))$/;
 
 /** Maximum offset from UTC, in minutes. */
 const maxOffsetMinutes = 14 * 60;
 
 /**
- * Returns whether the text is a time that every part of the platform can store: as in RFC 3339, without leap seconds,
- * with an offset of at most 14 hours, and in the years 1 to 9999 in UTC.
+ * Returns whether the text is a time of RFC 3339 that the platform supports. The year in UTC must be 1 to 9999, and the
+ * offset at most 14 hours. Leap seconds are not supported.
  */
 export function isTime(text: string): boolean {
   const [, day, hour, minute, second, offsetHours = 0, offsetMinutes = 0] = dateTime.exec(text) ?? [];

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /**
- * Reduces the errors that a failed `anyOf` or `oneOf` produces: the errors of every alternative, and a summary. If the
- * type of the value fits exactly one alternative, keeps only the errors of that alternative; otherwise keeps only the
- * summary.
+ * Simplifies the errors of each failed `anyOf` or `oneOf`. Ajv reports the errors of every alternative, and a summary.
+ * If the type of the value fits exactly one alternative, keeps only the errors of that alternative. Otherwise keeps
+ * only the summary.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hidden = new Set<ErrorObject>();
@@ -27,14 +27,14 @@ function alternativesOf(summary: ErrorObject, errors: readonly ErrorObject[]): E
   return [...alternatives.values()];
 }
 
-/** Returns whether the error shows that its alternative is meant for another type of value. */
+/** Returns whether the error shows that the alternative is for another type of value. */
 function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorObject): boolean {
   return instancePath === summary.instancePath && ['type', 'const', 'enum'].includes(keyword);
 }
 
 /**
- * Returns whether the error belongs to an alternative of the summary, and to the same value or a part of it. The values
- * have to be compared because a schema can apply to several values, such as the elements of an array.
+ * Returns whether the error comes from an alternative of the summary. Compares the values too, because a schema can
+ * apply to several values, such as array elements.
  */
 function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
   return (

@@ -1,15 +1,15 @@
 import { maxListedProblems, type Problem } from '../errors/api-error.js';
 import { join } from './field-path.js';
 
-/** Maximum nesting depth of a body. It limits the depth of recursion. */
+/** Maximum nesting depth of a body. Also limits the depth of recursion. */
 const maxDepth = 100;
 
-/** Maximum number of characters of a field name in messages; longer names are truncated. */
+/** Maximum length of a field name in messages, in characters. Longer names are truncated. */
 const shownCharacters = 100;
 
 /**
- * Finds values that Postgres cannot store (text with NUL or lone surrogates) and excessive nesting. Returns at most 100
- * problems.
+ * Finds excessive nesting and text that Postgres cannot store, because it contains NUL or lone surrogates. Returns at
+ * most 100 problems.
  *
  * @param place the position of the value in the request, for messages; may be empty
  */
@@ -19,10 +19,7 @@ export function unstorable(value: unknown, place: string): readonly Problem[] {
   return search.problems;
 }
 
-/**
- * Visits every part of a body. Formats the path of a value only if the value has a problem, because every body is
- * searched.
- */
+/** Visits every part of a body. Formats the path of a value only for messages, to keep the search fast. */
 class Search {
   readonly problems: Problem[] = [];
   readonly #root: string;

@@ -10,12 +10,12 @@ import { unstorable } from './unstorable.js';
 /** Checks values against one schema. */
 export interface Validator {
   /**
-   * Returns the problems of a body: all of them, or only the first if the body is large. An array that is too long is
-   * reported before the problems of its elements. Fills in defaults. `at` is the position of the body in the request,
-   * e.g. `[3]`; empty by default.
+   * Returns the problems of a body, or only the first if the body is large. Fills in defaults.
+   *
+   * @param at the position of the body in the request, e.g. `[3]`; empty by default
    */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
-  /** Returns what a single value must be, such as `must be integer`; empty if the value is valid. */
+  /** Returns what a value must be, such as `must be integer`; empty if the value is valid. */
   readonly explain: (value: unknown) => readonly string[];
 }
 
@@ -26,16 +26,15 @@ const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
 /**
- * Maximum number of parts of a value for which all problems are collected. For larger values, only the first problem is
- * reported, because that is faster.
+ * Maximum size of a value, in parts, for reporting all problems. For larger values, only the first problem is reported,
+ * to save time.
  */
 const maxParts = 500;
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
 /**
- * Returns the validator of a schema. It is compiled on first use, so that the start-up time does not grow with the
- * number of resources.
+ * Returns the validator of a schema. Compiles the schema on first use, so that start-up stays fast with many resources.
  */
 export function validatorFor(schema: JsonSchema): Validator {
   const known = validators.get(schema);
@@ -86,9 +85,7 @@ function toProblem(error: ErrorObject, at: string): Problem {
   }
 }
 
-/**
- * Returns the hint in `x-unknown-fields` for a field that the schema does not have; an empty string if there is none.
- */
+/** Returns the hint in `x-unknown-fields` for an unknown field; empty if there is none. */
 function unknownFieldHint(schema: JsonSchema | undefined, name: string): string {
   const hint = schema?.['x-unknown-fields']?.[name];
   return hint === undefined ? '' : `: ${hint}`;
@@ -124,7 +121,7 @@ function describe(schema: JsonSchema): string {
   return typesOf(schema).join(' or ');
 }
 
-/** Returns whether a value has at most this many parts, counting recursively. */
+/** Returns whether a value has at most `max` parts, including nested ones. */
 function hasAtMost(max: number, value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; waiting.length > 0; parts += 1) {

@@ -2,7 +2,7 @@ import Koa from 'koa';
 import { createResourceApi, type ResourceApiOptions } from '@longshore/resources';
 import { apiFetch, serve as serveOnFreePort, type TestServer } from '@longshore/test-support';
 
-/** A served API. `incidents` contains the unexpected errors that it has logged. */
+/** A served API. `incidents` contains the unexpected errors that the API has logged. */
 export interface TestApi {
   readonly url: string;
   readonly incidents: unknown[];
@@ -22,7 +22,7 @@ export interface Answer {
   readonly messages: string;
 }
 
-/** The base URL of links in responses, regardless of the port of the test server. */
+/** The base URL of links in responses. The actual URL of the test server differs. */
 export const baseUrl = 'https://api.example.com';
 
 /** Serves resources on a free loopback port. */
@@ -33,8 +33,8 @@ export async function serve(
   const incidents: unknown[] = [];
   const log = { incident: ({ error }: { error: unknown }) => incidents.push(error) };
   const server = await serveApi({ baseUrl, log, ...options }, extend);
-  // If a test sets a rate limit, the client reads the OpenAPI document from a second API without a limit, so that
-  // reading it does not count against the limit.
+  // The client reads the OpenAPI document from a second API without a rate limit, so that reading it does not count
+  // against the limit.
   const unlimited = options.rateLimit && (await serveApi({ baseUrl, log, ...options, rateLimit: undefined }));
   const send = apiFetch(server.url, async () => (unlimited ?? server).url);
   return {

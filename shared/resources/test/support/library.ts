@@ -173,7 +173,7 @@ export async function serveLibrary(
   return { ...api, close, database, pool };
 }
 
-/** Returns a valid body for creating a book; `fields` adds or replaces fields. */
+/** Returns a valid body for a new book; `fields` adds or replaces fields. */
 export function newBook(fields: object = {}): object {
   return { title: 'Emma', authorId: 'austen', price: 9.5, ...fields };
 }

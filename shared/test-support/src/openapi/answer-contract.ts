@@ -13,8 +13,8 @@ import { applicableSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
 /**
- * A difference between a response and the OpenAPI document. `fault` describes the kind of difference, so the same fault
- * has the same text in different responses.
+ * A difference between a response and the OpenAPI document. The same kind of difference has the same `fault` in every
+ * response.
  */
 export interface Breach {
   readonly fault: string;
@@ -22,9 +22,7 @@ export interface Breach {
   readonly detail: string;
 }
 
-/**
- * Options of Ajv. The compiled code is not optimized: it checks only a few responses, so optimizing would not pay off.
- */
+/** Options of Ajv. The compiled code checks only a few responses, so optimizing it would not pay off. */
 const options = {
   strict: false,
   validateFormats: true,
@@ -32,22 +30,19 @@ const options = {
   code: { optimize: false },
 } as const;
 
-/**
- * Response statuses of requests that never reach an operation, because they are too slow (408) or their `Expect` header
- * cannot be met (417).
- */
+/** Statuses for requests that never reach an operation: too slow (408), or with an unmet `Expect` header (417). */
 const beforeOperations = new Set([408, 417]);
 
 /**
- * Checks responses against an OpenAPI document. Schemas are compiled on first use, once per document. Each component is
- * registered separately, because Ajv would otherwise compile the target of a reference again for each reference to it.
+ * Checks responses against an OpenAPI document. Compiles schemas on first use, once per document. Registers each
+ * component separately. Otherwise Ajv would compile a component again for each reference to it.
  */
 export class AnswerContract {
   readonly #ajv = formats.default(new Ajv2020(options));
   readonly #validators = new Map<Schema, ValidateFunction>();
   /**
-   * The same validators by the text of their schema, because most operations have equal schemas for their errors and
-   * headers.
+   * Validators by the JSON of their schema. Most operations have equal schemas for errors and headers, and these share
+   * a validator.
    */
   readonly #validatorsByText = new Map<string, ValidateFunction>();
   readonly #find: ReturnType<typeof operationFinder>;
@@ -60,7 +55,7 @@ export class AnswerContract {
     this.#find = operationFinder(document, operationsOf(document));
   }
 
-  /** Returns the breaches in a response to any request; none for paths that the document does not cover. */
+  /** Returns the breaches in the response to any request; none if the document does not cover the path. */
   checkAny(request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const found = this.#find(request.method, request.path);
     switch (found.kind) {
@@ -91,7 +86,7 @@ export class AnswerContract {
 
   /**
    * Returns the breaches in the response to a path or method that is not in the document. The response must be an
-   * error, except that `OPTIONS` may return 204.
+   * error. `OPTIONS` may also get 204.
    */
   #checkRefusal({ method, path }: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     if (method === 'OPTIONS' && answer.status === 204) return [];
@@ -158,8 +153,7 @@ export class AnswerContract {
   }
 
   /**
-   * Checks a request that succeeded. Returns a breach for each query parameter that is not declared, and one if the
-   * document forbids the body.
+   * Returns the breaches of a successful request: undeclared query parameters, and a body that the document forbids.
    */
   #checkAcceptance(
     operation: Operation,
@@ -201,15 +195,15 @@ export class AnswerContract {
   }
 }
 
-/** Prefix of the names under which component schemas are registered with Ajv. */
+/** Prefix of the component schemas' names in Ajv. */
 const placeOfSchemas = 'api:/';
 
-/** Returns a schema as JSON. Changes references to the names under which component schemas are registered with Ajv. */
+/** Returns a schema as JSON, with references to the component schemas' names in Ajv. */
 function absolute(schema: Schema): string {
   return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);
 }
 
-/** Returns the path to the invalid value, with 0 for every array index, so that equal faults have equal texts. */
+/** Returns the path to the invalid value. Replaces array indexes with 0, so that equal faults have equal texts. */
 function placeOf({ instancePath }: ErrorObject): string {
   return instancePath === '' ? 'the whole' : instancePath.replaceAll(/\/\d+/g, '/0');
 }

@@ -2,11 +2,11 @@ import { AnswerContract } from './answer-contract.js';
 import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import type { OpenApiDocument } from './operations.js';
 
-/** Contracts by the text of their document, because most tests of a run share a few documents. */
+/** Contracts by the text of the document. Most tests of a run share a few documents. */
 const contracts = new Map<string, AnswerContract>();
 
 /**
- * Checks the responses of a running API against the API's OpenAPI document. The document is read on the first response.
+ * Checks the responses of a running API against the API's OpenAPI document. Reads the document on the first response.
  */
 export class DocumentedApi {
   readonly #baseUrl: () => Promise<string>;
@@ -29,7 +29,7 @@ export class DocumentedApi {
     throw new Error(`${request.method} ${request.path} is not answered as documented\n${lines.join('\n')}`);
   }
 
-  /** Returns the contract. If the document cannot be read, the next response tries again. */
+  /** Returns the contract. If reading the document fails, the next call tries again. */
   async #documented(): Promise<AnswerContract> {
     this.#contract ??= this.#baseUrl().then(contractAt);
     try {

@@ -1,4 +1,4 @@
-/** The parts of a request that determine what its response must be. */
+/** The parts of a request that are needed to check the response. */
 export interface SentRequest {
   readonly method: string;
   /** The path with the query, percent-encoded. */
@@ -9,7 +9,7 @@ export interface SentRequest {
 
 export interface ReceivedAnswer {
   readonly status: number;
-  /** Header values by name; the names are in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-/** Parses a text as JSON. Returns `undefined` if the text is not valid JSON. */
+/** Parses JSON. Returns `undefined` if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -45,10 +45,10 @@ export interface Operation {
   readonly method: string;
   /** The path in the document, such as `/jobs/{jobId}`. */
   readonly template: string;
-  /** The path's prefix without the host, such as `/api/v1`. */
+  /** The path of the server's URL, such as `/api/v1`; empty for the root. */
   readonly base: string;
   readonly parameters: readonly Parameter[];
-  /** Schemas of the body by media type; empty if there is no body. */
+  /** The request body by media type; empty if there is none. */
   readonly bodies: Readonly<Record<string, MediaType>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
@@ -56,8 +56,8 @@ export interface Operation {
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /**
- * Returns the operations of a document. References are resolved, except references to the schemas of request and
- * response bodies.
+ * Returns the operations of a document. Resolves all references except those to the schemas of request and response
+ * bodies.
  */
 export function operationsOf(document: OpenApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([template, item]) =>
@@ -99,7 +99,7 @@ function resolveResponses(
 }
 
 /**
- * Returns the target of a value that is a reference, and any other value unchanged.
+ * Resolves a value that is a reference. Returns any other value unchanged.
  *
  * @throws {Error} if the document lacks the target
  */
@@ -113,15 +113,17 @@ export function resolve<Value extends object>(document: OpenApiDocument, value: 
   return target as Value;
 }
 
-/** The result of looking up the operation that a request addresses. */
+/** The result of finding the operation for a request. */
 export type Found =
   | { readonly kind: 'operation'; readonly operation: Operation }
   /** The path belongs to the API, but the document lacks the path or the method. */
   | { readonly kind: 'nothing' }
-  /** The path is outside of the API, or serves its documentation. */
+  /** The path is outside the API, or serves the API's documentation. */
   | { readonly kind: 'elsewhere' };
 
-/** Returns a function that finds the operation for a request. The request's path may start with a gateway's prefix. */
+/**
+ * Returns a function that finds the operation for a request. The path of the request may start with a gateway's prefix.
+ */
 export function operationFinder(
   document: OpenApiDocument,
   operations: readonly Operation[],

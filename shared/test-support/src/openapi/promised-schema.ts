@@ -2,7 +2,7 @@ import type { SentRequest } from './exchange.js';
 import { parseJson } from './json.js';
 import type { Schema } from './schema.js';
 
-/** Returns the target of a schema that is a reference, and any other schema unchanged. */
+/** Resolves a schema that is a reference. Returns any other schema unchanged. */
 export type Resolver = (schema: Schema) => Schema;
 
 interface Alternatives {
@@ -13,9 +13,10 @@ interface Alternatives {
 const known = new WeakMap<Schema, Alternatives>();
 
 /**
- * Returns the part of a response's schema that applies to a request. Where a response depends on the request, the
- * document lists alternatives and explains in words when each applies: the response to an array is an array, and items
- * are partial only if the request has the parameter `fields`.
+ * Returns the part of a response's schema that applies to a request. If the response depends on the request, the schema
+ * lists alternatives:
+ * - The response to an array is an array.
+ * - Items can lack fields only if the request has the parameter `fields`.
  */
 export function applicableSchema(given: Schema, { path, body }: SentRequest, resolve: Resolver): Schema {
   const schema = resolve(given);
@@ -31,7 +32,7 @@ export function applicableSchema(given: Schema, { path, body }: SentRequest, res
     : alternatives.whole;
 }
 
-/** Returns the schema with one alternative chosen: whole items (0) or items with only some of their fields (1). */
+/** Chooses an alternative of the schema: complete items (0), or items with only some fields (1). */
 function chosen(given: Schema, index: 0 | 1, resolve: Resolver): Schema {
   const schema = resolve(given);
   if (schema.items !== undefined) return { ...schema, items: chosen(schema.items, index, resolve) };

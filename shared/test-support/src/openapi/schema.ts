@@ -23,8 +23,7 @@ export interface Schema {
 }
 
 /**
- * A type that a schema permits. A schema that states no type counts as `object` if it has properties, otherwise as
- * `any`.
+ * A type that a schema permits. Without `type`, a schema counts as `object` if it has properties, otherwise as `any`.
  */
 export type Kind = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'any';
 

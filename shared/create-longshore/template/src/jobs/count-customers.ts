@@ -15,7 +15,7 @@ export function countCustomersHandler(database: Queryable): JobHandler {
   });
 }
 
-/** Enqueues one job per due time, however many servers run. */
+/** Enqueues one job every day at 6:00 UTC, no matter how many servers run. */
 export const everyMorning = defineRecurringJob({
   id: 'count-customers-every-morning',
   definition: countCustomers,

@@ -1,4 +1,4 @@
-/** The past tense of each action and the kind of thing that it changes, by the action's path in audit entries. */
+/** Maps each action in the audit to its past tense and the kind of its target. */
 export const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
   'jobs/cancel': ['Cancelled', 'job'],
   'jobs/retry': ['Retried', 'job'],
@@ -17,8 +17,8 @@ export const actionTexts: Readonly<Record<string, readonly [done: string, thing:
   'recurring/pause': ['Paused', 'recurring job'],
   'recurring/resume': ['Resumed', 'recurring job'],
   'recurring/delete': ['Deleted', 'recurring job'],
-  // The audit entry of a bulk action shows only that it was started, because it runs in the background and can be
-  // stopped. The page of the bulk action shows what it has changed.
+  // The audit entry of a bulk action says only that the action was started. The action runs in the background and can
+  // be stopped. Its page shows what it has changed.
   'bulk-cancel': ['Started cancelling', 'jobs'],
   'bulk-retry': ['Started retrying', 'jobs'],
   'bulk-run': ['Started running', 'jobs'],
@@ -34,7 +34,7 @@ export const actionTexts: Readonly<Record<string, readonly [done: string, thing:
   'deployments/delete': ['Deleted', 'deployment'],
 };
 
-/** Returns the past tense of an action, such as `Retried`; unknown actions are returned unchanged. */
+/** Returns the past tense of an action, such as `Retried`. Returns unknown actions unchanged. */
 export function actionDone(action: string): string {
   return actionTexts[action]?.[0] ?? action;
 }

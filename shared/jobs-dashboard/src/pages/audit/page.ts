@@ -92,7 +92,7 @@ function auditRow(
   };
 }
 
-/** Splits a line at the times that it contains, so that they can be shown in the viewer's time zone. */
+/** Splits a line into text and times, so that the times can be shown in the viewer's time zone. */
 function withTimes(line: string): (string | Date)[] {
   return line.split(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/).flatMap((part, index) => {
     if (index % 2 === 0) return part === '' ? [] : part;
@@ -101,7 +101,6 @@ function withTimes(line: string): (string | Date)[] {
   });
 }
 
-/** Returns the path of the page that shows an action's target. */
 function pathOf(action: string, target: string): string {
   if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
   return `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}`;
@@ -117,7 +116,7 @@ export function selectionText(filters: Filters): string {
   return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
 }
 
-/** Returns the filters of the audit page from its URL: `who`, `action` and `target`. */
+/** Parses the filters of the audit page: `who`, `action` and `target`. Omits empty ones. */
 export function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
   const given = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);

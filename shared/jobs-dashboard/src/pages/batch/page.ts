@@ -62,7 +62,7 @@ async function loadJobs(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Finds the newest jobs of a batch, in one state or, if `state` is `null`, in any state. */
+/** Finds the newest jobs of a batch in the given state, or in any state if `state` is `null`. */
 function findJobsOf(id: string, state: JobState | null, context: PageContext): Promise<FoundJobs<JobLine>> {
   const filter = { batchId: [id], ...(state === null ? {} : { state: [state] }) };
   const query = { filter, limit: ROWS };

@@ -29,7 +29,6 @@ const MAX_KIND = 80;
 /** The requested action, and the jobs that it would apply to. */
 interface Wanted extends JobSelection {
   readonly action: BulkAction;
-  /** The key of the request in the cache. */
   readonly key: string;
 }
 
@@ -81,7 +80,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     count,
     partial,
     gaveUp,
-    // The count is exact only if the dependents of all jobs were counted, and not just those of the sample.
+    // Exact only if the dependents of all jobs were counted, not just those of the sample.
     skipped:
       skipped === null || skipped.count === 0
         ? null
@@ -101,11 +100,10 @@ const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: 
 interface Shown extends FoundJobs<Sample> {
   /** The jobs that the action would change; `null` if they have not been counted yet, or cannot be determined. */
   readonly preview: BulkPreview | null;
-  /** The number of jobs; a lower bound unless they have been counted exactly. */
+  /** The number of jobs; a lower bound if it is not exact. */
   readonly count: JobCount;
 }
 
-/** Reads a sample of the jobs, and a preview of what the action would change. */
 async function readSample(
   key: string,
   action: BulkAction,
@@ -116,9 +114,8 @@ async function readSample(
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
     countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
-  // If counting took too long, the operation is limited to the jobs that exist when this page is shown. For a word
-  // search, there is no preview in this case: the operation would have to be limited to the jobs that were searched,
-  // and these are unknown.
+  // If counting took too long, the action covers only the jobs that exist now. A word search then has no preview,
+  // because it is unknown how far the search got.
   const uncounted =
     filter.q === undefined ? { count: null, asOf: new Date(context.now()), oldestSearchedIds: {} } : null;
   const preview = known === undefined ? null : (known.value ?? uncounted);
@@ -133,8 +130,8 @@ async function readSample(
 }
 
 /**
- * Returns the time since which the word search is complete in every finished state: it covers all jobs created later.
- * Returns `null` if all finished jobs have been searched.
+ * Returns the start of the period that the word search covers in every finished state; `null` if it covers all finished
+ * jobs.
  */
 function latestIn(oldestSearchedIds: BulkPreview['oldestSearchedIds']): Date | null {
   const latest = Object.values(oldestSearchedIds).toSorted().at(-1);
@@ -154,7 +151,6 @@ function sampleOf(job: Job): Sample {
   };
 }
 
-/** Summarizes the jobs by name, queue and error. Each summary shows only the most frequent values. */
 function kindsOf(jobs: readonly Sample[]): object[] {
   const errors = jobs.flatMap(({ errorName }) => errorName ?? []);
   const kinds = [

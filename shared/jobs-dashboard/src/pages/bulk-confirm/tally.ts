@@ -1,4 +1,4 @@
-/** A value, and how often it occurs. */
+/** A value and how often it occurs. */
 export interface Tally {
   readonly value: string;
   readonly count: number;

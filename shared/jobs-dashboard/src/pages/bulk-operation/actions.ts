@@ -7,8 +7,8 @@ import { type JobSelection, parseJobSelection } from '../../search/job-selection
 import { isDestructive, undoMs } from '../bulk-words.js';
 
 /**
- * The actions of bulk operations. Each `bulk-…` action starts an operation on the jobs that the form selects, by their
- * ids or by filters.
+ * The actions of bulk operations. Each `bulk-…` action starts an operation on the jobs that the form selects by id or
+ * by filter.
  */
 export const bulkActions: Actions = {
   '/bulk-cancel': startBulk('cancel', 'operator'),
@@ -55,10 +55,10 @@ function operationAfter(operation: BulkOperation | null): ActionResult {
 }
 
 /**
- * Returns the set of jobs that the confirmation page showed.
+ * Returns the preview that the confirmation page showed.
  *
- * @throws {Problem} (400) if the form does not contain the set; (422) if the action must be confirmed by typing its
- *   name, but was not
+ * @throws {Problem} (400) if the form contains no preview; (422) if the operator must type the action's name to confirm
+ *   it, but did not
  */
 function confirmedIn({ form }: ActionRequest, action: BulkAction): BulkPreview {
   const confirmed = parseConfirmed(form.get('confirmed'));

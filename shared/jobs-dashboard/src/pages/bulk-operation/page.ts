@@ -7,7 +7,6 @@ import { readRows } from '../list-page.js';
 import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
 
 const ROWS = 50;
-/** Maximum number of audit entries to read. There are only a few: for the start, and for each attempt to stop. */
 const MAX_ENTRIES = 10;
 
 export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
@@ -37,7 +36,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
     reader.audit.list({ target: id, limit: MAX_ENTRIES }),
   ]);
   const { matched, changed, skipped, state } = operation;
-  // The storage does not count jobs that were confirmed but have been removed since. The page counts them as skipped.
+  // Confirmed jobs that have been removed since are not counted by the storage. The page counts them as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },

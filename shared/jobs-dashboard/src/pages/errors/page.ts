@@ -36,7 +36,7 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
           return {
             groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
               ...groupRow(group, span.key),
-              // In the list of the last hour, no error is marked as new, because all of them would be.
+              // The list of the last hour marks no error as new, because all of them would be.
               isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
             })),
             complete,

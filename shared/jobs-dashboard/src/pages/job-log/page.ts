@@ -8,12 +8,16 @@ import type { Page, PageContext, PageRequest, Region } from '../page.js';
 /** How many of the latest log lines the log region of a job page shows. */
 const FEW_LINES = 25;
 
-/** How many of the job's latest log lines a job page shows below the attempts that wrote them. */
+/** How many of the latest log lines a job page reads for the list of attempts. */
 const ATTEMPT_LINES = 100;
 
 const LINES = 500;
 
-/** Creates the region with the end of a job's log. While the job is running, the log is streamed. */
+/**
+ * Creates the region with the end of a job's log.
+ *
+ * @param running whether the job is unfinished; if so, the log is streamed
+ */
 export function logRegion(id: string, running: boolean, context: PageContext): Region {
   return {
     name: 'log',
@@ -39,9 +43,9 @@ export async function readLogEnd(
 }
 
 /**
- * Returns the attempt number to compare the first line's attempt with. The view shows a heading before each line whose
- * attempt differs from the previous line's. Returns 0 if some lines belong to a retry, so that even the first line gets
- * a heading; otherwise `undefined`, so that there are no headings.
+ * Returns the attempt number before the first line. The view inserts a heading where the attempt number changes.
+ * Returns 0 if a line belongs to a retry, so that the first line gets a heading. Otherwise, returns `undefined` for no
+ * headings.
  */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;

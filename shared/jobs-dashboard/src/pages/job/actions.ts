@@ -75,7 +75,7 @@ function deletionAfter({ id, matched }: BulkOperation): ActionResult {
 function newTime({ form, nowMs }: ActionRequest): Date {
   const at = calendarMomentOf(textField(form, 'at'));
   if (at === null) throw invalidField('The new time', 'a date and a time in UTC, such as 2026-03-01T14:05');
-  // Rejects times in the past: an operator who enters local time instead of UTC would otherwise start the job at once.
+  // Rejects times in the past. An operator who mistakes UTC for local time would otherwise start the job at once.
   if (at.getTime() <= nowMs) {
     const now = new Date(nowMs).toISOString().slice(0, 16);
     throw invalidField(

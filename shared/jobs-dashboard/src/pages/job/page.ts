@@ -28,7 +28,6 @@ import { findParent } from '../../diagnosis/parent.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
-/** Maximum number of attempts to show, latest first. */
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
@@ -98,13 +97,15 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
     attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
-    /** Whether the link to the attempts' complete logs is needed, because some of their lines are not shown. */
+    /** Whether to link to the complete logs, because the page shows only some of the lines. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
 
-/** Reads what can keep an enqueued job from starting: other queues, its concurrency key, or a pause of its type. */
+/**
+ * Reads what might prevent an enqueued job from starting: other queues, its concurrency key, or a pause of its type.
+ */
 async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
   { queues, jobTypes }: PageContext['reader'],
@@ -122,8 +123,8 @@ async function readDelays(
 }
 
 /**
- * Returns how many jobs were skipped because this job, or its batch, did not succeed; `null` if none was skipped, or if
- * this job has neither failed nor been cancelled.
+ * Returns how many jobs were skipped because this job or its batch did not succeed. Returns `null` if none was skipped,
+ * or if this job has neither failed nor been cancelled.
  */
 async function countSkipped(
   { id, state, batchId }: Job,
@@ -162,7 +163,7 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Returns what a job page shows of a server. Omits the heartbeat, because it changes every few seconds. */
+/** Returns the details of a server that the page shows. Omits the heartbeat, because it changes every few seconds. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
@@ -177,14 +178,13 @@ function stretchRow({ kind, attempt, from, until }: Stretch): object {
   };
 }
 
-/** Returns the timeline entry for an action on the job, or nothing if the action was refused or had no effect. */
 function jobAction({ action, who, at, filter, reason }: AuditEntry): object[] {
   return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at, reason }] : [];
 }
 
 /**
- * Returns the latest error as one line, with the path of the list of jobs that have the same error. Returns `null`
- * unless the job has failed or is waiting for a retry.
+ * Returns the latest error as one line, with a link to the jobs that have the same error. Returns `null` if there is no
+ * error, or if the job is running, done or cancelled.
  */
 function failureOf({ name, state, error }: Job): object | null {
   if (error === null || !(state === 'failed' || state === 'scheduled' || state === 'enqueued')) return null;
@@ -197,8 +197,8 @@ function failureOf({ name, state, error }: Job): object | null {
 }
 
 /**
- * Returns the attempts with their log lines, newest first. Omits the log lines of a single or a running attempt,
- * because the job's log shows them. If consecutive failures have the same error, only the newest of them includes it.
+ * Returns the attempts with their log lines, newest first. Omits the lines of a single or running attempt, because the
+ * log region shows them. If consecutive failures have the same error, only the newest failure includes it.
  */
 function attemptRows(
   job: Job,

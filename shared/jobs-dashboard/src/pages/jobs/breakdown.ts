@@ -61,17 +61,17 @@ export interface Breakdown {
   readonly key: string;
   readonly word: string;
   readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
-  /** Number of jobs examined. `without` is how many of them have no value. */
+  /** Number of jobs examined. `without` is the number of these jobs that have no value. */
   readonly examined: number;
   readonly without: number;
   /** Number of values that are omitted from `rows`. */
   readonly moreValues: number;
-  /** Whether there might be more matching jobs than those examined. */
+  /** Whether there might be matching jobs that were not examined. */
   readonly isSample: boolean;
 }
 
 /**
- * Returns the links that break the list down by each property. The link of the current breakdown ends the breakdown.
+ * Returns a link for each property to break the list down by. The link for the current property removes the breakdown.
  */
 export function breakdownLinks(filters: Filters, by: string | null): object[] {
   return dimensions.map(({ key, word }) => ({
@@ -136,7 +136,7 @@ async function breakDown(
   };
 }
 
-/** Returns the dimension for a path in arguments; `null` if the path is invalid or its values are redacted. */
+/** Returns the dimension for a path in the arguments; `null` if the path is invalid or its values are redacted. */
 function argumentAt(path: string, redact: RegExp): Dimension | null {
   if (!path.startsWith('args.') || !isTermKey(path)) return null;
   const term: Term = { key: path, value: '0' };

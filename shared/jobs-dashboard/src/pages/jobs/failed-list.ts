@@ -4,15 +4,15 @@ import { readRows } from '../list-page.js';
 import type { PageContext } from '../page.js';
 
 /**
- * Maximum number of failures to examine, latest first: immediately (`NEAR`) and then in the background (`FAR`). Word
- * searches examine fewer, because they are slower.
+ * How many failures a search examines, latest first: `NEAR` immediately, `FAR` in the background. Word searches examine
+ * fewer, because they are slower.
  */
 const NEAR = { plain: 2_000, words: 300 };
 const FAR = { plain: 20_000, words: 10_000 };
 
 /**
- * Returns the path of the list of failed jobs, latest failure first. The list continues after the position `after`, or
- * starts at the beginning if `after` is `null`.
+ * Returns the path of the list of failed jobs, latest failure first. The list starts after the position `after`; `null`
+ * means at the beginning.
  */
 export function failedPath(filters: Filters, after: FailurePosition | null): string {
   if (after === null) return jobsPath(filters);
@@ -25,12 +25,12 @@ export interface FailedList {
   /** Whether the list continues after these jobs. */
   readonly hasNext: boolean;
   /**
-   * How far the background search went. `last` is the last failure that the search examined, or `null` if it examined
-   * all; `jobs` is the maximum number that it examines. Without a background search, and while its result is missing
-   * (`partial`), `last` is `null` and `jobs` is 0.
+   * How far the background search got. `last` is the last failure that the search examined, or `null` if it examined
+   * all. `jobs` is the maximum number that it examines. If there is no background search or no result yet, `last` is
+   * `null` and `jobs` is 0.
    */
   readonly searched: { readonly last: FailurePosition | null; readonly jobs: number };
-  /** Whether the background search has no result yet, so that jobs might be missing. */
+  /** Whether the background search has no result yet. Jobs might then be missing. */
   readonly partial: boolean;
 }
 
@@ -87,7 +87,7 @@ async function searchFailed(
   return listOf({ jobs: merged(near.jobs, far.value.jobs) }, rows, searched, false);
 }
 
-/** Merges the results of both searches. Near jobs take precedence, because they were read more recently. */
+/** Merges the results of both searches. Jobs in `near` take precedence. */
 function merged(near: readonly BriefJob[], far: readonly BriefJob[]): BriefJob[] {
   const failedAt = ({ finishedAt }: BriefJob): number => finishedAt?.getTime() ?? 0;
   const byId = new Map([...far, ...near].map((job) => [job.id, job]));

@@ -24,15 +24,14 @@ import { jobsToolbar, sum } from './toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
 const ROWS = 50;
-/** Maximum number of jobs to read when suggesting arguments that could contain a number. */
+/** Maximum number of jobs to read for suggesting arguments to search in. */
 const SAMPLE = 50;
 
-/** The position of a page within the list of jobs. */
 interface Position {
   readonly order: 'newest' | 'oldest';
   readonly after: string | null;
   readonly before: string | null;
-  /** When the job `after` failed; needed if the list is sorted by the time of failure. */
+  /** When the job `after` failed. Required for the next page of a list sorted by time of failure. */
   readonly failedAt: Date | null;
 }
 
@@ -87,8 +86,8 @@ async function answerSearch(
 }
 
 /**
- * Returns the path of the page about the job, batch, server or bulk operation with this id; a job takes precedence. If
- * nothing has this id, returns the path of a job page, and that page reports it.
+ * Returns the path of the page about the job, batch, server or bulk operation with this id; a job takes precedence. For
+ * an unknown id, returns the path of a job page; that page responds with 404.
  */
 async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   const [job, batch, servers, operation] = await Promise.all([
@@ -103,8 +102,8 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 }
 
 /**
- * Loads the tabs with the number of jobs in each state. If there are filters, jobs are counted only after the list has
- * been read: doing both at the same time would keep two of the database's CPU cores busy and delay the page.
+ * Loads the tabs with the number of jobs in each state. If there are filters besides the state, the jobs are counted
+ * after the list has been read. Doing both at the same time would delay the list.
  */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
@@ -137,7 +136,6 @@ async function countNarrowed(
   return countSoon(jobsPath(each), count, context);
 }
 
-/** Returns the tabs. They have no counts while these are unknown. */
 function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   const tab = (state: JobState | null, count?: JobCount) => ({
     state,
@@ -149,7 +147,7 @@ function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
 }
 
-/** Returns whether there is a filter besides the state. If not, the counts are known without scanning jobs. */
+/** Returns whether there is a filter besides the state. Without one, the counts are known without scanning jobs. */
 function isNarrowed({ terms }: Filters): boolean {
   return terms.length > 0;
 }
@@ -216,10 +214,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   };
 }
 
-/**
- * Returns whether the list is sorted by time of failure. Failed jobs are sorted this way unless the order is reversed
- * or `before` is given.
- */
+/** Returns whether the list is sorted by time of failure. This is the default order of failed jobs. */
 function isByFailure({ state }: Filters, { order, before }: Position): boolean {
   return state === 'failed' && order === 'newest' && before === null;
 }
@@ -257,7 +252,7 @@ async function loadFailed(
   };
 }
 
-/** If a search for a number has found nothing, suggests searching for it in certain arguments. */
+/** Suggests searches for the number in specific arguments. Suggests none if the filters do not search for a number. */
 async function suggestSearches(filters: Filters, { reader, redact }: PageContext): Promise<ArgumentSearch[]> {
   const word = numberIn(filters);
   if (word === null) return [];
@@ -301,8 +296,8 @@ function noSuchPage(why: string): Problem {
 }
 
 /**
- * Returns a chip for each filter, with the path of the list without that filter and, if there is one, the path of the
- * page about the filter's value.
+ * Returns a chip for each filter. `without` is the path of the list without the filter. `page` is the path of the page
+ * about the filter's value; `null` if there is none.
  */
 function chipsOf(filters: Filters): { key: string; value: string; page: string | null; without: string }[] {
   const { terms } = filters;

@@ -43,9 +43,9 @@ function nameIn(form: Form): string {
 }
 
 /**
- * Returns the submitted search as URL parameters, reduced to its filters.
+ * Returns the filters of the submitted search as URL parameters.
  *
- * @throws {Problem} if a filter is invalid, or the search has no filters or is too long
+ * @throws {Problem} if a filter is invalid, or if the search has no filters or is too long
  */
 function searchIn(form: Form, redact: RegExp): string {
   const query = jobsPath(queryFilters(new URLSearchParams(form.get('search') ?? ''), redact)).slice(

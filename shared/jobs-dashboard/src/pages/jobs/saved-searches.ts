@@ -2,8 +2,8 @@ import { type Filters, filtersIn, isJobState, jobsPath } from '../../search/filt
 import { nothing, type PageContext, type Region } from '../page.js';
 
 /**
- * Returns the path of the list of jobs that a saved search finds. Ignores all parameters of the search that are not
- * filters, because other programs can save searches, too.
+ * Returns the path of the job list for a saved search. Ignores parameters that are not filters, because other programs
+ * can save searches, too.
  */
 export function savedPath(query: string): string {
   const { state, terms } = filtersIn(new URLSearchParams(query));

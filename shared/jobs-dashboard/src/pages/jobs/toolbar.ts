@@ -17,16 +17,16 @@ export interface Offer {
 /** The toolbar above the list of jobs. It shows how many jobs match, and the bulk actions for them. */
 export interface JobsToolbar {
   readonly narrowed: boolean;
-  /** Number of matching jobs; `null` while this is unknown. */
+  /** Number of matching jobs; `null` while unknown. */
   readonly total: JobCount | null;
   readonly offers: readonly Offer[];
 }
 
 /**
- * Returns the toolbar. It offers bulk actions only if there is a filter, and only actions that apply to at least one
+ * Returns the toolbar. It offers bulk actions only if there is a filter. It omits actions that would apply to no
  * matching job.
  *
- * @param counts the number of matching jobs in each state; `undefined` while these are unknown
+ * @param counts the number of matching jobs in each state; `undefined` while unknown
  */
 export function jobsToolbar(
   filters: Filters,

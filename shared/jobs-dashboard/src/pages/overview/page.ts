@@ -31,12 +31,12 @@ export async function overviewPage({ query }: PageRequest, context: PageContext)
   };
 }
 
-/** Wraps the region so that it is empty until the storage has contained a job or a server. */
+/** Wraps a region so that it stays empty until there is a queue or a server. */
 function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,
     load: async () => {
-      // Reads everything in parallel, so that the content does not wait for the list of queues.
+      // Reads everything in parallel, so that the content does not wait for the other reads.
       const [queues, servers, lost, content] = await Promise.all([
         reader.queues.list(),
         reader.servers.list(),
@@ -84,7 +84,7 @@ async function loadFailures({ reader }: PageContext): Promise<object> {
   return { jobs: (await latestFailed(reader)).map(jobRow) };
 }
 
-/** Orders queues by their longest wait, then by the number of enqueued jobs, and then by name. */
+/** Orders queues by longest wait first, then by most enqueued jobs, then by name. */
 function byUrgency(a: Queue, b: Queue): number {
   const wait = (queue: Queue): number => queue.oldestEnqueuedAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (wait(a) !== wait(b)) return wait(a) - wait(b);

@@ -67,7 +67,9 @@ function afterDeletion(deletion: QueueDeletion): ActionResult {
   return { next: 'queues' };
 }
 
-/** Converts stored limits to the format of {@link limitsIn}, so that the audit page can compare old and new limits. */
+/**
+ * Converts stored limits to the format of {@link limitsIn}. The audit page compares old and new limits in this format.
+ */
 function limitsOf(settings: QueueSettings | null): JsonValue {
   const { concurrencyLimit = null, rateLimit = null } = settings ?? {};
   if (rateLimit === null) return { concurrencyLimit, rateLimit };
@@ -76,7 +78,7 @@ function limitsOf(settings: QueueSettings | null): JsonValue {
 }
 
 /**
- * Parses the limits in a form. If all fields of a limit are empty, there is no such limit.
+ * Parses the limits in a form. A limit is `null` if all of its fields are empty.
  *
  * @throws {Problem} if a field is invalid
  */

@@ -67,10 +67,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/**
- * Returns what the page shows of a concurrency key that blocks jobs, with the path of the list of enqueued jobs with
- * this key.
- */
+/** Returns the row for a concurrency key that blocks jobs. `path` leads to the enqueued jobs with this key. */
 function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   const terms: Term[] = [
     { key: 'queue', value: queue },
@@ -79,7 +76,7 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
-/** Returns what the page shows of a server. Omits the heartbeat, because it changes every few seconds. */
+/** Returns the details of a server that the page shows. Omits the heartbeat, because it changes every few seconds. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
@@ -106,7 +103,7 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
     context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    // Sorts jobs by the start of their current wait. For a job that a server has released, that is later than its
+    // Sorts jobs by the start of their current wait. A job that a server has released started to wait after its
     // creation.
     enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
     processing: processing.jobs,

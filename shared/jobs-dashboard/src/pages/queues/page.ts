@@ -5,10 +5,7 @@ import { isUnserved, queueRows } from '../queue-row.js';
 
 const ROWS = 50;
 
-/**
- * The comparison functions for sorting the list: job counts in descending order, the longest wait first, the fewest
- * servers first.
- */
+/** The sort orders of the list. Job counts sort in descending order, waits longest first, and servers fewest first. */
 const sorts = {
   urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
   name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),
@@ -24,8 +21,8 @@ function readySince({ oldestEnqueuedAt }: Queue): number {
 }
 
 /**
- * Returns a rank for sorting: 0 if jobs cannot start, 1 if jobs are enqueued, 2 if jobs are running, and 3 if the queue
- * is idle.
+ * Returns a rank for sorting: 0 if jobs cannot start, 1 if jobs are enqueued, 2 if jobs are only running, and 3 if the
+ * queue is idle.
  */
 function urgency(queue: Queue): number {
   const { counts, pausedAt } = queue;

@@ -70,7 +70,8 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
 }
 
 /**
- * Returns the next due times of a job. The first is the stored one, so that the list does not change before that time.
+ * Returns the next due times of a job. The first one comes from the storage, so the list does not change before that
+ * time.
  */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;
@@ -83,9 +84,7 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/**
- * Returns due times later than `after`. Returns none if the schedule is invalid; another part of the page reports that.
- */
+/** Returns due times later than `after`. Returns none if the schedule is invalid. */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);

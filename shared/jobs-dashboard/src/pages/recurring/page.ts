@@ -34,7 +34,7 @@ export async function recurringPage({ query }: PageRequest, { reader }: PageCont
   };
 }
 
-/** Reads the latest job of each row, all in one query. Jobs that have been removed are missing from the result. */
+/** Reads the latest job of each row in one query. The result omits jobs that have been removed. */
 async function lastRuns(
   rows: readonly RecurringJob[],
   reader: PageContext['reader'],
@@ -68,7 +68,7 @@ function isLater(one: Date, other: Date | null): boolean {
   return other === null || one > other;
 }
 
-/** Orders recurring jobs by their next due time. Paused and ended jobs have no due time and come last. */
+/** Orders recurring jobs by next due time. Jobs without a due time come last. */
 function byNextDue(a: RecurringJob, b: RecurringJob): number {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Number.MAX_VALUE;
   return due(a) - due(b) || a.id.localeCompare(b.id);

@@ -28,8 +28,8 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
 }
 
 /**
- * Loads the state of a server. The number of running jobs is taken from the list on the same page, so that the two
- * match; the number in the heartbeat is older. If the list is full, returns the larger of the two numbers.
+ * Loads the state of a server. The number of running jobs matches the list on the same page. If the list is full, the
+ * number from the heartbeat is used if it is larger.
  */
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [{ clockAheadMs, ...server }, jobs] = await Promise.all([

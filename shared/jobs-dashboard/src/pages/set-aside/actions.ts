@@ -17,7 +17,7 @@ export const setAsideActions: Actions = {
 };
 
 /**
- * Returns the result of an action on an item. If the item belongs to a job, the target is that job, so that the job's
+ * Returns the result of an action on an item. If the item belongs to a job, the target is the job, so that the job's
  * history includes the action.
  */
 function after(item: SetAsideItem | null): ActionResult {

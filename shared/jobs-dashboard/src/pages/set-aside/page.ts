@@ -7,7 +7,6 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 const ROWS = 50;
 const MAX_ERROR = 300;
 
-/** The failed work, by the background role that has set the item aside. */
 const failedWork: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'Resolving dependencies',
   scheduler: 'Making a job ready',
@@ -63,7 +62,6 @@ function itemRow({ id, role, key, jobId, error, failures, createdAt, retryAt }: 
   };
 }
 
-/** Returns the path of the page of the item's job or recurring job; `null` if the item belongs to neither. */
 function pathOf(role: SetAsideRole, key: string, jobId: string | null): string | null {
   if (jobId !== null) return `jobs/${jobId}`;
   return role === 'recurring' ? `recurring/${encodeURIComponent(key)}` : null;

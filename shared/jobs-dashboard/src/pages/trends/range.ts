@@ -20,14 +20,14 @@ const comparisons = [
   { key: 'week', word: 'vs last week', ms: 7 * DAY },
 ] as const;
 
-/** The period that charts show, and how it can be changed. Parsed from the URL of the page. */
+/** The period that charts show, and the queries that change it. Parsed from the URL of the page. */
 export interface Range {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
   /** How much earlier the period for comparison is, in milliseconds; `null` if there is no comparison. */
   readonly beforeMs: number | null;
-  /** The end of a new period that has been picked first; `null` if none has been picked, or if both ends have. */
+  /** The first picked end of a new period; `null` if neither or both ends have been picked. */
   readonly pickedMs: number | null;
   /** Whether the period ends at the current time. */
   readonly isLive: boolean;
@@ -44,9 +44,8 @@ export interface Choice {
 }
 
 /**
- * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. If `until` is
- * missing, `from` is the end of a new period that has been picked first. Ignores values that are invalid or older than
- * the stored timings.
+ * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. Without `until`,
+ * `from` is the first picked end of a new period. Ignores values that are invalid or older than the stored timings.
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
@@ -68,7 +67,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   };
   return {
     fromMs: Math.floor(fromMs / bucketMs) * bucketMs,
-    // A period up to the current time includes the current bucket, even at the instant when that bucket begins.
+    // A live period includes the current bucket, even if that bucket begins right now.
     untilMs: (isChosen ? Math.ceil(untilMs / bucketMs) : Math.floor(untilMs / bucketMs) + 1) * bucketMs,
     bucketMs,
     beforeMs: before?.ms ?? null,
@@ -89,8 +88,8 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
 }
 
 /**
- * Parses an end of a period. A time up to an hour ahead is replaced by the current time. Returns `null` if the text is
- * missing or invalid, or if the time is more than an hour ahead or older than the stored timings.
+ * Parses an end of a period. Replaces a time up to an hour ahead with the current time. Returns `null` if the text is
+ * missing or invalid, if the time is further ahead, or if it is older than the stored timings.
  */
 function momentIn(text: string | null, nowMs: number): number | null {
   const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();

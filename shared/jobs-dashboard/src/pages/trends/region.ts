@@ -8,21 +8,20 @@ import { hasValues, linePath, maxOf, placeOf, type Point, WIDTH } from '../../fo
 import type { PageContext, Region } from '../page.js';
 import { type Range, rangeOf } from './range.js';
 
-/** The percentiles that the charts show. */
 const shares = [
   { word: 'p50', share: 0.5 },
   { word: 'p95', share: 0.95 },
   { word: 'p99', share: 0.99 },
 ] as const;
 
-/** Maximum number of clickable areas in a chart. A click on an area picks it as an end of a new period. */
+/** Maximum number of clickable areas in a chart. A click picks an end of a new period. */
 const MAX_PICKS = 60;
 const MAX_ROWS = 24;
 const MAX_MARKS = 20;
 const TICKS = 4;
 const DAY = 86_400_000;
 
-/** What the charts are about: a queue, a job type or, if empty, everything. */
+/** The queue or job type that the charts cover. If empty, the charts cover all jobs. */
 export type TrendSubject = Pick<TimingQuery, 'queue' | 'name'>;
 
 export interface TrendOptions {
@@ -30,18 +29,18 @@ export interface TrendOptions {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly subject: TrendSubject;
-  /** Whether to include a chart of how many jobs finished. Defaults to `false`. */
+  /** Whether to include a throughput chart. Defaults to `false`. */
   readonly throughput?: boolean;
 }
 
 interface Line {
   readonly word: string;
   readonly d: string;
-  /** The latest value or, for durations, the percentile over the whole period, as text. */
+  /** For the backlog, the latest value. For durations, the percentile over the whole period. */
   readonly text: string;
 }
 
-/** Creates the region with charts of the backlog, and of how long jobs waited and ran. */
+/** Creates the region with charts of the waiting time, the running time and the backlog. */
 export function trendsRegion(context: PageContext, options: TrendOptions): Region {
   return { name: 'trends', view: 'trends', everyMs: 5_000, load: () => loadTrends(context, options) };
 }
@@ -68,7 +67,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     picked:
       range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
     picks: picksOf(buckets, range),
-    // Shows only half as many times if they include the day, because they are then twice as wide.
+    // Tick labels with a date are twice as wide, so there are half as many.
     ticks: ticksOf(range, isDated ? TICKS / 2 : TICKS),
     end: range.isLive ? null : new Date(range.untilMs),
     isDated,
@@ -104,8 +103,7 @@ function queryOf({ fromMs, untilMs, bucketMs }: Range, subject: TrendSubject): T
 }
 
 /**
- * Reads the timings of the same period a day or a week earlier, per hour if the timings per minute have been removed.
- * Returns no buckets if even the timings per hour have been removed.
+ * Reads the timings of the same period a day or a week earlier. Returns no buckets if these timings have been removed.
  */
 async function readBefore(
   range: Range,
@@ -141,7 +139,7 @@ function pointsOf(
   return buckets.map((bucket) => ({ atMs: bucket.at.getTime() + bucketMs / 2, value: valueOf(bucket) }));
 }
 
-/** Returns the points of an earlier period, shifted to the current one. */
+/** Returns the points of an earlier period, shifted to the current period. */
 function earlier(
   before: readonly TimingBucket[],
   beforeMs: number | null,
@@ -202,8 +200,7 @@ function backlogChart(
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
   const max = maxOf(points, past);
   const last = points.findLast(({ value }) => value !== null);
-  // An outdated value is not shown. Servers measure the backlog, so while none is running, the backlog can grow
-  // unnoticed.
+  // Hides an outdated value. Servers measure the backlog, so it can grow unnoticed while no server is running.
   const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * range.bucketMs;
   const latest = isOutdated ? null : (last?.value ?? null);
   const trend = isOutdated ? 'No recent figures' : backlogTrend(points, nowMs);
@@ -226,7 +223,6 @@ function throughputOf(buckets: readonly TimingBucket[]): object {
   );
 }
 
-/** Returns the areas of a chart that can be clicked to pick an end of a new period. */
 function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
   const picked = everyNth(buckets, MAX_PICKS);
   return picked.map(({ at }, index) => {
@@ -241,8 +237,8 @@ function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
 }
 
 /**
- * Returns the query of the link that picks a bucket. If no end of a new period has been picked, the bucket becomes the
- * first end; otherwise, the query contains both ends.
+ * Returns the query for a click on a bucket. The first click sets one end of a new period. The second click sets both
+ * ends.
  */
 function pickOf(atMs: number, range: Range): string {
   const at = isoMinute(atMs);

@@ -19,10 +19,10 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MAX_TEXT = 300;
 
-/** Must be the same query as on the errors page, so that both pages share a cached read. */
+/** Must equal the default query of the errors page, so that both pages share a cached read. */
 const errorsQuery = { sinceMs: DAY, limit: 100 };
 
-/** Creates the page of a job type. A job type comprises all jobs with the same name. */
+/** Creates the page of a job type, that is, of all jobs with the same name. */
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
   if (name === otherNames)
@@ -80,7 +80,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Returns what the page shows of a server. Omits the heartbeat, because it changes every few seconds. */
+/** Returns the details of a server that the page shows. Omits the heartbeat, because it changes every few seconds. */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };

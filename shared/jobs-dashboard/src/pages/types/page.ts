@@ -8,7 +8,7 @@ const ROWS = 50;
 const MAX_NAMES = 200;
 /** The list shows this percentile of the durations. */
 const SHARE = 0.95;
-/** The usual duration is shown, too, if the recent one is at least this many times as long. */
+/** The usual duration is also shown if the recent one is at least this many times as long. */
 const SLOWER = 2;
 
 const spans = [
@@ -18,7 +18,7 @@ const spans = [
 
 interface TypeRow {
   readonly name: string;
-  /** Whether the row combines the jobs of many names. Such a row has no page. */
+  /** Whether the row combines jobs with many different names. Such a row has no page. */
   readonly isOthers: boolean;
   readonly paused: Sentence | null;
   readonly ended: number;
@@ -26,8 +26,8 @@ interface TypeRow {
   readonly waitingMs: number | null;
   readonly runningMs: number | null;
   /**
-   * The 95th percentiles over the last 24 hours, for comparison. Each is `null` unless the shown period's value is at
-   * least twice as high.
+   * The 95th percentiles over the last 24 hours, for comparison. Each is `null` unless the value of the shown period is
+   * at least twice as high.
    */
   readonly usualWaitingMs: number | null;
   readonly usualRunningMs: number | null;
@@ -120,7 +120,6 @@ function typeRow(
   };
 }
 
-/** Returns the usual duration if the recent one is notably longer; `null` otherwise. */
 function ifSlower(recentMs: number | null, usualMs: number | null): number | null {
   return recentMs !== null && usualMs !== null && recentMs >= SLOWER * usualMs ? usualMs : null;
 }

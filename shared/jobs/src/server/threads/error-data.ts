@@ -4,25 +4,25 @@ import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
 
 /**
- * An error in a form that can be sent between threads. If the error itself were sent, structured cloning would lose its
+ * An error in a form that can be sent between threads. Structured cloning of the error itself would lose the error's
  * class.
  */
 export interface ErrorData {
-  /** The class names of the error, from its own class to `Error`. */
+  /** The class names of the error, from the most specific class to `Error`. */
   readonly classes: readonly string[];
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: ErrorData | undefined;
-  /** The error's other members, except those that cannot be cloned. */
+  /** The error's other members. Members that cannot be cloned are left out. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
 const maxCauses = 5;
 
 /**
- * Converts a thrown value for another thread. The value can be something other than an error, or an object whose
- * properties cannot be read. Never throws.
+ * Converts a thrown value for another thread. Never throws, even if the value is not an error or its properties cannot
+ * be read.
  *
  * @param causes maximum length of the cause chain, including this error; 5 by default
  */
@@ -46,9 +46,9 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
 }
 
 /**
- * Restores an error received from another thread. Threads do not share classes, so the class is looked up by name.
+ * Restores an error from another thread. Threads do not share classes, so the class is looked up by name.
  *
- * @param known the classes to search; if none matches, the result is a plain `Error` that keeps the original `name`
+ * @param known the classes to search; if none matches, the result is a plain `Error` with the original `name`
  */
 export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
   const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });

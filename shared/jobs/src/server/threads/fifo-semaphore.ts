@@ -1,4 +1,4 @@
-/** A semaphore that serves callers in the order of their arrival. A caller stops waiting when its signal aborts. */
+/** A semaphore that serves callers in order of arrival. */
 export class FifoSemaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -8,8 +8,8 @@ export class FifoSemaphore {
   }
 
   /**
-   * Waits for a free slot and takes it. The caller must give the slot back with `release`. Rejects with the signal's
-   * reason if the signal aborts first.
+   * Waits for a free slot and takes it. The caller must call `release` afterwards. If the signal aborts first, rejects
+   * with the signal's reason.
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -32,7 +32,7 @@ export class FifoSemaphore {
     if (!hasBegun) signal.throwIfAborted();
   }
 
-  /** Releases a slot. If callers are waiting, the first of them gets it. */
+  /** Releases a slot. The slot goes to the first waiting caller, if there is one. */
   release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -4,7 +4,7 @@ import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
 /**
- * Represents, on the main thread, one run of a handler in a worker thread. Forwards the abort signal to the thread, and
+ * The main thread's side of a handler that runs in a worker thread. Forwards the abort signal to the thread. Forwards
  * the handler's progress and log lines to the job.
  */
 export class ThreadAttempt {
@@ -25,8 +25,8 @@ export class ThreadAttempt {
   }
 
   /**
-   * Aborts when the run must end without waiting for the handler. If the handler has started, its thread is then
-   * terminated; if not, the handler never starts.
+   * Aborts when the run must end without waiting for the handler. If the handler has started, its thread is terminated.
+   * Otherwise, the handler never starts.
    */
   get ended(): AbortSignal {
     return this.#end.signal;
@@ -42,12 +42,14 @@ export class ThreadAttempt {
   readonly #abort = (): void => {
     this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // A task that is still waiting for a thread gets no grace period and stops waiting immediately.
+    // A task that still waits for a thread gets no grace period.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };
 
-  /** Processes all queued messages now. The result arrives on another channel and could otherwise overtake them. */
+  /**
+   * Processes all queued messages now. The result arrives on another channel and could otherwise be processed first.
+   */
   #drainMessages(): void {
     for (;;) {
       const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);

@@ -7,8 +7,8 @@ import { fromErrorData } from './error-data.js';
 import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-task.js';
 
 /**
- * Minimum interval between progress messages to the main thread, in milliseconds. Limits the number of messages if a
- * handler reports progress a million times in a loop.
+ * Minimum interval between progress messages to the main thread, in milliseconds. Keeps the number of messages low if a
+ * handler reports progress in a tight loop.
  */
 const progressEveryMs = 100;
 
@@ -54,14 +54,14 @@ export class ThreadContext implements JobContext<JsonValue> {
     );
   };
 
-  /** Sends the latest progress if it has not been sent yet. Must be called when the handler has ended. */
+  /** Sends the latest progress if it has not been sent yet. Must be called after the handler has ended. */
   end(): void {
     this.#sendProgress();
   }
 
   /**
    * Makes the signal check for an abort message whenever the handler reads `aborted` or calls `throwIfAborted`. A
-   * handler that only computes would otherwise not receive the message, because it never yields to the event loop.
+   * handler that only computes never yields to the event loop, so it would not receive the message otherwise.
    */
   #checkWhenRead(): void {
     const { signal } = this.#abort;

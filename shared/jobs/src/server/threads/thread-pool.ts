@@ -12,8 +12,8 @@ import type { ThreadResult, ThreadTask } from './thread-task.js';
 import { FifoSemaphore } from './fifo-semaphore.js';
 
 /**
- * Path of the compiled worker. It is used even when this module runs from source, because worker threads do not load
- * TypeScript.
+ * Path of the compiled worker. Worker threads do not load TypeScript, so this file is used even when this module runs
+ * from source.
  */
 const workerPath = '../../../dist/server/threads/thread-worker.js';
 
@@ -29,15 +29,12 @@ export interface ThreadPoolOptions {
   readonly logger: Logger;
 }
 
-/**
- * Runs CPU-bound handlers in worker threads. The Piscina pool is created when the first such job runs, so a server
- * without thread handlers never creates one.
- */
+/** Runs CPU-bound handlers in worker threads. Creates the Piscina pool when the first such job runs. */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   /**
-   * Makes jobs wait here instead of in the queue of Piscina, because Piscina 5 can leave queued tasks waiting: if the
-   * last thread ends, queued tasks do not start until another task arrives.
+   * Makes jobs wait here instead of in Piscina's queue. In Piscina 5, queued tasks can get stuck: if the last thread
+   * ends, they do not start until another task arrives.
    */
   readonly #slots: FifoSemaphore;
   #pool: Promise<Piscina> | undefined;
@@ -51,7 +48,7 @@ export class ThreadPool {
    * Calls the `run` export of a module in a thread. Resolves or rejects as the handler does. If the signal aborts and
    * the handler does not end in time, terminates the thread and rejects with the signal's reason.
    *
-   * @param known classes to restore for errors that the handler throws; see {@link fromErrorData}
+   * @param known classes to restore for errors from the handler; see {@link fromErrorData}
    */
   async run(module: URL, context: JobContext<unknown>, known: readonly ErrorClass[]): Promise<unknown> {
     this.#pool ??= this.#open();
@@ -95,7 +92,7 @@ export class ThreadPool {
       minThreads: 0,
       maxThreads: this.#options.threads,
       idleTimeout: idleMs,
-      // Disabled so that timers and sockets of libraries keep working while a thread waits for its next job.
+      // Keeps timers and sockets of libraries working while a thread waits for its next job.
       atomics: 'disabled',
     });
     pool.on('error', (error: unknown) =>

@@ -4,21 +4,24 @@ import type { LogLevel } from '../../job/job-log.js';
 import type { RunningJob } from '../handler.js';
 import type { ErrorData } from './error-data.js';
 
-/** The message that makes a worker thread run a handler. */
+/** The message that starts a handler in a worker thread. */
 export interface ThreadTask {
   /** The URL of the module that exports the handler as `run`. */
   readonly module: string;
   readonly args: JsonValue;
   readonly job: Omit<RunningJob, 'args'>;
-  /** Maximum number of log lines per attempt. The thread stops sending lines that the main thread would drop. */
+  /**
+   * Maximum number of log lines per attempt. The main thread would drop further lines, so the thread does not send
+   * them.
+   */
   readonly maxLogLines: number;
   readonly port: MessagePort;
 }
 
-/** How a handler's run in a thread ended. */
+/** How a handler ended in a thread. */
 export type ThreadResult =
   | { readonly result: JsonValue }
-  /** `isReason`: the handler threw the abort reason of its signal. */
+  /** `isReason`: the handler threw the abort reason of the signal. */
   | { readonly error: ErrorData; readonly isReason: boolean };
 
 /** Sent by the main thread to abort the handler. */

@@ -14,7 +14,7 @@ export async function runInThread(task: ThreadTask): Promise<ThreadResult> {
       throw new TypeError(`The module ${task.module} does not export a function named "run"`);
     }
     const result = (await run(context)) ?? null;
-    toJsonText(result, 'result'); // throws if the result is not JSON, naming the invalid part
+    toJsonText(result, 'result'); // throws if the result is not JSON, with the path of the invalid part
     return { result: result as JsonValue };
   } catch (error) {
     return { error: toErrorData(error), isReason: context.signal.aborted && error === context.signal.reason };

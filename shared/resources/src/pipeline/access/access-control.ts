@@ -8,27 +8,28 @@ import type { Allowance, RateLimit } from './rate-limit.js';
 export interface AccessControl {
   /** Identifies the caller; undefined if the API is open to all. */
   readonly authenticate: Authenticate | undefined;
-  /** undefined if there is no limit. */
+  /** Limits the requests of each caller; undefined if there is no limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number | undefined;
 }
 
-/** The information about a caller that is available even if the request fails. */
+/** What is known about a caller, even if the request fails. */
 export interface Caller {
   readonly principal: Principal | undefined;
-  /** Headers for the response. */
+  /** The rate limit headers for the response. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const caches = new WeakMap<RateLimit, CredentialCache>();
 
 /**
- * Authenticates the caller and counts the request against the caller's limit. Requests with credentials that have not
- * been seen before also count against the limit of the network address. The limit is checked before credentials are
- * looked up, so that rejecting excess requests is cheap.
- * @param onCaller called first with only the rate limit headers, and again once the caller is known. Both can happen
- *   before this function throws
+ * Authenticates the caller and counts the request against the caller's limit. Requests with unknown credentials also
+ * count against the limit of the network address. Checks the limit before looking up credentials, so that rejecting
+ * excess requests is cheap.
+ *
+ * @param onCaller called first with only the rate limit headers, and again once the caller is known. Both calls can
+ *   precede an error
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
 export async function identifyCaller(
@@ -84,8 +85,8 @@ function count(
 const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
 
 /**
- * Returns the key under which the rate limit counts an address. Requests with unknown credentials are counted
- * separately, so that guessing credentials does not lock out anonymous callers at the same address.
+ * Returns the rate limit key of an address. Requests with credentials have a separate key, so that guessing credentials
+ * does not lock out anonymous callers at the same address.
  */
 function addressKey({ address, headers }: ApiRequest): string {
   const given = headers['authorization'] ?? headers['x-api-key'];

@@ -3,11 +3,14 @@ import type { Principal } from '../../definition/call-context.js';
 import { type ApiError, apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
 
-/** Returns the caller; undefined if the request has no credentials. Throws `unauthorized(…)` if they are invalid. */
+/**
+ * Returns the caller; undefined if the request has no credentials. Throws `unauthorized(…)` if the credentials are
+ * invalid.
+ */
 export type Authenticate = (request: ApiRequest) => Promise<Principal | undefined> | Principal | undefined;
 
 /**
- * Returns the caller; undefined if the API has no `authenticate` hook and is therefore open to all.
+ * Returns the caller; undefined if the API has no `authenticate` hook and is open to all.
  * @throws {ApiError} 40101 without valid credentials
  */
 export async function authenticateWith(
@@ -29,7 +32,7 @@ export function unauthorized(reason: string): ApiError {
   return apiError(40101, reason, headers);
 }
 
-/** Returns a value for `WWW-Authenticate` with the given parameters in addition to the realm. */
+/** Returns a `WWW-Authenticate` value: the realm and the given parameters. */
 export function challenge(parameters: Readonly<Record<string, string>> = {}): string {
   const all = Object.entries({ realm: 'api', ...parameters });
   return `Bearer ${all.map(([name, value]) => `${name}="${value}"`).join(', ')}`;

@@ -2,7 +2,7 @@ import type { Principal } from '../../definition/call-context.js';
 import { apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
 
-/** Limits, in this process, for calls that stay open: event streams and `?wait`. */
+/** Limits, per process, for calls that stay open: event streams and `?wait`. */
 export interface ListenerLimits {
   /** For all callers together; default 10 000. */
   readonly total?: number;
@@ -23,7 +23,7 @@ export class Listeners {
   }
 
   /**
-   * Counts a call as open until the signal of its request aborts.
+   * Counts a call as open until the request's signal aborts.
    * @throws {ApiError} 42902 beyond the limit of the caller, 50303 beyond the total
    */
   enter({ address, signal }: ApiRequest, principal: Principal | undefined): void {

@@ -1,14 +1,14 @@
 /** The rate limit of each caller, as a token bucket. */
 export interface RateLimitPolicy {
-  /** The sustained rate; above 0. */
+  /** Sustained requests per second; above 0. */
   readonly perSecond: number;
-  /** The size of the bucket; at least 1. */
+  /** Size of the bucket, in requests; at least 1. */
   readonly burst: number;
 }
 
 /** The result of counting one request. */
 export interface Allowance {
-  /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
+  /** The headers `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
   readonly headers: Readonly<Record<string, string>>;
   /** Seconds until the next request is possible; undefined if the counted request is allowed. */
   readonly retryAfterSeconds: number | undefined;
@@ -26,14 +26,15 @@ interface Bucket {
 }
 
 /**
- * Maximum number of buckets. Beyond this number, the bucket that has been idle longest is removed, so the caller of
- * that bucket starts again with a full one.
+ * Maximum number of buckets. Beyond it, the bucket that has been idle longest is removed. The caller of that bucket
+ * then starts with a full bucket.
  */
 const maxBuckets = 10_000;
 
 /**
- * Creates a rate limit with a token bucket for each caller. The buckets are in this process, so `n` processes behind a
- * load balancer allow `n` times as many requests.
+ * Creates a rate limit with a token bucket for each caller. Each process has its own buckets, so `n` processes allow
+ * `n` times as many requests.
+ *
  * @param now returns the time of a monotonic clock, in milliseconds
  */
 export function createRateLimit(
@@ -46,7 +47,7 @@ export function createRateLimit(
   const bucketOf = (caller: string): Bucket => {
     const at = now();
     const known = buckets.get(caller);
-    buckets.delete(caller); // set again below, so that the map stays in the order of last use
+    buckets.delete(caller); // set again below, to keep the map in the order of last use
     const refilled = known === undefined ? burst : known.tokens + ((at - known.at) / 1000) * perSecond;
     const bucket = { tokens: Math.min(burst, refilled), at };
     buckets.set(caller, bucket);

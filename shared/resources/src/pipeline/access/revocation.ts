@@ -6,7 +6,7 @@ import { requireScope } from './scope.js';
 
 const defaultRecheckMs = 30_000;
 
-/** The access that a caller had when an event stream was opened, and how to check that the caller still has it. */
+/** The caller's access when the event stream was opened, and how to check that access again. */
 export interface StreamGrant {
   readonly authenticate: Authenticate;
   readonly principal: Principal | undefined;
@@ -17,8 +17,8 @@ export interface StreamGrant {
 }
 
 /**
- * Returns the signal that ends an event stream. It aborts when the request is aborted, when the caller loses access, or
- * when the caller's row scope changes. If authentication is unavailable, the stream stays open.
+ * Returns the signal that ends an event stream. The signal aborts when the request is aborted, the caller loses access,
+ * or the caller's row scope changes. If the check itself fails, for example in an outage, the stream stays open.
  */
 export function abortOnRevocation(request: ApiRequest, grant: StreamGrant): AbortSignal {
   const { authenticate, principal, scope, recheckMs = defaultRecheckMs } = grant;

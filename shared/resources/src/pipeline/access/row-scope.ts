@@ -11,21 +11,19 @@ import type { Route } from '../request/route.js';
 /** The field of a resource that determines which callers may see an item. */
 export interface RowScope {
   readonly field: string;
-  /**
-   * Returns the value that the field gets in a new item if the body does not set the field; undefined if there is none.
-   */
+  /** Returns the value of the field in a new item whose body omits the field; undefined if there is no default. */
   readonly defaultOf?: (body: ItemRecord) => string | undefined;
 }
 
 /**
  * Row scopes by resource name. A caller with a `rowScope` sees only items whose field has one of the values in that
- * scope; other items seem not to exist. Top-level resources that are not listed here, and the resources below them, are
- * forbidden to such a caller. Resources below a listed one need not be listed.
+ * scope. Top-level resources without an entry are forbidden to such a caller, and so are the resources below them.
+ * Resources below a listed one need no entry.
  */
 export type RowScopes = Readonly<Record<string, RowScope>>;
 
 /**
- * Returns the route with storages that hide the items that the caller may not see. Without a row scope, returns the
+ * Returns the route with storages that hide items outside the caller's row scope. Without a row scope, returns the
  * route unchanged.
  * @throws {ApiError} 40301 if the caller may not use the resource
  */
@@ -45,8 +43,8 @@ export function applyRowScope(route: Route, scopes: RowScopes, principal: Princi
 }
 
 /**
- * Checks the row scope of a caller on a route that is not a resource.
- * @throws {ApiError} 40301 if the caller may not see rows with this value
+ * Checks that the caller's row scope, if there is one, contains `value`. For routes that are not resources.
+ * @throws {ApiError} 40301 if the scope does not contain `value`
  */
 export function requireRowScope(principal: Principal | undefined, value: string | undefined): void {
   const values = principal?.rowScope;
@@ -55,10 +53,9 @@ export function requireRowScope(principal: Principal | undefined, value: string 
 }
 
 /**
- * Wraps a storage so that items whose field has none of these values seem not to exist. Only this function decides
- * which items of a resource a scoped caller may see or change; the storage decides about other items that a body refers
- * to. An item can leave the scope while a call is in progress, so the item is checked again while the storage has it
- * locked, and before it is returned.
+ * Wraps a storage so that it hides items outside the scope. Only this function decides which items of a resource a
+ * scoped caller may see or change. The storage decides about other items that a body refers to. An item can leave the
+ * scope during a call, so it is checked again while it is locked, and before it is returned.
  */
 function scopedStorage(
   storage: AnyStorage,
@@ -93,10 +90,7 @@ function scopedStorage(
     throw outOfScope();
   };
 
-  /**
-   * Rejects an out-of-scope item returned by `create`. Such an item is not new: `create` found an existing one, which
-   * the caller may not see.
-   */
+  /** Rejects an out-of-scope item returned by `create`. In this case, `create` has found an existing item. */
   const requireVisible = (item: ItemRecord): ItemRecord => {
     if (isInScope(item)) return item;
     throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);
@@ -115,7 +109,7 @@ function scopedStorage(
     },
   });
 
-  /** Returns the filters restricted to the scope; undefined if no item can match all of them. */
+  /** Restricts the filters to the scope. Returns undefined if no item can match. */
   const scopedFilters = (filters: readonly Filter[]): readonly Filter[] | undefined => {
     const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
     const left = values.filter((value) =>

@@ -33,7 +33,7 @@ export function scopedCall(route: Route, method: string): ScopedCall {
 }
 
 /**
- * Checks that the caller has a scope or is an admin. If the API is open to all, always succeeds.
+ * Checks that the caller has a scope or is an admin. Always succeeds if the API is open to all.
  * @throws {ApiError} 40301 with the name of the missing scope
  */
 export function requireScope(principal: Principal | undefined, scope: string): void {

@@ -3,10 +3,7 @@ import type { Preferences } from '../request/prefer.js';
 import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 
-/**
- * A request that has passed all checks except those of the query and of the content of the body. The handler makes
- * these two.
- */
+/** A request before its handler runs. The handler still checks the query and the content of the body. */
 export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
   readonly request: ApiRequest;
   readonly route: Route & { readonly kind: Kind };
@@ -19,12 +16,13 @@ export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
 }
 
 /**
- * Does the work of a request. The steps before it do not use the storage.
- * @param context the request's context, with the transaction to use, if there is one
+ * Does the work of a request, using the storage.
+ *
+ * @param context the request's context, with the transaction to use, if any
  */
 export type Execute = (context: CallContext) => Promise<ApiResponse>;
 
-/** Checks query and body without using the storage, and returns the step that does the work. */
+/** Checks query and body without using the storage. Returns the step that does the work. */
 export type Handler<Kind extends Route['kind']> = (
   checked: CheckedRequest<Kind>,
 ) => Execute | Promise<Execute>;

@@ -45,8 +45,8 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 }
 
 /**
- * Returns the `Preference-Applied` header, if there is anything to state: how the total was counted, unless that was
- * the default, and whether a search stopped early.
+ * Returns the `Preference-Applied` header, or no header if there is nothing to state. The header states an estimated
+ * total, an explicitly requested count, and a search that stopped early.
  */
 function appliedPreferences(
   requested: CollectionQuery['count'],
@@ -60,7 +60,7 @@ function appliedPreferences(
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
-/** Serves POST on a collection: creates one item or, if the storage has `createMany`, an array of items. */
+/** Serves POST on a collection: creates one item, or an array of items if the storage has `createMany`. */
 export async function createItem(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage, serves } = checked.route;
   requireNoParameters(checked.request.query);
@@ -104,7 +104,7 @@ async function createItems(
   };
 }
 
-/** Serves PUT on a collection: changes all listed items, or none if one of the changes is rejected. */
+/** Serves PUT on a collection: changes the listed items in one call of the storage. */
 export async function replaceItems(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage } = checked.route;
   requireNoParameters(checked.request.query);
@@ -141,7 +141,7 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   };
 }
 
-/** Returns the fields that the path prescribes, if the body of a new item can contain them. */
+/** Returns the fields that the path sets, if the body of a new item can contain them. */
 function prescribed({
   context,
   route,
@@ -150,7 +150,7 @@ function prescribed({
   return Object.entries(context.parentFields).filter(([field]) => properties?.[field] !== undefined);
 }
 
-/** Adds the fields that the path prescribes to the body of a new item, unless the body sets them. */
+/** Adds the fields that the path sets. Fields in the body take precedence. */
 function withParentFields(checked: CheckedRequest<'collection'>, body: unknown): unknown {
   const fields = prescribed(checked);
   return isRecord(body) && fields.length > 0 ? { ...Object.fromEntries(fields), ...body } : body;
@@ -178,7 +178,7 @@ function* repeatedKeys(elements: readonly unknown[], key: string): Generator<Pro
   }
 }
 
-/** Converts the fields that the path prescribes to filters. */
+/** Converts the fields that the path sets to filters. */
 export function parentFilters(parentFields: CallContext['parentFields']): readonly Filter[] {
   return Object.entries(parentFields).flatMap(([field, value]) =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

@@ -14,7 +14,7 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
   operation: { PUT: operate },
 };
 
-/** Checks query and body and returns the step that does the work. */
+/** Checks query and body. Returns the step that does the work. */
 export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
   if (isStreamRequest(checked)) return streamEvents(checked);
   const methods = handlers[checked.route.kind] as Methods<Route['kind']>;
@@ -24,10 +24,7 @@ export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
   return handler(checked);
 }
 
-/**
- * Returns whether the response can stay open for long: the request is for a stream of events, or waits for a change
- * with `wait`.
- */
+/** Returns whether the response can stay open for long: it is an event stream, or the request has a `wait` above 0. */
 export function staysOpen(checked: CheckedRequest): boolean {
   if (checked.request.method !== 'GET') return false;
   return (

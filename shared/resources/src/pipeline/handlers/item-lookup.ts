@@ -7,7 +7,7 @@ import { parseValue } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import type { Parent } from '../request/route.js';
 
-/** Returns the typed key for an id in a path; undefined if no item can have this id. */
+/** Converts an id in a path to the type of the key; undefined if no item can have this id. */
 export function keyValue(resource: Resource, id: string): string | number | boolean | undefined {
   try {
     return parseValue(resource.item.properties?.[resource.key] ?? {}, 'id', id);
@@ -17,7 +17,7 @@ export function keyValue(resource: Resource, id: string): string | number | bool
   }
 }
 
-/** Returns the field values that the innermost parent prescribes for the items below it. */
+/** Returns the field that the innermost parent in the path sets; empty if there is none. */
 export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentFields'] {
   const parent = parents.at(-1);
   if (parent?.child.by === undefined) return {};
@@ -25,8 +25,8 @@ export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentF
 }
 
 /**
- * Returns the item with this id below the parents of the call.
- * @throws {ApiError} 40402 that names the id, if there is no such item
+ * Returns the item with this id below the parents in the path.
+ * @throws {ApiError} 40402 if there is no such item
  */
 export async function requireItem(
   { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
@@ -54,8 +54,8 @@ export async function requireParents(parents: readonly Parent[], context: CallCo
 }
 
 /**
- * Returns the item that the storage found.
- * @throws {ApiError} 40402 if it is undefined
+ * Returns `item` unless it is undefined.
+ * @throws {ApiError} 40402 if `item` is undefined
  */
 export function requireFound<Item>(resource: Resource, id: string, item: Item | undefined): Item {
   if (item === undefined) throw noSuchItem(resource, id);
@@ -63,7 +63,7 @@ export function requireFound<Item>(resource: Resource, id: string, item: Item | 
 }
 
 /**
- * Rejects an id that no item can have, without looking it up.
+ * Rejects an id that no item can have. Does not use the storage.
  * @throws {ApiError} 40402
  */
 export function requirePossibleId(resource: Resource, id: string): void {

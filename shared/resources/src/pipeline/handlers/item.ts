@@ -32,7 +32,7 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Returns the resource with a storage whose `get` calls `wait` on the real storage. */
+/** Returns a storage whose `get` calls `wait` on the real storage, together with the resource. */
 function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
   const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     resultOf(storage.wait?.(id, waitMs, context, request.signal));
@@ -71,7 +71,7 @@ export function patchItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Serves DELETE on an item. The conditions of the request are checked while the storage has the item locked. */
+/** Serves DELETE on an item. The storage checks the conditions of the request while it has the item locked. */
 export function deleteItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
   const reason = parseItemDeletionQuery(resource, checked.request.query);

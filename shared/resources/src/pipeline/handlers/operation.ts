@@ -25,8 +25,8 @@ export function operate(checked: CheckedRequest<'operation'>): Execute {
     : undefined;
   return async (context) => {
     requirePossibleId(resource, id);
-    // Checks the conditions here in case the storage ignores `check`. Other storages check the conditions again while
-    // the item is locked.
+    // Checks the conditions here in case the storage ignores `check`. A storage that uses `check` checks them again
+    // while the item is locked.
     if (check !== undefined && storage.get !== undefined)
       check(requireFound(resource, id, await storage.get(id, context)));
     const perform = storage.operations?.[operation.verb];

@@ -4,8 +4,7 @@ import { entityTag } from '../entity-tag.js';
 import type { ApiResponse } from '../request/request.js';
 
 /**
- * Returns an item as clients see it: with only the given fields, in the given order. By default, all fields in the
- * order of the schema.
+ * Returns an item as clients see it: only the given fields, in the given order. Default: all fields in schema order.
  */
 export function represent(
   resource: Resource,
@@ -31,7 +30,7 @@ export function itemResponse(
   return { status, headers: { ...headers, etag: entityTag(withoutShownOnce(resource, body)) }, body };
 }
 
-/** Removes fields such as secrets that appear only in the response to a POST. */
+/** Removes fields that are sent only in the response to a POST, such as secrets. */
 export function withoutShownOnce({ shownOnce }: Resource, item: ItemRecord): ItemRecord {
   if (shownOnce.length === 0) return item;
   return Object.fromEntries(Object.entries(item).filter(([field]) => !shownOnce.includes(field)));

@@ -10,7 +10,7 @@ export interface ChangeOptions {
   readonly conditions: Preconditions;
   /** Whether the body is merged into the item (PATCH) instead of replacing it. */
   readonly merges: boolean;
-  /** The position of the body in the request, for messages, such as `[3]`; empty by default. */
+  /** The position of the body in the request, such as `[3]`, for messages; empty by default. */
   readonly at?: string;
 }
 
@@ -56,7 +56,7 @@ function pick(record: ItemRecord, fields: readonly string[]): ItemRecord {
   );
 }
 
-/** Applies a JSON merge patch (RFC 7396): null removes a member, objects are merged, everything else replaces. */
+/** Applies a JSON merge patch (RFC 7396). Null removes a member, objects are merged, and any other value replaces. */
 function mergePatch(target: ItemRecord, patch: ItemRecord): ItemRecord {
   const result = new Map(Object.entries(target));
   for (const [name, value] of Object.entries(patch)) {

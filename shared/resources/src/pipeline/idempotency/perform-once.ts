@@ -8,14 +8,13 @@ import type { ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 import type { IdempotencyStore } from './store.js';
 
-/** The header that marks a response as the repetition of an earlier one. */
+/** The header of a response that repeats a recorded one. */
 const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**
- * Makes a step run only once for all requests in which the same caller sends the same `Idempotency-Key` to the same
- * path. A repeated POST or special operation gets the first response, with `Idempotent-Replayed: true`. Only responses
- * below 400 are recorded; after an error, the request can be sent again. Requests that have no key or take none are
- * performed as usual.
+ * Makes a step run only once per `Idempotency-Key`, caller and path. A repeated POST or special operation gets the
+ * first response, with `Idempotent-Replayed: true`. Errors are not recorded, so the request can be sent again after an
+ * error. Returns `execute` unchanged if the request has no key, or takes none.
  * @throws {ApiError} 40003 for a malformed key. The returned step throws 42202 if the key was used with another body,
  *   and 40902 while the first request is still running
  */
@@ -48,14 +47,13 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
   };
 }
 
-/** Adds the header `Idempotent-Replayed` to a recorded response. */
 function replayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, ...replayedHeader } };
 }
 
 /**
- * Returns whether the request takes an `Idempotency-Key`: it is a POST or a special operation. Other changes are
- * idempotent without a key.
+ * Returns whether the request takes an `Idempotency-Key`. Changes other than POST and special operations are idempotent
+ * without a key.
  */
 function takesKey({ request, route }: CheckedRequest): boolean {
   return request.method === 'POST' || route.kind === 'operation';

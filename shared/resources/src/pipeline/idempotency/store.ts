@@ -6,16 +6,16 @@ export const recordTtlMs = 24 * 60 * 60 * 1000;
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
-  /** The caller, the path, and the `Idempotency-Key` that the caller sent. */
+  /** Identifies the caller, the path, and the `Idempotency-Key` that the caller sent. */
   readonly key: string;
   /** A digest of the body. */
   readonly fingerprint: string;
 }
 
-/** The response to a keyed request, and the version of it to record. */
+/** The response to a keyed request, and the response to record. */
 export interface KeyedResponse {
   readonly response: ApiResponse;
-  /** The response to record and to send to repeated requests. It lacks the fields that are shown only once. */
+  /** What repeated requests get: the response without the fields that are shown only once. */
   readonly record: ApiResponse;
 }
 
@@ -28,15 +28,15 @@ export type KeyedResult =
   /** The key was used with another body. */
   | { readonly kind: 'other-request' };
 
-/** Keeps idempotency records, the responses to requests with an `Idempotency-Key`, for 24 hours. */
+/** Keeps idempotency records for 24 hours. A record is the response to a request with an `Idempotency-Key`. */
 export interface IdempotencyStore {
   /**
    * Returns the recorded response to a request. If there is none, performs the request and records the response. Of
-   * several concurrent calls with the same key, only one runs `act`. If `act` throws, nothing is recorded, and the
-   * returned promise rejects with the same error.
+   * several concurrent calls with the same key, only one runs `act`. If `act` throws, records nothing and rejects with
+   * the same error.
    *
-   * @param act receives the transaction that writes the record, if the store has transactions. What `act` writes in
-   *   that transaction is committed together with the record
+   * @param act receives the transaction that writes the record, if the store has transactions. The changes that `act`
+   *   makes in the transaction are committed together with the record
    */
   perform(
     request: KeyedRequest,
@@ -51,9 +51,9 @@ interface Entry {
 }
 
 /**
- * Creates an idempotency store for a single process. Its records are lost at restart.
+ * Creates an idempotency store for a single process. A restart deletes all records.
  *
- * @param now returns the current time in milliseconds since 1970; by default, the time of this machine
+ * @param now returns the current time in milliseconds since 1970; default: this machine's clock
  */
 export function memoryIdempotencyStore(now: () => number = Date.now): IdempotencyStore {
   /** Records by key, oldest first. */

@@ -1,11 +1,11 @@
 import Negotiator from 'negotiator';
 
-/** The content codings that the API can send, starting with the one that compresses best. */
+/** The content codings that the API can send, best compression first. */
 const encodings = ['br', 'gzip', 'identity'] as const;
 
 /**
  * Returns the content coding that compresses best among those that the caller accepts. Ignores the order of
- * `Accept-Encoding`: browsers list gzip before Brotli, but do not prefer gzip.
+ * `Accept-Encoding`, because browsers list gzip before Brotli without preferring it.
  */
 export function smallestEncoding(acceptEncoding: string): 'br' | 'gzip' | 'identity' {
   if (acceptEncoding === '') return 'identity';

@@ -11,8 +11,8 @@ export const eventStream = 'text/event-stream';
 export const patchTypes = `${mergePatch}, ${json}`;
 
 /**
- * Rejects requests whose `Accept` header allows neither JSON nor problem+json or, for a stream, does not allow
- * `text/event-stream`. Items are always sent as JSON, even if the caller accepts only problem+json.
+ * Checks that `Accept` allows JSON or problem+json or, for a stream, `text/event-stream`. Items are sent as JSON even
+ * if the caller accepts only problem+json.
  *
  * @throws {ApiError} 40601
  */
@@ -26,8 +26,8 @@ export function requireAcceptable(request: ApiRequest, isStream: boolean): void 
 }
 
 /**
- * Requires a body to be JSON in UTF-8 or, for PATCH, a JSON merge patch, according to its `Content-Type`. A request
- * without a body needs no `Content-Type`.
+ * Checks by the `Content-Type` that a body is JSON in UTF-8 or, for PATCH, a JSON merge patch. A request without a body
+ * needs no `Content-Type`.
  * @throws {ApiError} 41501
  */
 export function requireMediaType(request: ApiRequest): void {

@@ -51,8 +51,8 @@ export function requireMethod(route: Route, method: string): void {
 }
 
 /**
- * Returns the storage function that serves a method of a route; undefined if there is none, as for OPTIONS and special
- * operations.
+ * Returns the storage function that serves a method of a route. Returns undefined for OPTIONS, special operations, and
+ * methods that are not served.
  */
 export function functionOf(route: Route, method: string): StorageFunction | undefined {
   const methods = route.kind === 'item' ? itemMethods : route.kind === 'operation' ? [] : collectionMethods;

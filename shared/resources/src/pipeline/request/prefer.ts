@@ -1,6 +1,6 @@
 import type { CollectionQuery } from '../../query/collection-query.js';
 
-/** The supported preferences in a request's `Prefer` header (RFC 7240). Others are ignored, as the RFC requires. */
+/** The supported preferences in the `Prefer` header (RFC 7240). Other preferences are ignored. */
 export interface Preferences {
   readonly count: CollectionQuery['count'];
   readonly respondAsync: boolean;

@@ -6,7 +6,7 @@ export interface ApiRequest {
   readonly path: string;
   /** The raw query string without `?`; empty if there is none. */
   readonly query: string;
-  /** Headers by their names in lower case; repeated headers are joined as Node joins them. */
+  /** Headers by lower-case name. Repeated headers are joined as Node.js joins them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly id: string;
   /** The caller's network address. */
@@ -15,17 +15,15 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /**
    * Reads and parses the JSON body. Can be called only once. Resolves to undefined if the body is empty.
-   * @throws {ApiError} 40001 if it is malformed, 41301 if it is too large, 41501 if its encoding is not supported
+   * @throws {ApiError} 40001 if the body is malformed, 41301 if it is too large, 41501 if its encoding is not supported
    */
   readonly readBody: () => Promise<unknown>;
 }
 
 export interface ApiResponse {
   readonly status: number;
-  /** Headers by their names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
+  /** Headers by lower-case name. `content-type` defaults to `application/json; charset=utf-8`. */
   readonly headers: Readonly<Record<string, string>>;
-  /**
-   * Sent as JSON, except that strings, streams and buffers are sent unchanged. If undefined, the response has no body.
-   */
+  /** Strings, streams and buffers are sent unchanged, other values as JSON. If undefined, the response has no body. */
   readonly body?: unknown;
 }

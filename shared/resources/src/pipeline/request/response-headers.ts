@@ -59,8 +59,8 @@ export function isPreflight({ method, headers }: ApiRequest): boolean {
 }
 
 /**
- * Returns the CORS headers for an allowed origin. The headers never allow credentials, because callers authenticate
- * with a header and need no cookies.
+ * Returns the CORS headers; none if the origin is not allowed. Cookies are never allowed, because callers authenticate
+ * with a header.
  */
 function corsHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   const { origin } = request.headers;

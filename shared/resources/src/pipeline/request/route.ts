@@ -20,10 +20,10 @@ interface Place {
   readonly storage: AnyStorage;
   /** The parent items in the path, outermost first. */
   readonly parents: readonly Parent[];
-  /** The collection's path in its canonical form, encoded, starting with the name of the top-level resource. */
+  /** The canonical, encoded path of the collection, such as `customers/7/orders`. */
   readonly path: string;
   readonly serves: (name: StorageFunction) => boolean;
-  /** Returns why a call is not served; undefined if the definition gives no reason. */
+  /** Returns the reason why a call is not served; undefined if the definition gives none. */
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
 }
 
@@ -59,8 +59,7 @@ export function afterVersion(segments: readonly string[]): readonly string[] {
 }
 
 /**
- * Finds the route for the segments after the version, with one lookup per segment, however many resources there are.
- * Names are lower-case, and ids are case-sensitive.
+ * Finds the route for the segments after the version. Names and ids are case-sensitive.
  * @throws {ApiError} 40401 if there is no such path
  */
 export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
