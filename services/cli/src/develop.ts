@@ -46,6 +46,7 @@ export async function develop(application: string, port: number): Promise<void> 
   };
   const start = (): ChildProcess => startService(application, env, url);
   let service = start();
+  process.once('exit', () => service.kill('SIGKILL'));
   let restart: NodeJS.Timeout | undefined;
   let restarting = Promise.resolve();
   const watcher = watch('.', { ignored, ignoreInitial: true }).on('all', (_, file) => {
@@ -84,7 +85,6 @@ function startService(application: string, env: NodeJS.ProcessEnv, url: string):
     if (code !== 0 && code !== null)
       say(paint('red', `The service exited with code ${code}; waiting for a change`));
   });
-  process.once('exit', () => child.kill('SIGKILL'));
   return child;
 }
 

@@ -155,7 +155,7 @@ describe('a storage that times out on one part', () => {
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
       expect(status).to.equal(200);
-      expect(text).to.include('The storage took too long to respond').and.include('72');
+      expect(text).to.include('The storage did not respond in time').and.include('72');
     } finally {
       await site.close();
     }

@@ -54,6 +54,7 @@ function open(content, base) {
   const title = content?.querySelector('h1');
   if (!content || !title) throw new Error('The page has no confirmation');
   settle(content, base);
+  showTimes(content);
   title.id = 'confirmation';
   content.querySelector('.masthead')?.replaceWith(title);
   const dialog = document.createElement('dialog');

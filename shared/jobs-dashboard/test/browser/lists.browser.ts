@@ -108,6 +108,25 @@ describe('a list in a browser', () => {
     expect(await dialog().getByText('state:failed').count()).to.equal(1);
   });
 
+  it('shows times in the dialog in the viewer’s zone', async () => {
+    const { bulk } = site.story.storage;
+    const preview = bulk.preview.bind(bulk);
+    bulk.preview = async (request) => ({
+      ...(await preview(request)),
+      oldestSearchedIds: { failed: '019ca9e9-d580-7000-8000-000000000000' }, // of 1 March 2026, 15:00 UTC
+    });
+    const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
+    try {
+      const tokyo = await context.newPage();
+      await tokyo.goto(`${site.url}/job-dashboard/jobs?state=failed`);
+      await tokyo.getByRole('link', { name: 'Delete all 2…' }).click();
+      const title = await tokyo.getByRole('dialog').locator('time').first().getAttribute('title');
+      expect(title).to.match(/GMT\+9|JST/);
+    } finally {
+      await context.close();
+    }
+  });
+
   it('keeps counting in the dialog', async () => {
     const { storage } = site.story;
     await cancelledParcels(120);

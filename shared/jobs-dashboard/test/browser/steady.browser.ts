@@ -168,6 +168,6 @@ describe('a live page in use', () => {
 });
 
 function lateRegion(name: string): string {
-  const late = '<p data-late>The storage took too long to respond</p>';
+  const late = '<p data-late>The storage did not respond in time</p>';
   return `<div class="region" data-region="${name}" data-every="2000" data-etag="">${late}</div>`;
 }
