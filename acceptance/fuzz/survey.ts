@@ -120,7 +120,7 @@ async function read(
   }
 }
 
-/** Returns the place under which the survey reports its findings about an operation. */
+/** Returns the key for the survey's findings about an operation. Keeps them apart from those of the main run. */
 export function afterwards(plan: Pick<Plan, 'operation'>): string {
   return `afterwards ${placeOf(plan)}`;
 }

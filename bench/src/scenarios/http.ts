@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Bench, Scenario } from '../bench.js';
 import { connected } from '../database.js';
-import { type LoadReport, postLoad } from '../http/load.js';
+import { type Load, type LoadReport, postLoad } from '../http/load.js';
 import { startService, type Service } from '../http/service.js';
+import { processorTime } from '../processor-time.js';
 import { ratioOf, type Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
@@ -22,7 +23,8 @@ export const http: Scenario = {
       services.push(koa);
       const api = await startService('services/api/dist/main.js', env);
       services.push(api);
-      services.push(await startService('services/worker/dist/main.js', env));
+      const worker = await startService('services/worker/dist/main.js', env);
+      services.push(worker);
 
       const load = { connections, seconds };
       const job = JSON.stringify({ name: 'bench', args: { n: 10_000_000_000_000 } });
@@ -30,8 +32,9 @@ export const http: Scenario = {
       await postLoad({ ...post, seconds: Math.ceil(seconds / 4) }); // warm-up
       const bareRow = row('bare node:http', await postLoad({ ...load, url: bare.url, body: job }));
       const koaRow = row('Koa that does nothing', await postLoad({ ...load, url: koa.url, body: job }));
-      const jobs = await measured(bench, url, 'POST /api/v1/jobs', post);
-      const test = await measured(bench, url, 'POST /test', { ...load, url: `${api.url}/test` });
+      const system = { bench, url, api, worker };
+      const jobs = await measured(system, 'longshore, POST /api/v1/jobs', post);
+      const test = await measured(system, 'longshore, POST /test', { ...load, url: `${api.url}/test` });
       await bench.inspect('longshore', url);
       return {
         title: `HTTP: ${connections} connections, ${seconds} s each, worker running`,
@@ -45,27 +48,48 @@ export const http: Scenario = {
   },
 };
 
-/** Measures one kind of request, and verifies that every accepted job is in the store. */
-async function measured(
-  bench: Bench,
-  databaseUrl: string,
-  name: string,
-  load: Parameters<typeof postLoad>[0],
-): Promise<Row> {
-  const before = await jobCount(databaseUrl);
-  await bench.database.settle();
-  const report = await postLoad(load);
-  const made = (await jobCount(databaseUrl)) - before;
-  if (made < report['2xx']) throw new Error(`${name}: ${report['2xx']} answers, but only ${made} jobs`);
-  return row(name, report);
+interface System {
+  readonly bench: Bench;
+  readonly url: string;
+  readonly api: Service;
+  readonly worker: Service;
 }
 
-function row(name: string, { requests, latency }: LoadReport): Row {
+/**
+ * Measures one kind of request, and verifies that every accepted job is in the store. Reports the CPU time of each
+ * service and of Postgres per request; what remains of the cores' time goes to the client of the load.
+ */
+async function measured({ bench, url, api, worker }: System, name: string, load: Load): Promise<Row> {
+  const times = (): Promise<(number | null)[]> =>
+    Promise.all([
+      processorTime(api.pid ?? 0),
+      processorTime(worker.pid ?? 0),
+      bench.database.processorTime(),
+    ]);
+  const jobsBefore = await jobCount(url);
+  await bench.database.settle();
+  const before = await times();
+  const report = await postLoad(load);
+  const after = await times();
+  const made = (await jobCount(url)) - jobsBefore;
+  const requests = report['2xx'];
+  if (made < requests) throw new Error(`${name}: ${requests} answers, but only ${made} jobs`);
+  const perRequest = after.map((ms, index) => (1_000 * ((ms ?? NaN) - (before[index] ?? NaN))) / requests);
+  const [apiTime = NaN, workerTime = NaN, postgresTime = NaN] = perRequest;
+  return row(name, report, { 'api µs': apiTime, 'worker µs': workerTime, 'postgres µs': postgresTime });
+}
+
+function row(
+  name: string,
+  { requests, latency }: LoadReport,
+  perRequest: Readonly<Record<string, number>> = {},
+): Row {
   const figures = {
     'requests/s': requests.average,
     'p50 ms': latency.p50,
     'p97.5 ms': latency.p97_5,
     'p99 ms': latency.p99,
+    ...perRequest,
   };
   return { name, settings: '', figures };
 }

@@ -41,7 +41,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
         description: 'Only lines of this attempt.',
       },
     },
-    sort: [], // sorting is not offered, because a log can be long and is indexed only in the order of writing
+    sort: [], // only by id, which is always allowed: a log can be long and is indexed only by id
     search: ['message', 'level'],
     notAllowed: writtenByServers,
     storage: {

@@ -11,7 +11,7 @@ describe('The forms of statements for Citus', () => {
     await import('../src/index.js'); // defines all statements
     const { staticStatements } = await import('../src/connection/statement.js');
     const { citusForm } = await import('../src/citus/forms.js');
-    // Throws if a form replaces a text that the usual statement no longer contains.
+    // `citusForm` throws if a form is meant to replace a fragment that the single-node statement no longer contains.
     forms = [...staticStatements()].map(([name, usual]) => {
       const { text } = citusForm({ name, text: usual });
       return { name, usual, text };

@@ -7,7 +7,9 @@ import { surviveStrayErrors } from './stray-errors.js';
 export interface RunningService {
   /** Finishes the work in progress or returns it to the queue. Releases all resources. */
   stop(): Promise<void>;
-  /** Aborts if the service ends by itself, for example at an operator's request. The process then exits. */
+  /**
+   * Aborts when the service has stopped, even without a call to `stop`: an operator can stop it. The process then exits.
+   */
   readonly ended?: AbortSignal;
 }
 
@@ -39,8 +41,8 @@ export interface ServiceDescription<Config> {
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT, or until it ends by itself. Then stops the service. A second signal ends the
- * process immediately.
+ * Runs a service until SIGTERM or SIGINT, or until an operator stops it. Then releases its resources. A second signal
+ * ends the process immediately.
  *
  * @returns the exit code: 0 if the service was stopped or had nothing left to do, 1 if the command is unknown, the
  *   configuration is invalid, or starting or stopping failed
@@ -90,7 +92,7 @@ function startOf<Config>({ start, args = [], commands = {} }: ServiceDescription
   );
 }
 
-/** Resolves when the service ends by itself. */
+/** Resolves when the service has stopped without a call to `stop`. */
 function endOf({ ended }: RunningService): Promise<null> {
   return new Promise((resolve) => {
     if (ended?.aborted === true) resolve(null);

@@ -6,7 +6,7 @@ const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The background colours of links in each colour scheme, as hex colours. */
+/** The surfaces on which links appear, as hex colours, in the light and the dark scheme. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];

@@ -18,7 +18,7 @@ export interface Logo {
 
 const MAX_LOGO_BYTES = 100_000;
 
-/** The custom properties for the background colours of links, without the leading hyphens. */
+/** The custom properties for the colours of surfaces on which links appear, without the leading hyphens. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
 /**

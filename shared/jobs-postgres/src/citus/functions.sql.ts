@@ -306,7 +306,7 @@ const queueNumber = `
   end
   $$`;
 
-/** Updates the block-range (BRIN) indexes of the given partitions on all nodes. */
+/** Summarizes new rows in the time indexes (BRIN) of the given partitions, on all nodes. */
 const summarizeTimes = `
   create or replace function longshore.summarize_times(parts text[]) returns void language plpgsql as $$
   declare

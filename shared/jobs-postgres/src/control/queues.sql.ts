@@ -3,8 +3,8 @@ import { prepared } from '../connection/statement.js';
 import { beginPause, endPause, isPaused, pauseColumns } from './pause.sql.js';
 
 /**
- * SQL condition: the queue's settings still match what the caller expects: $2 whether to check, $3 paused, $4
- * concurrency limit, $5 rate limit. Always true if $2 is false.
+ * SQL condition: the queue's settings still match those that the caller expects. $2 whether to check at all, $3
+ * expected pause, $4 expected concurrency limit, $5 expected rate limit. Always true if $2 is false.
  */
 const matchesExpectedSettings = `(not $2::boolean or (
       ${isPaused} = $3::boolean

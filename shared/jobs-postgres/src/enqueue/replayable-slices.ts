@@ -1,6 +1,9 @@
 import type { NewJob } from '@longshore/jobs/storage';
 
-/** The jobs of one call, in slices that are built on demand and kept for reading again. */
+/**
+ * The jobs of one enqueue call, in slices. Reads slices from the source on demand and keeps them, so that the call can
+ * start over.
+ */
 export class ReplayableSlices {
   readonly #source: AsyncIterator<readonly NewJob[]>;
   readonly #slices: (readonly NewJob[])[] = [];

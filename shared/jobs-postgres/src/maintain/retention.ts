@@ -38,7 +38,7 @@ export class Retention {
   }
 
   /**
-   * Drops expired days and resolves to the names of their partitions. Skips partitions that are in use; a later run
+   * Drops the partitions of expired days and resolves to their names. Skips partitions that are in use; a later run
    * tries again.
    */
   async dropOldDays(): Promise<string[]> {
@@ -53,8 +53,8 @@ export class Retention {
   }
 
   /**
-   * Drops a day and, in the same transaction, subtracts its jobs from the counters. Resolves to `false` if the
-   * partition is in use or no longer exists.
+   * Drops a day's partition and, in the same transaction, subtracts its jobs from the counters. Resolves to `false` if
+   * the partition is in use or no longer exists.
    */
   async #drop({ part, state }: ExpiredDay): Promise<boolean> {
     try {

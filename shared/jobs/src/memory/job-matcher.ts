@@ -121,8 +121,8 @@ export function searchedText(record: JobRecord): string {
 }
 
 /**
- * Returns the texts that can supply corrections of misspelled search words: the job's name, queue, tags, recurring job,
- * and the start of its error.
+ * Returns the texts in which to look for words similar to a misspelled search word: the job's name, queue, tags and
+ * recurring job, and the start of its error.
  */
 export function searchedTexts(record: JobRecord): string[] {
   const { error } = record;

@@ -107,8 +107,8 @@ const firstRetryMs = 5_000;
 const longestRetryMs = 1_800_000;
 
 /**
- * Returns the delay before the next delivery attempt, in milliseconds. Returns `null` if the message is at least a day
- * old, because it is then not sent again.
+ * Returns the delay before the next delivery attempt, in milliseconds. Returns `null` once the message is a day old:
+ * delivery is then abandoned.
  *
  * @param attempts number of failed attempts, 1 or more
  * @param ageMs age of the message in milliseconds
