@@ -1513,6 +1513,30 @@ insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
 select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
 from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone);
 
+-- longshore-insert-leased
+with consumer as materialized (
+  select id from longshore.server
+  where id = $8 and $4::text <> all (array(select name from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true)))) and not exists (
+    select 1 from longshore.queue
+    where id = $1 and ((paused_at is not null and coalesce(paused_until > now(), true)) or concurrency_limit is not null or rate_limit is not null))
+  for key share
+),
+inserted as (
+  insert into longshore.job
+    (queue_id, id, name, priority, max_attempts, args, meta, server_id, attempt, started_at, lease_until)
+  select $1, new.id, $4::text, $5::smallint, $6::smallint, args, meta, consumer.id, (consumer.id is not null)::integer,
+    case when consumer.id is not null then clock_timestamp() end,
+    case when consumer.id is not null then now() + $9::float8 * interval '1 millisecond' end
+  from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($7::jsonb[])) as new (id, args, meta)
+  left join consumer on true
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, (case when exists (select 1 from consumer) then 'processing' else 'enqueued' end)::longshore.job_state,
+    cardinality($2::uuid[])
+)
+select now() as created_at, exists (select 1 from consumer) as is_leased;
+
 -- longshore-insert-ready
 with inserted as (
       insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)

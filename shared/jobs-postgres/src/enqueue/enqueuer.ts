@@ -11,6 +11,7 @@ import {
   type Holders,
   holdersToShow,
   type KeyResolution,
+  type LocalServer,
   type NewBatch,
   type NewJob,
   type NewJobs,
@@ -30,6 +31,7 @@ import type { Visibility } from '../claim/ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import { BulkInsert, createdAtOf } from './bulk-insert.js';
+import { DirectInserts } from './direct-inserts.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { ReplayableSlices } from './replayable-slices.js';
 import { checkParents, visibleQueueIds, waitsForParents, withParentsMarked } from './dependent-inserts.js';
@@ -51,6 +53,7 @@ export class PostgresEnqueuer implements Enqueuer {
   readonly #queues: QueueIdCache;
   readonly #keys: UniqueKeys;
   readonly #bulk: BulkInsert;
+  readonly #direct: DirectInserts;
   readonly #notifier: Notifier;
   readonly #buffers = new Map<string, EnqueueBuffer>();
   readonly #keyedBuffers = new Map<string, EnqueueBuffer>();
@@ -61,6 +64,7 @@ export class PostgresEnqueuer implements Enqueuer {
     this.#queues = queues;
     this.#keys = new UniqueKeys(queues);
     this.#bulk = new BulkInsert(database, queues);
+    this.#direct = new DirectInserts(database, queues);
     this.#notifier = notifier;
   }
 
@@ -148,12 +152,26 @@ export class PostgresEnqueuer implements Enqueuer {
       await afterCommit(transaction, this.#database.schema, () => this.#notify(jobs));
       return inserted;
     }
-    const createdAt = await repeatedly(
-      async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
-      this.#database.schema,
-    );
+    const createdAt =
+      (await this.#startDirectly(jobs, batch)) ??
+      (await repeatedly(
+        async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
+        this.#database.schema,
+      ));
     if (createdAt !== null) this.#clock.observe(createdAt);
     return createdAt;
+  }
+
+  /**
+   * Inserts jobs for a server of this process to start at once. Returns their creation time; `null` if nothing was
+   * inserted, because no server can start them.
+   */
+  async #startDirectly(jobs: readonly NewJob[], batch: NewBatch | null): Promise<Date | null> {
+    if (batch !== null || !jobs.every(isReady)) return null;
+    const inserted = await this.#direct.insert(jobs);
+    if (inserted === null) return null;
+    if (!inserted.isStarted) this.#notify(jobs);
+    return inserted.createdAt;
   }
 
   /**
@@ -237,6 +255,16 @@ export class PostgresEnqueuer implements Enqueuer {
     const ids: number[] = [];
     for (const queue of byQueue(jobs).keys()) ids.push(await this.#queues.idOf(queue)); // already cached
     await this.#database.lockQueues(client, ids);
+  }
+
+  /**
+   * Lets a server of this process start new jobs directly. Does nothing on a Citus cluster, where the row of the server
+   * can be on another node, or with global locks.
+   */
+  startOn(server: LocalServer): () => void {
+    const { distribution, disableGlobalLocks } = this.#database.options;
+    if (distribution === 'citus' || !disableGlobalLocks) return () => undefined;
+    return this.#direct.add(server);
   }
 
   #notify(jobs: readonly NewJob[]): void {
@@ -340,6 +368,11 @@ function notificationsFor(jobs: readonly NewJob[]): Set<string | null> {
     if (hasConcurrencyKey(job)) queues.add(null);
   }
   return queues;
+}
+
+/** Returns whether a job is ready as soon as it is inserted. */
+function isReady(job: NewJob): boolean {
+  return job.due === null && isPlain(job) && !hasConcurrencyKey(job);
 }
 
 function isPlain(job: NewJob): boolean {

@@ -135,7 +135,7 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
  * Returns the first three parameters: queue, ids and arguments. The arguments form a single JSON array, because
  * Postgres parses this fastest.
  */
-function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
+export function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [queueId, arrayOf(jobs.map(({ id }) => id)), `[${jobs.map(({ args }) => args).join(',')}]`];
 }
 

@@ -42,12 +42,12 @@ export interface FetcherOptions {
   readonly isNotified: () => boolean;
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
-  /** Returns the number of claimed jobs on this server, whether running or waiting for a free slot. */
+  /** Returns the number of claimed jobs on this server, whether running or waiting for a free slot, and reserved slots. */
   readonly claimedCount: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
   /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
-  /** Returns the claims of running jobs, waiting jobs and unwritten outcomes on this server. */
+  /** Returns the claims of running jobs, waiting jobs, unwritten outcomes and reserved slots on this server. */
   readonly claims: () => Iterable<Claim>;
 }
 
@@ -79,6 +79,21 @@ export class Fetcher {
   jobFinished(): boolean {
     this.#finished++;
     return this.#more && this.#options.claimedCount() <= this.#capacity() / 2;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Whether the server claims jobs and knows of none that are ready. */
+  get isIdle(): boolean {
+    return !this.#stopped && this.#ready.size === 0 && this.#uncertain.size === 0;
+  }
+
+  /** Makes the next round release the server's unknown leases in this queue. */
+  uncertain(queue: string): void {
+    this.#uncertain.add(queue);
+    this.#pollAt = -Infinity;
   }
 
   /** Makes the next round claim from this queue. With `null`, makes the next round poll all queues. */
@@ -196,9 +211,8 @@ export class Fetcher {
     try {
       return await store.claim({ serverId, queue, limit, leaseMs });
     } catch (error) {
-      this.#uncertain.add(queue);
+      this.uncertain(queue);
       this.#ready.add(queue);
-      this.#pollAt = -Infinity;
       throw error;
     }
   }

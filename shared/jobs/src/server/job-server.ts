@@ -17,6 +17,7 @@ import { Scheduler } from './scheduler.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { DependencyResolver } from './dependency-resolver.js';
 import { describeServer } from './server-description.js';
+import { DirectStarts } from './direct-starts.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
 import { waitAtMost } from './wait-at-most.js';
 
@@ -47,6 +48,7 @@ export class JobServer {
   readonly #events: ServerEvents;
   readonly #fetcher: Fetcher;
   readonly #fetching: Loop;
+  readonly #directStarts: DirectStarts;
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
   /** The loops to wake if a notification names no queue. */
@@ -86,10 +88,24 @@ export class JobServer {
       queuePollIntervalMs: resolved.queuePollIntervalMs,
       isNotified,
       serverId: () => this.#membership.serverId,
-      claimedCount: () => this.#runner.claimedCount,
+      claimedCount: () => this.#runner.claimedCount + this.#directStarts.reservedCount,
       take: (jobs) => this.#take(jobs),
       takeWaiting: (minWaitMs) => this.#runner.takeWaiting(minWaitMs),
-      claims: () => this.#claims(),
+      claims: () => [...this.#claims(), ...this.#directStarts.claims],
+    });
+    this.#directStarts = new DirectStarts({
+      queues: queues.names,
+      concurrency,
+      leaseMs,
+      handles: (name) => this.#runner.handles(name),
+      serverId: () => this.#membership.serverId,
+      isIdle: () => this.#fetcher.isIdle,
+      claimedCount: () => this.#runner.claimedCount,
+      take: (jobs) => this.#takeInserted(jobs),
+      onUncertain: (queue) => {
+        this.#fetcher.uncertain(queue);
+        this.#fetching.wake();
+      },
     });
     const leases = new LeaseRenewer({
       store: storage.claims,
@@ -174,7 +190,7 @@ export class JobServer {
     const { recurring } = this.#options;
     if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
     await this.#membership.join();
-    const { logger, storage } = this.#options;
+    const { logger, storage, queuePollIntervalMs } = this.#options;
     const stopNotifications = storage.onNotification((queue) => this.#notified(queue));
     const stopSetAside = storage.setAside.listen(({ error, ...item }) =>
       logger.error(
@@ -182,7 +198,11 @@ export class JobServer {
         'item set aside after an error; background processing continues without it',
       ),
     );
+    // With an interval, jobs must not start before the next poll.
+    const stopDirectStarts =
+      queuePollIntervalMs > 0 ? undefined : storage.enqueuer.startOn?.(this.#directStarts);
     this.#unsubscribe = () => {
+      stopDirectStarts?.();
       stopNotifications();
       stopSetAside();
     };
@@ -252,6 +272,12 @@ export class JobServer {
     if (this.#refusing) void this.#release(jobs.map(({ claim }) => claim));
     else this.#runner.take(jobs);
     this.#report();
+  }
+
+  /** Takes jobs whose inserts leased them to this server; releases them if the server has become quiet since. */
+  #takeInserted(jobs: readonly ClaimedJob[]): void {
+    if (this.#fetcher.isStopped) void this.#release(jobs.map(({ claim }) => claim));
+    else this.#take(jobs);
   }
 
   #notified(queue: string | null): void {

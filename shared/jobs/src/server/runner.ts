@@ -83,6 +83,11 @@ export class Runner {
     return this.#running.size + this.#waiting.length;
   }
 
+  /** Returns whether there is a handler for jobs of this name. */
+  handles(name: string): boolean {
+    return this.#handlers.has(name);
+  }
+
   /** Yields the claims on all jobs that are running or waiting for a free slot. */
   *claims(): Iterable<Claim> {
     for (const { claim } of this.#running.values()) yield claim;

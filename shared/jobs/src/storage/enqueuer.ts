@@ -1,6 +1,7 @@
 import type { NewBatch } from '../job/batch.js';
 import type { NewJob } from '../job/job.js';
 import type { EnqueueResult } from './enqueue-result.js';
+import type { LocalServer } from './local-server.js';
 import type { TransactionClient } from './transaction.js';
 
 /**
@@ -39,4 +40,9 @@ export interface Enqueuer {
    * created because another job holds its key is not part of the batch.
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
+  /**
+   * Offers new jobs to a server of this process before others can claim them. Returns a function that ends this. Missing
+   * if claims take no time, so that there is nothing to save.
+   */
+  startOn?(server: LocalServer): () => void;
 }

@@ -113,6 +113,7 @@ export {
 } from './key-resolution.js';
 export type * from './job-types.js';
 export type * from './leases.js';
+export type * from './local-server.js';
 export type * from './maintenance.js';
 export { maxExamined, type Orphan, findOrphans } from './orphan.js';
 export { QueuePollTimers } from './queue-poll-timers.js';

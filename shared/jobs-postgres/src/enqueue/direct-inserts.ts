@@ -1,0 +1,108 @@
+import type { JsonValue } from '@longshore/jobs';
+import type { ClaimedJob, LocalServer, NewJob, SlotReservation } from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { insertLeased, type LeasedRow } from './direct-inserts.sql.js';
+import { idsAndArgs } from './inserts.sql.js';
+
+/** The result of a direct insert. */
+export interface DirectInsert {
+  readonly createdAt: Date;
+  /** Whether a server of this process starts the jobs. If not, they are ready, and servers must be notified. */
+  readonly isStarted: boolean;
+}
+
+/**
+ * Inserts new jobs with a lease for an idle server of this process. The server starts them as soon as the insert is
+ * durable, which saves the time of a claim (docs/adr/040).
+ */
+export class DirectInserts {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #servers = new Set<LocalServer>();
+
+  constructor(database: Database, queues: QueueIdCache) {
+    this.#database = database;
+    this.#queues = queues;
+  }
+
+  /** Adds a server, and returns a function that removes it. */
+  add(server: LocalServer): () => void {
+    this.#servers.add(server);
+    return () => this.#servers.delete(server);
+  }
+
+  /**
+   * Inserts ready jobs of one queue for a server that can start all of them at once. Returns `null`, and inserts
+   * nothing, if there is no such server.
+   */
+  async insert(jobs: readonly NewJob[]): Promise<DirectInsert | null> {
+    const slots = this.#reserve(jobs);
+    if (slots === null) return null;
+    try {
+      const { created_at: createdAt, is_leased: isStarted } = await this.#insert(jobs, slots);
+      if (isStarted) startSoon(slots, jobs, createdAt);
+      else slots.release();
+      return { createdAt, isStarted };
+    } catch (error) {
+      slots.fail();
+      throw error;
+    }
+  }
+
+  #reserve(jobs: readonly NewJob[]): SlotReservation | null {
+    const [first] = jobs;
+    if (first === undefined || this.#servers.size === 0) return null;
+    const { queue, name, priority, maxAttempts } = first;
+    const isAlike = (job: NewJob): boolean =>
+      job.queue === queue &&
+      job.name === name &&
+      job.priority === priority &&
+      job.maxAttempts === maxAttempts;
+    if (!jobs.every(isAlike)) return null;
+    const ids = jobs.map(({ id }) => id);
+    for (const server of this.#servers) {
+      const slots = server.reserve(queue, name, ids);
+      if (slots !== null) return slots;
+    }
+    return null;
+  }
+
+  async #insert(jobs: readonly NewJob[], { serverId, leaseMs }: SlotReservation): Promise<LeasedRow> {
+    const [{ queue, name, priority, maxAttempts }] = jobs as readonly [NewJob];
+    const queueId = await this.#queues.idOf(queue);
+    await this.#queues.notePriorities(queueId, jobs);
+    const rows = await this.#database.query<LeasedRow & Record<string, unknown>>(insertLeased, [
+      ...idsAndArgs(queueId, jobs),
+      name,
+      priority,
+      maxAttempts,
+      jobs.map(({ meta }) => meta ?? null),
+      serverId,
+      leaseMs,
+    ]);
+    const [row] = rows;
+    if (row === undefined) throw new Error('The insert returned no row');
+    return row;
+  }
+}
+
+/** Starts the jobs after the enqueuing code had a chance to continue. */
+function startSoon(slots: SlotReservation, jobs: readonly NewJob[], createdAt: Date): void {
+  const started = jobs.map((job) => toClaimedJob(job, slots.serverId, createdAt));
+  setImmediate(() => slots.start(started));
+}
+
+function toClaimedJob(job: NewJob, serverId: string, createdAt: Date): ClaimedJob {
+  const { id, queue, name, priority, maxAttempts, meta = null } = job;
+  return {
+    claim: { jobId: id, queue, serverId, attempt: 1 },
+    name,
+    priority,
+    args: JSON.parse(job.args) as JsonValue,
+    maxAttempts,
+    createdAt,
+    readyAt: createdAt,
+    meta,
+  };
+}
