@@ -61,6 +61,27 @@ export const finishDone = finisher(
     select jobs from total`,
 );
 
+/**
+ * $1 queue, $2 ids, $3 server, $4 attempt. Moves jobs to `done` that have no metadata and no result, and are all in the
+ * same attempt, as is usual. Returns the number of jobs. Without parallel parameters to join, Postgres finds jobs with
+ * neighbouring ids together. In batches of 1 000, this takes 5.6 µs of its time for each job, instead of 7.7
+ * (docs/adr/026).
+ */
+export const finishDoneAlike = prepared(
+  'longshore-finish-done-alike',
+  `
+    with removed as (
+      delete from longshore.job
+      where job.queue_id = $1 and job.id = any($2::uuid[]) and job.server_id = $3 and job.attempt = $4
+        and case when job.meta is null then true end
+      returning job.*
+    ),
+    history as (
+      insert into longshore.job_history_done (${attemptColumns}) select ${attemptColumns} from removed
+    ), ${counted('plain', 'done')}
+    select jobs from total`,
+);
+
 /** $5 errors. Moves jobs to `failed`. */
 export const finishFailed = finisher(
   'failed',

@@ -9,7 +9,7 @@ import {
   type TransactionWork,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
-import { type Database, isOfData } from '../connection/database.js';
+import { type Database, isOfData, type Query } from '../connection/database.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -19,6 +19,7 @@ import {
   alreadyFinished,
   finishCancelled,
   finishDone,
+  finishDoneAlike,
   type Finisher,
   finishFailed,
   finishRetry,
@@ -179,14 +180,11 @@ export class PostgresCompletions {
   async #write(group: readonly Completion[], kind: JobKind): Promise<Claim[]> {
     const [first] = group;
     if (first === undefined) return [];
-    const { statements, columns } = finishers[first.outcome.kind];
     const claims = group.map(({ claim }) => claim);
-    const outcomes = group.map(({ outcome }) => outcome);
-    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statements[kind], [
-      await this.#queues.idOf(first.claim.queue),
-      ...claimParameters(claims),
-      ...columns.map((column) => column(outcomes)),
-    ]);
+    const queueId = await this.#queues.idOf(first.claim.queue);
+    const { statement, values } =
+      kind === 'plain' && areAlike(group) ? doneAlike(claims, first.claim) : finish(group, first, kind);
+    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statement, [queueId, ...values]);
     const counted = rows[0]?.jobs;
     if ((counted ?? rows.length) === claims.length) return [];
     return counted === undefined ? without(claims, rows) : this.#notYetFinished(claims);
@@ -212,6 +210,30 @@ function groupByStatement(completions: readonly Completion[]): Map<string, Compl
     else group.push(completion);
   }
   return groups;
+}
+
+/** Returns whether {@link finishDoneAlike} can record these outcomes. */
+function areAlike(group: readonly Completion[]): boolean {
+  const attempt = group[0]?.claim.attempt;
+  return group.every(
+    ({ claim, outcome }) =>
+      claim.attempt === attempt && outcome.kind === 'done' && storedResult(outcome.result) === null,
+  );
+}
+
+function doneAlike(claims: readonly Claim[], { serverId, attempt }: Claim): Query {
+  const [ids] = claimArrays(claims);
+  return { statement: finishDoneAlike, values: [ids, serverId, attempt] };
+}
+
+function finish(group: readonly Completion[], { outcome: { kind } }: Completion, jobs: JobKind): Query {
+  const { statements, columns } = finishers[kind];
+  const outcomes = group.map(({ outcome }) => outcome);
+  const claims = group.map(({ claim }) => claim);
+  return {
+    statement: statements[jobs],
+    values: [...claimParameters(claims), ...columns.map((column) => column(outcomes))],
+  };
 }
 
 /** Returns parameters $2 to $4 of the finishing statements: ids, server and attempts. */

@@ -61,6 +61,7 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
+  #isClaiming = false;
   #stopped = false;
   #pollAt = -Infinity;
   /** Queues that may have ready jobs. */
@@ -85,9 +86,10 @@ export class Fetcher {
     return this.#stopped;
   }
 
-  /** Whether the server claims jobs and knows of none that are ready. */
+  /** Whether the server claims jobs and knows of none that are ready. `false` during a claim. */
   get isIdle(): boolean {
-    return !this.#stopped && this.#ready.size === 0 && this.#uncertain.size === 0;
+    const mayFindJobs = this.#more || this.#isClaiming || this.#ready.size > 0 || this.#uncertain.size > 0;
+    return !this.#stopped && !mayFindJobs;
   }
 
   /** Makes the next round release the server's unknown leases in this queue. */
@@ -208,12 +210,15 @@ export class Fetcher {
 
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
     const { store, leaseMs } = this.#options;
+    this.#isClaiming = true;
     try {
       return await store.claim({ serverId, queue, limit, leaseMs });
     } catch (error) {
       this.uncertain(queue);
       this.#ready.add(queue);
       throw error;
+    } finally {
+      this.#isClaiming = false;
     }
   }
 
