@@ -1172,6 +1172,25 @@ with
     )
     select jobs from total;
 
+-- longshore-finish-done-alike
+with removed as (
+  delete from longshore.job
+  where job.queue_id = $1 and job.id = any($2::uuid[]) and job.server_id = $3 and job.attempt = $4
+    and case when job.meta is null then true end
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
+),
+total as materialized (select count(*)::integer as jobs from removed),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select $1, change.state, change.sign * total.jobs
+  from total, (values ('processing'::longshore.job_state, -1), ('done', 1)) as change (state, sign)
+  where total.jobs > 0
+)
+select jobs from total;
+
 -- longshore-finish-done-any
 with
     removed as (

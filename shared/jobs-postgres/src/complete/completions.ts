@@ -76,7 +76,7 @@ export class PostgresCompletions {
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
     const stale = await Promise.all(
-      [...groupByStatement(completions).values()].map((group) => this.#finishBisecting(group)),
+      Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
     if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#notifier.notify(null);
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
@@ -200,16 +200,30 @@ export class PostgresCompletions {
   }
 }
 
-function groupByStatement(completions: readonly Completion[]): Map<string, Completion[]> {
+function groupByStatement(completions: readonly Completion[]): Iterable<readonly Completion[]> {
   const groups = new Map<string, Completion[]>();
+  let last: { readonly completion: Completion; readonly group: Completion[] } | undefined;
   for (const completion of completions) {
-    const { claim, outcome, hasMeta = false } = completion;
-    const key = `${outcome.kind} ${hasMeta} ${claim.serverId} ${claim.queue}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [completion]);
-    else group.push(completion);
+    // Neighbours usually belong together, and comparing them is faster than building a key.
+    if (last === undefined || !shareStatement(completion, last.completion)) {
+      const { claim, outcome, hasMeta = false } = completion;
+      const key = `${outcome.kind} ${hasMeta} ${claim.serverId} ${claim.queue}`;
+      let group = groups.get(key);
+      if (group === undefined) groups.set(key, (group = []));
+      last = { completion, group };
+    }
+    last.group.push(completion);
   }
-  return groups;
+  return groups.values();
+}
+
+function shareStatement(one: Completion, other: Completion): boolean {
+  return (
+    one.outcome.kind === other.outcome.kind &&
+    (one.hasMeta ?? false) === (other.hasMeta ?? false) &&
+    one.claim.serverId === other.claim.serverId &&
+    one.claim.queue === other.claim.queue
+  );
 }
 
 /** Returns whether {@link finishDoneAlike} can record these outcomes. */
