@@ -52,6 +52,15 @@ describe('Streams and waits', () => {
     expect([other.status, atOnce.status]).to.deep.equal([200, 200]);
   });
 
+  it('are limited even if the name of the parameter is percent-encoded', async () => {
+    const api = await serveFor({ perCaller: 1 });
+    const stream = await listenToEvents(`${api.url}/api/v1/happenings`);
+    const refused = await api.call('/api/v1/notes/1?w%61it=1');
+    stream.close();
+    await api.close();
+    expect(refused.codes).to.deep.equal([42902]);
+  });
+
   it('are limited in total', async () => {
     const api = await serveFor({ total: 1 });
     const stream = await listenToEvents(`${api.url}/api/v1/happenings`);

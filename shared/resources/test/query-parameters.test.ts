@@ -188,6 +188,10 @@ describe('Query parameters on collections', () => {
       expect(body).to.deep.equal([]);
       expect(headers.get('x-total-count')).to.equal('5');
     });
+    it('repeat no paging parameter, even if its name is percent-encoded', async () => {
+      const link = (await get('?%6Cimit=1&title=a')).headers.get('link') ?? '';
+      expect(link).to.contain('?title=a&limit=1>; rel="first"').and.not.contain('%6Cimit');
+    });
     it('the default limit is 20', async () => {
       expect((await get('')).headers.get('link')).to.contain('limit=20>; rel="first"');
     });

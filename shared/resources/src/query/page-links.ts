@@ -3,6 +3,7 @@ import type { CollectionQuery } from './collection-query.js';
 import { encodeCursor, encodeEnd } from './cursor.js';
 import type { Page } from './page.js';
 import { maxOffset } from './query-parser.js';
+import { parseQueryString } from './query-string.js';
 
 /** Maximum length of the `Link` header, in characters. Clients reject responses with more than 16 KiB of headers. */
 const maxHeaderLength = 13_000;
@@ -26,10 +27,9 @@ export function pageLinks(
   page: Page<ItemRecord>,
   seeks: boolean,
 ): string {
-  const kept = rawQuery
-    .split('&')
-    .filter((pair) => pair !== '' && !/^(?:limit|offset|after|before)(?:=|$)/.test(pair));
-  const hasOffset = /(?:^|&)offset=/.test(rawQuery);
+  const pairs = rawQuery.split('&').filter((pair) => pair !== '');
+  const kept = pairs.filter((pair) => !pagingParameters.has(nameOf(pair)));
+  const hasOffset = pairs.some((pair) => nameOf(pair) === 'offset');
   const targets =
     seeks && !query.byRelevance && !hasOffset ? cursorTargets(query, page) : offsetTargets(query, page);
   const links = Object.entries(targets).map(([relation, target]) => ({
@@ -42,6 +42,13 @@ export function pageLinks(
     if (place !== -1) links.splice(place, 1);
   }
   return links.map(({ link }) => link).join(', ');
+}
+
+const pagingParameters: ReadonlySet<string | undefined> = new Set(['limit', 'offset', 'after', 'before']);
+
+/** Returns the decoded name of a parameter. */
+function nameOf(pair: string): string | undefined {
+  return parseQueryString(pair)[0]?.[0];
 }
 
 function lengthOf(links: readonly { readonly link: string }[]): number {

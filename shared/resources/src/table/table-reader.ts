@@ -96,7 +96,7 @@ export class TableReader {
     parameters: Parameters,
   ): readonly [string, ...string[]] {
     const key = columnOf(this.#columns, this.#resource.key);
-    return [`${key.sql} = ${parameters.add(id)}`, ...this.#matching(parentFields, parameters)];
+    return [`${key.sql} = ${parameters.add(id)}`, ...this.below(parentFields, parameters)];
   }
 
   /** Reads items by key, in the order of `ids`. Skips ids without an item. */
@@ -107,10 +107,7 @@ export class TableReader {
   ): Promise<readonly ItemRecord[]> {
     const parameters = new Parameters();
     const key = columnOf(this.#columns, this.#resource.key);
-    const conditions = [
-      `${key.sql} = any(${parameters.add(ids)})`,
-      ...this.#matching(parentFields, parameters),
-    ];
+    const conditions = [`${key.sql} = any(${parameters.add(ids)})`, ...this.below(parentFields, parameters)];
     const items = await this.select(connection, conditions, parameters, '');
     const byId = new Map(items.map((item) => [String(item[this.#resource.key]), item]));
     return ids.map((id) => byId.get(id)).filter((item) => item !== undefined);
@@ -143,7 +140,7 @@ export class TableReader {
   ): Promise<readonly ItemRecord[]> {
     const parameters = new Parameters();
     const key = columnOf(this.#columns, this.#resource.key).sql;
-    const conditions = [`${key} = any(${parameters.add(keys)})`, ...this.#matching(parentFields, parameters)];
+    const conditions = [`${key} = any(${parameters.add(keys)})`, ...this.below(parentFields, parameters)];
     const { rows } = await connection.query(
       `select sum(octet_length(to_jsonb(locked)::text))::float8 as bytes
        from (select * from ${this.from} where ${allOf(conditions)} order by ${key} for update) as locked`,
@@ -219,10 +216,12 @@ export class TableReader {
     });
   }
 
-  #matching(parentFields: CallContext['parentFields'], parameters: Parameters): readonly string[] {
-    return Object.entries(parentFields).map(
-      ([field, value]) => `${columnOf(this.#columns, field).sql} = ${parameters.add(value)}`,
-    );
+  /** Returns the conditions that identify the parent of an item. */
+  below(parentFields: CallContext['parentFields'], parameters: Parameters): readonly string[] {
+    return Object.entries(parentFields).map(([field, value]) => {
+      const { sql } = columnOf(this.#columns, field);
+      return value === null ? `${sql} is null` : `${sql} = ${parameters.add(value)}`;
+    });
   }
 }
 

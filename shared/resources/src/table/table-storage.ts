@@ -74,11 +74,19 @@ function createStorage(
   const on = ({ transaction }: Pick<CallContext, 'transaction'>): Database | Transaction =>
     transaction ?? database;
 
-  // Reads a changed item by key only, because the change may have moved the item to another parent.
-  const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
-    const item = await reader.get(connection, id, {}, '');
-    if (item === undefined) throw new Error(`${resource.singular} ${id} disappeared within its transaction`);
-    return item;
+  /** Writes fields of an item and returns the whole item. The change can move the item to another parent. */
+  const write = async (
+    transaction: Queryable,
+    id: string,
+    item: ItemRecord,
+    fields: readonly string[],
+    parentFields: CallContext['parentFields'],
+  ): Promise<ItemRecord> => {
+    await writer.update(transaction, [item], fields, (parameters) => reader.below(parentFields, parameters));
+    const changed = await reader.get(transaction, id, parentAfter(item, parentFields), '');
+    if (changed === undefined)
+      throw new Error(`${resource.singular} ${id} disappeared within its transaction`);
+    return changed;
   };
 
   const createMany = (
@@ -97,9 +105,8 @@ function createStorage(
     inTransaction(on(context), async (transaction) => {
       const current = await reader.get(transaction, id, parentFields, 'for update');
       if (current === undefined) return undefined;
-      const fields = itemChange.apply(current);
-      await writer.update(transaction, [{ ...fields, [resource.key]: current[resource.key] }], writable);
-      return readOne(transaction, id);
+      const item = { ...itemChange.apply(current), [resource.key]: current[resource.key] };
+      return write(transaction, id, item, writable, parentFields);
     });
 
   const operation =
@@ -124,12 +131,11 @@ function createStorage(
           ...stateChange,
           ...(await code({ item, body, transaction, enqueue: enqueueHere, context })),
         };
-        await writer.update(
-          transaction,
-          [{ ...changes, [resource.key]: item[resource.key] }],
-          Object.keys(changes),
+        const changed = { ...changes, [resource.key]: item[resource.key] };
+        return withJob(
+          await write(transaction, id, changed, Object.keys(changes), context.parentFields),
+          jobs.at(-1),
         );
-        return withJob(await readOne(transaction, id), jobs.at(-1));
       });
 
   const all: AnyStorage = {
@@ -155,8 +161,21 @@ function createStorage(
           ...fields,
           [resource.key]: locked.get(ids[index] ?? '')?.[resource.key],
         }));
-        await writer.update(transaction, items, writable);
-        return reader.getAll(transaction, ids, {});
+        await writer.update(transaction, items, writable, (parameters) =>
+          reader.below(parentFields, parameters),
+        );
+        const groups = new Map<string, { parent: ItemRecord; ids: string[] }>();
+        for (const [index, id] of ids.entries()) {
+          const parent = parentAfter(items[index] ?? {}, parentFields);
+          const group = groups.get(JSON.stringify(parent)) ?? { parent, ids: [] };
+          groups.set(JSON.stringify(parent), group);
+          group.ids.push(id);
+        }
+        const changed = new Map<string, ItemRecord>();
+        for (const { parent, ids: siblings } of groups.values())
+          for (const item of await reader.getAll(transaction, siblings, parent))
+            changed.set(String(item[resource.key]), item);
+        return ids.map((id) => changed.get(id)).filter((item) => item !== undefined);
       }),
     delete: (id, check, { parentFields, ...context }) =>
       inTransaction(on(context), async (transaction) => {
@@ -186,6 +205,13 @@ function createStorage(
   };
   const serves = table.serves ?? (table.view === true ? ['list', 'get'] : undefined);
   return serves === undefined ? all : pickServed(all, serves);
+}
+
+/** Returns the fields that identify the parent of an item after a change. A change can move an item. */
+function parentAfter(change: ItemRecord, parentFields: CallContext['parentFields']): ItemRecord {
+  return Object.fromEntries(
+    Object.entries(parentFields).map(([field, value]) => [field, field in change ? change[field] : value]),
+  );
 }
 
 function isSearch(query: CollectionQuery): query is SearchQuery {

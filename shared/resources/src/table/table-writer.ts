@@ -3,6 +3,7 @@ import type { Resource } from '../definition/resource.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
+import { allOf, Parameters } from './conditions.js';
 
 /**
  * Inserts and updates rows. Sends all values of a statement as one JSON document. Postgres converts the document to
@@ -64,21 +65,29 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Updates the given fields of all items. A field that an item lacks becomes null. */
+  /**
+   * Updates the given fields of all items. A field that an item lacks becomes null.
+   *
+   * @param parent returns the conditions for the parent that the items have before the update, because a key may be
+   *   unique only below a parent
+   */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],
     fields: readonly string[],
+    parent: (parameters: Parameters) => readonly string[],
   ): Promise<void> {
     if (items.length === 0 || fields.length === 0) return;
     const key = columnOf(this.#columns, this.#resource.key).name;
     const assignments = fields
       .map((field) => columnOf(this.#columns, field).name)
       .map((name) => `${name} = v.${name}`);
+    const parameters = new Parameters();
+    const rows = `jsonb_populate_recordset(null::${this.#table}, ${parameters.add(await this.#toJson(items))}::jsonb)`;
     await transaction.query(
       `update ${this.#table} t set ${assignments.join(', ')}
-       from jsonb_populate_recordset(null::${this.#table}, $1::jsonb) v where t.${key} = v.${key}`,
-      [await this.#toJson(items)],
+       from ${rows} v where ${allOf([`t.${key} = v.${key}`, ...parent(parameters)])}`,
+      parameters.values,
     );
   }
 

@@ -1,3 +1,4 @@
+import { parseQueryString } from '../../query/query-string.js';
 import { isStream, type Route } from '../request/route.js';
 import type { CheckedRequest, Execute, Handler } from './checked-request.js';
 import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
@@ -29,7 +30,8 @@ export function staysOpen(checked: CheckedRequest): boolean {
   if (checked.request.method !== 'GET') return false;
   return (
     isStreamRequest(checked) ||
-    (checked.route.serves('wait') && /(?:^|&)wait=(?!0*(?:&|$))/.test(checked.request.query))
+    (checked.route.serves('wait') &&
+      parseQueryString(checked.request.query).some(([name, value]) => name === 'wait' && Number(value) > 0))
   );
 }
 

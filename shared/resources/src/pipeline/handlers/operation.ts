@@ -6,7 +6,7 @@ import { validatorFor } from '../../validation/validator.js';
 import type { ApiResponse } from '../request/request.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { requireFound, requirePossibleId } from './item-lookup.js';
-import { checkChange, isConditional, preconditionsOf } from './precondition.js';
+import { checkConditions, isConditional, preconditionsOf } from './precondition.js';
 import { itemResponse } from './representation.js';
 
 const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProperties: false };
@@ -21,7 +21,7 @@ export function operate(checked: CheckedRequest<'operation'>): Execute {
   problems.throwIfAny();
   const conditions = preconditionsOf(checked.request);
   const check = isConditional(conditions)
-    ? (current: ItemRecord): void => checkChange(resource, conditions, current)
+    ? (current: ItemRecord): void => checkConditions(resource, conditions, current)
     : undefined;
   return async (context) => {
     requirePossibleId(resource, id);

@@ -27,12 +27,21 @@ export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean 
 }
 
 /**
- * Checks the conditions of a change against the current item. The result is reliable only while the item is locked.
+ * Checks the conditions of a change against the current item, as {@link checkConditions} does.
  * @throws {ApiError} 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold
  */
 export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {
   if (conditions.ifMatch === undefined && resource.ifMatch === 'required')
     throw apiError(42801, `Changes to ${resource.name} need If-Match with the item's ETag`);
+  checkConditions(resource, conditions, current);
+}
+
+/**
+ * Checks the conditions that a request has against the current item. The result is reliable only while the item is
+ * locked.
+ * @throws {ApiError} 41201 if a condition does not hold
+ */
+export function checkConditions(resource: Resource, conditions: Preconditions, current: ItemRecord): void {
   if (!isConditional(conditions)) return;
   const tag = entityTag(represent(resource, current));
   requireMatch(conditions, tag);
