@@ -1,4 +1,5 @@
 import {
+  eventually,
   createTestDatabase,
   type OpenApiDocument,
   operationsOf,
@@ -96,7 +97,7 @@ describe('The examples of the document', () => {
       DATABASE_URL: database.url,
       API_SEED_ROWS: '30',
     });
-    for (let tries = 0; tries < 600 && (await api.call('GET', '/readyz')).status !== 200; tries += 1);
+    await eventually(async () => (await api.call('GET', '/readyz')).status === 200);
     document = (await send('GET', '/openapi.json')).json() as OpenApiDocument;
     ids = {};
     await made('/jobs'); // creates a queue

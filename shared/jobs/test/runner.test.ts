@@ -73,7 +73,7 @@ describe('A server that loses leases', () => {
     expect(outcomes).to.deep.equal(['done']);
   });
 
-  it('releases jobs claimed with an id that has been declared dead', async () => {
+  it('does not run jobs claimed with an id that has been declared dead', async () => {
     let id: string | null = 'server';
     const taken: ClaimedJob[] = [];
     const store = new MemoryStorage();

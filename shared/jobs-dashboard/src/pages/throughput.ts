@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE;
 
 /**
  * The charts. Finished jobs are counted per ten seconds only for all queues together. `since` is the value of the
- * search filter `after`. `parts` is the number of parts between the ticks.
+ * search filter `finished-after`. `parts` is the number of parts between the ticks.
  */
 const now = {
   title: 'Finished in the last 10 minutes',
@@ -56,7 +56,7 @@ export function throughputRegion({ reader }: PageContext, queue?: string): Regio
       const read = [fine, withFiner(coarse, fine, day.span.bucketMs)];
       return {
         charts: spans.map(({ title, unit, since, parts }, index) => {
-          const terms: Term[] = [...ofQueue, { key: 'after', value: since }];
+          const terms: Term[] = [...ofQueue, { key: 'finished-after', value: since }];
           const failedPath = jobsPath({ state: 'failed', terms });
           return { title, unit, failedPath, chart: chartOf(read[index] ?? [], parts) };
         }),
