@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build release bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
@@ -99,7 +99,9 @@ format: $(installed) ## Format every file and apply automatic lint fixes
 	$(bin)/oxlint --type-aware --fix
 	$(bin)/prettier --write --log-level warn .
 
-build: $(installed) $(renderer) ## Compile every package
+build: compile $(renderer) ## Compile every package
+
+compile: $(installed)
 	$(bin)/tsc -b
 
 pack: build ## Build the tarballs of all published packages (DIRECTORY=.data/packages)

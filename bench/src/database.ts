@@ -91,7 +91,7 @@ export class BenchDatabase {
   /** Returns the eight most expensive statements of a database so far, most expensive first. */
   async statements(url: string): Promise<StatementCost[]> {
     const { rows } = await this.#admin.query<StatementCost>(
-      `select calls::integer, mean_exec_time as "execMs", mean_plan_time as "planMs", rows::integer,
+      `select calls::integer, mean_exec_time as "execMs", total_plan_time / calls as "planMs", rows::integer,
           wal_bytes::float8 as "walBytes", query
         from pg_stat_statements join pg_database on pg_database.oid = dbid
         where datname = $1 order by total_exec_time + total_plan_time desc limit 8`,
@@ -109,7 +109,7 @@ export class BenchDatabase {
 
 export interface StatementCost {
   readonly calls: number;
-  /** Mean execution time per call, in milliseconds. `planMs` is the mean planning time. */
+  /** Mean execution time per call, in milliseconds. `planMs` is the planning time, spread over all calls. */
   readonly execMs: number;
   readonly planMs: number;
   readonly rows: number;

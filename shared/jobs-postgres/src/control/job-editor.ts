@@ -123,11 +123,11 @@ export class JobEditor {
     const documents = await mapInSlices(contents, ({ args }, index) =>
       keepStoredDigits(places.get(ids[index] ?? '')?.args ?? args, args),
     );
-    const queueIds: number[] = [];
-    for (const content of contents) {
-      const id = await this.#queues.idOf(content.queue);
-      await this.#queues.notePriorities(id, [content]);
-      queueIds.push(id);
+    const queueIds = new Map<string, number>();
+    for (const [queue, group] of byQueue(contents)) {
+      const id = await this.#queues.idOf(queue);
+      await this.#queues.notePriorities(id, group);
+      queueIds.set(queue, id);
     }
     return [
       queueId,
@@ -135,7 +135,7 @@ export class JobEditor {
       `[${documents.join(',')}]`,
       arrayOf(contents.map(({ priority }) => priority)),
       contents.map(({ runAt }) => runAt?.toISOString() ?? null),
-      arrayOf(queueIds),
+      arrayOf(contents.flatMap(({ queue }) => queueIds.get(queue) ?? [])),
     ];
   }
 
