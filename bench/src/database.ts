@@ -8,7 +8,7 @@ import { processorTime } from './processor-time.js';
 const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
 
 /**
- * The settings that differ from Postgres's defaults, to suit current hardware. None of them trades durability for
+ * The settings that differ from Postgres's defaults, chosen for current hardware. None of them trades durability for
  * speed.
  */
 export const databaseSettings = {
@@ -109,7 +109,7 @@ export class BenchDatabase {
 
 export interface StatementCost {
   readonly calls: number;
-  /** Mean execution time per call, in milliseconds. `planMs` is the mean planning time. */
+  /** Mean execution time per call, in milliseconds, without the planning time. */
   readonly execMs: number;
   readonly planMs: number;
   readonly rows: number;

@@ -92,7 +92,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // Ignores responses with status 401 or 404. The browser reports them as errors, but they are expected.
+    // Ignores the browser's messages about failed requests, because the pages with status 401 and 404 are expected.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });
