@@ -22,7 +22,7 @@ export const postgresKilled: Fault = async ({ postgres, random }) => {
   return {};
 };
 
-/** Kills a random backend with SIGKILL. Postgres then terminates all other backends and recovers by itself. */
+/** Kills a random backend with SIGKILL. Postgres then terminates all other backends and runs crash recovery. */
 export const backendKilled: Fault = async ({ observer }) => {
   const [row] = await observer.read<{ pid: number }>(
     `select pid from pg_stat_activity where ${theirs} order by random() limit 1`,
@@ -38,7 +38,7 @@ export const backendKilled: Fault = async ({ observer }) => {
   return {};
 };
 
-/** For four seconds, keeps terminating random connections of the services and enqueuers. */
+/** Terminates random connections of the services and enqueuers for four seconds. */
 export const connectionsCut: Fault = async ({ observer, random }) => {
   let cut = 0;
   await during(4_000, async () => {
@@ -53,8 +53,8 @@ export const connectionsCut: Fault = async ({ observer, random }) => {
 };
 
 /**
- * For four seconds, terminates every connection that listens for notifications. Measures how long new jobs take. Jobs
- * still start, because servers poll.
+ * Keeps terminating all connections that listen for notifications, for four seconds. Measures how long new jobs take
+ * during this time. Jobs still start, because servers poll.
  */
 export const listenCut: Fault = async (stage) => {
   const { observer } = stage;
@@ -90,8 +90,8 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
 }
 
 /**
- * Occupies all database connections for four seconds. Repeatedly terminates the services' connections, to occupy those
- * as well.
+ * Occupies all database connections for four seconds. Repeatedly terminates the services' connections and takes their
+ * place.
  */
 export const connectionsTaken: Fault = async ({ observer }) => {
   await observer.read('select 1');
@@ -119,8 +119,8 @@ export const connectionsTaken: Fault = async ({ observer }) => {
 };
 
 /**
- * Enqueues more transactional jobs at once than all pools together have connections. Waits until these jobs are
- * finished.
+ * Enqueues more transactional jobs at once than there are connections in all pools together. Waits until these jobs
+ * have finished.
  */
 export const poolsExhausted: Fault = async ({ observer, load }) => {
   const ids = await Promise.all(

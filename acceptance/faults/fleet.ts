@@ -99,14 +99,14 @@ export class Fleet {
   }
 
   /**
-   * Sets a process's clock ahead of the real time by `aheadMs` milliseconds, or behind if negative. The process may
-   * start later.
+   * Sets a process's clock ahead of the real time by `aheadMs` milliseconds, or behind if negative. Can be called
+   * before the process is started.
    */
   setClock(process: string, aheadMs: number): Promise<void> {
     return writeFile(path.join(this.#clocks, process), String(aheadMs));
   }
 
-  /** Starts the worker with this index. If that worker was started before, it must have ended. */
+  /** Starts the worker with this index, which must not be running. */
   async startWorker(index: number): Promise<void> {
     const pool = { DATABASE_POOL_SIZE: String(poolSizes[index]) };
     this.#workers[index] = await this.#start('worker', index, pool);

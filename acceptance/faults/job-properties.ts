@@ -1,6 +1,6 @@
 /**
- * A property, and a query that returns its violations. The query can use two CTEs: `accepted` contains the ids of all
- * accepted jobs, and `promised` contains the ids of all accepted batches.
+ * A property, and a query that returns its violations. The query can use two CTEs: `accepted` with the ids of all
+ * accepted jobs, and `promised` with the ids of all accepted batches.
  */
 export type Property = readonly [property: string, sql: string];
 

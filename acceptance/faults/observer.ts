@@ -42,7 +42,7 @@ export class Observer {
     );
   }
 
-  /** Returns the ids of unfinished jobs. If `ids` is not null, returns only ids from this list. */
+  /** Returns the ids of all unfinished jobs; if `ids` is given, only of those in the list. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(

@@ -12,8 +12,7 @@ import { type Notes, pick, type Stage } from './stage.js';
 export interface Occurrence {
   readonly fault: string;
   /**
-   * Time from the start of the fault until it was undone, in milliseconds; NaN if the fault could not be caused or
-   * undone.
+   * Time from the start of the fault until it was undone, in milliseconds; NaN if causing or undoing the fault failed.
    */
   readonly lastedMs: number;
   /**
@@ -32,12 +31,12 @@ export interface Storm {
 /** Maximum wait for jobs to finish after a fault, in milliseconds. Long, because concurrent faults also delay jobs. */
 const patienceMs = 180_000;
 
-/** Number of concurrent process faults, in addition to one database fault. */
+/** Maximum number of concurrent process faults. One database fault can be active at the same time. */
 const processLanes = 3;
 
 /**
- * Runs faults under load, several at once. The seed determines each lane's choices. A lane runs all of its faults
- * before it repeats one.
+ * Runs faults under load in several concurrent lanes: one for database faults, the others for process faults. The seed
+ * determines each lane's choices. A lane runs all of its faults before it repeats one.
  */
 export async function storm(stage: Stage, options: Options): Promise<Storm> {
   const { only, seed, faults: maxFaults, seconds: duration } = options;

@@ -13,7 +13,7 @@ export interface Answer {
 
 /** How long to read an event stream, in milliseconds. */
 const listenMs = 50;
-/** Time after which the client aborts a request with `wait`, in milliseconds. */
+/** Time after which the client aborts a `?wait` request, in milliseconds. */
 const patienceMs = 300;
 
 /** Thrown if no response arrives in time, or the connection fails. */
@@ -42,8 +42,8 @@ export class Client {
   }
 
   /**
-   * Sends a request and reads the response. Returns `null` if the client aborted a request with `wait`. An event stream
-   * is closed after a moment; its text is empty.
+   * Sends a request and reads the response. Returns `null` if the client aborted a `?wait` request. Closes an event
+   * stream after {@link listenMs}; its text is empty.
    *
    * @throws {NoAnswerError} if no response arrives in time, or the connection fails
    */

@@ -21,8 +21,8 @@ export class Control {
   }
 
   /**
-   * Removes the queue's limits, and resumes the queue and the job type. Fuzz requests may have changed these settings.
-   * Then waits until one job is done.
+   * Removes the queue's limits and resumes the queue and the job type, because fuzz requests may have changed these
+   * settings. Then waits until one job is done.
    */
   async clear(): Promise<void> {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });

@@ -53,5 +53,5 @@ export function domainValues(name: string): fc.Arbitrary<string> | undefined {
     .map(([parameter, number]) => placeholder(parameter, number));
 }
 
-/** Member names to use in query parameters that are objects, such as `waitMs` in `args.waitMs`. */
+/** Member names for query parameters that are objects, such as `waitMs` in `args.waitMs`. */
 export const memberNames: readonly string[] = ['name', 'waitMs', 'a', '0', 'a.b', ...oddTexts];

@@ -5,7 +5,7 @@ import { json, oddNumbers, oddTexts } from './odd-values.js';
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Array limits of this size or more are not exceeded, to keep requests small. */
+/** Only array limits below this number are exceeded, to keep requests small. */
 const maxExceededArrayLimit = 10_001;
 
 /** Generates values that a schema forbids, often just outside its limits. Some values may be valid by chance. */

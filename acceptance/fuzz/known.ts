@@ -67,8 +67,8 @@ export class Known {
   }
 
   /**
-   * Returns `own` and the path parameters of a known item. Ignores items that contradict `own`. Prefers items with the
-   * longest path. Returns only `own` if no item matches.
+   * Adds the path parameters of a known item to `own`. Ignores items that contradict `own`. Prefers items that provide
+   * the most parameters. Returns `own` unchanged if no item matches.
    *
    * @param number selects one of the matching items
    */

@@ -1,12 +1,12 @@
 /** Options of a fuzz run, read from environment variables. */
 export interface Options {
-  /** Seed of the generated requests. The order of the responses still varies. */
+  /** Seed of the generated requests. The order in which responses arrive still varies. */
   readonly seed: number;
   readonly requests: number;
 }
 
 /**
- * Reads the variables `SEED` (random by default) and `REQUESTS` (20 000 by default).
+ * Reads the variables `SEED` (random by default) and `REQUESTS` (20,000 by default).
  *
  * @throws {RangeError} if a variable is not a non-negative integer
  */

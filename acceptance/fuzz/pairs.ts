@@ -41,11 +41,11 @@ export function allPairs(
 }
 
 /**
- * Number of levels without a parameter. About as many levels include the parameter, so a request contains about half of
- * all parameters.
+ * Number of levels that omit a parameter. About as many levels set it, so a request contains about half of all
+ * parameters.
  */
 const absent = 3;
-/** Approximate number of levels with a parameter, each with a different value. */
+/** Approximate number of levels that set a parameter, each to a different value. */
 const present = 3;
 
 function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: number): readonly Row[] {

@@ -14,7 +14,8 @@ export type Pair = readonly [name: string, value: string];
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
 /**
- * Generates the name–value pairs that set a query parameter to a valid value. An exploded array takes several pairs.
+ * Generates name–value pairs that set a query parameter to a valid value. There are several pairs for an exploded
+ * array.
  */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;

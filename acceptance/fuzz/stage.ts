@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 const sampleIntervalMs = 1_000;
 
-/** API key with all permissions. */
+/** API key with all scopes. */
 export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
 
 /** The real services under test, on a real Postgres. */

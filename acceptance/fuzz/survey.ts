@@ -8,7 +8,8 @@ import { type FuzzContext, placeOf } from './storm.js';
 const samples = 4;
 
 /**
- * Reads every collection in each sort order, and every item of the top-level collections. Returns the ids of all jobs.
+ * Reads the first page of every collection in each sort order, and every item of the top-level collections. Returns the
+ * ids of all jobs.
  */
 export async function survey(
   ground: FuzzContext,

@@ -28,7 +28,7 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
-  /** Started before the other judges, because it takes as long as all of them together. */
+  /** Started before the other judges run, because it takes as long as all of them together. */
   let ibm: Promise<IbmJudgement>;
 
   before(async () => {

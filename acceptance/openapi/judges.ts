@@ -5,8 +5,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Directory of the judges. Their packages have a separate package.json, because nothing else in this repository needs
- * these packages.
+ * Directory of the judges. They have a separate package.json, because nothing else in this repository needs their
+ * packages.
  */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
 /** The Node.js executable that runs the judges. Some judges need a newer version than Longshore does. */
@@ -89,7 +89,7 @@ export async function spectral(file: string): Promise<readonly Finding[]> {
 }
 
 /**
- * Findings of IBM’s rules and IBM’s scores. There is one score per category and an `overall` score, each from 0 to 100.
+ * The findings of IBM’s rules, a score per category and an `overall` score. Each score is between 0 and 100.
  */
 export interface IbmJudgement {
   readonly findings: readonly Finding[];

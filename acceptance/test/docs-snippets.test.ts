@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { runsByItself, type Snippet, snippets } from './docs/snippet.js';
 import { house } from './house/house.js';
 
-/** Maps a page to the test of the files that the page asks the reader to write. */
+/** Maps a page to the test that covers the files that the reader is asked to write. */
 const walks: Readonly<Record<string, string>> = {
   'docs/own-application.md': 'acceptance/test/own-application.test.ts',
   'docs/quick-start.md': 'acceptance/test/packages/created-application.ts',

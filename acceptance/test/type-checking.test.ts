@@ -58,8 +58,8 @@ export const orders = defineResource(
 `;
 
 /**
- * Maximum number of type instantiations. The program needs 12 600 with TypeScript 5.9 and 7. Without `NoInfer`, the
- * program needed 1 200 000, and TypeScript 5 took eight seconds.
+ * Maximum number of type instantiations. The program needs 12,600 with TypeScript 5.9 and 7. Without `NoInfer`, it
+ * needed 1,200,000, and TypeScript 5 took eight seconds.
  */
 const maxInstantiations = 25_000;
 

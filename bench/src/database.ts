@@ -8,7 +8,7 @@ import { processorTime } from './processor-time.js';
 const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
 
 /**
- * The settings that differ from Postgres's defaults, to suit current hardware. None of them trades durability for
+ * The settings that differ from Postgres's defaults, chosen for current hardware. None of them trades durability for
  * speed.
  */
 export const databaseSettings = {
@@ -109,8 +109,9 @@ export class BenchDatabase {
 
 export interface StatementCost {
   readonly calls: number;
-  /** Mean execution time per call, in milliseconds. `planMs` is the planning time, spread over all calls. */
+  /** Mean execution time per call, in milliseconds, without planning. */
   readonly execMs: number;
+  /** Total planning time divided by the number of calls, in milliseconds. */
   readonly planMs: number;
   readonly rows: number;
   readonly walBytes: number;

@@ -5,7 +5,7 @@ import { type ContenderName, remarks } from './contenders/index.js';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** Conditions of a run besides the code, such as the machine and the versions. */
+/** What a run depends on besides Longshore's code, such as the machine and the versions. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

@@ -26,7 +26,7 @@ async function run(options: Options): Promise<void> {
   );
   const database = await BenchDatabase.start(options);
   const interrupt = (): void => {
-    interrupted = true; // errors of the interrupted work are not reported
+    interrupted = true; // keeps errors caused by the interruption from being reported
     void Promise.all([database.stop(), redis.stop()]).finally(() => process.exit(130));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);

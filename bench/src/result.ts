@@ -7,7 +7,7 @@ export interface Row {
   readonly settings: string;
   /** Figures by column. Ratios compare the first figure of each row. */
   readonly figures: Readonly<Record<string, number>>;
-  /** The values of the first figure in each round. */
+  /** The value of the first figure in each round. */
   readonly rounds?: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export interface ScenarioResult {
   readonly ratios: readonly Ratio[];
 }
 
-/** One contender's measurements of one round. */
+/** One contender's measurements in one round. */
 export interface Sample {
   /** Jobs per second. */
   readonly perSecond: number;
@@ -61,7 +61,7 @@ export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
 /**
  * Returns the ratio of the first row to each other row, by the rows' first figures.
  *
- * @param targets the targets of the ratios, by the other row's name
+ * @param targets the targets of the ratios, by the name of the other row
  * @throws {RangeError} if there are no rows
  */
 export function ratiosOf(

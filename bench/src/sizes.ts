@@ -1,6 +1,6 @@
 import type { ContenderName } from './contenders/index.js';
 
-/** How much work the scenarios do in a run. */
+/** Amount of work and duration of each scenario. */
 export interface Sizes {
   readonly rounds: number;
   /** Number of jobs that one round enqueues in bulk or drains. */
@@ -9,7 +9,7 @@ export interface Sizes {
   readonly slowJobs: number;
   /** Maximum number of settings to try per contender. */
   readonly settingsTried: number;
-  /** Number of jobs for trying settings and for warming up contenders. */
+  /** Number of jobs per candidate when settings are tried, and per warm-up. */
   readonly sweepJobs: number;
   readonly finishedJobs: number;
   readonly scheduledJobs: number;

@@ -1,14 +1,14 @@
 import { connected } from './database.js';
 
-/** The resources that a database has used so far. */
+/** Counters and current sizes of a database. */
 export interface StoreFigures {
-  /** Bytes of write-ahead log of the whole server. */
+  /** Bytes of write-ahead log that the whole server has written, in all databases. */
   readonly walBytes: number;
   readonly commits: number;
   readonly deadTuples: number;
   /** Size on disk, in bytes. */
   readonly bytes: number;
-  /** Number of client connections, without the connection of this query. */
+  /** Number of client connections, not counting the one that reads these figures. */
   readonly connections: number;
 }
 

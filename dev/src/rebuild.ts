@@ -10,7 +10,7 @@ const settleMs = 50;
  * Compiles projects when their sources change.
  *
  * @param root the root of the repository
- * @param projects the folders of the projects to compile, along with the projects that they reference
+ * @param projects the folders of the projects to compile; projects that they reference are compiled as well
  * @param onBuilt called after each successful build with the path of a changed file, relative to `root`
  * @param onFailed called after each failed build with the compiler's errors
  * @returns a function that stops watching

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { commandLine } from '@longshore/local-postgres';
 
 /**
- * Ensures that only one `make dev` at a time uses a data directory.
+ * Ensures that only one `make dev` uses a data directory at a time.
  *
  * @param directory an existing directory
  * @returns a function that releases the directory

@@ -30,8 +30,8 @@ export function runService(spec: ServiceSpec, onLine: (line: string) => void): S
   const child = spawn(command, args, {
     env: { ...process.env, ...spec.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Runs the service in its own process group, so that Ctrl-C reaches only this process. This process then sends each
-    // service a single SIGTERM.
+    // Runs the service in its own process group, so that Ctrl-C reaches only this process, which then sends the service
+    // a single SIGTERM.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);

@@ -10,21 +10,21 @@ export interface Supervision {
   readonly onLine: (service: string, line: string) => void;
   /** Called once all services are ready. */
   readonly onReady: () => void;
-  /** Called before a service that ended by itself is restarted. `how` describes the end, such as `exit code 1`. */
+  /** Called when a service has exited unexpectedly, before its restart. `how` is, for example, `exit code 1`. */
   readonly onEnded: (service: string, how: string) => void;
-  /** Called at the start with a function that restarts every service in a new process. */
+  /** Called once the services have been started, with a function that restarts all of them. */
   readonly onStart?: (restart: () => Promise<void>) => void;
-  /** How long all services may take to become ready, in milliseconds; 60 000 by default. */
+  /** How long the services may take to become ready, in milliseconds; 60,000 by default. */
   readonly startDeadlineMs?: number;
-  /** How long a service may take to stop before it is killed, in milliseconds; 2 000 by default. */
+  /** How long a service may take to stop before it is killed, in milliseconds; 2,000 by default. */
   readonly stopDeadlineMs?: number;
-  /** Delay before a service that ended is restarted, in milliseconds; 1 000 by default. */
+  /** How long to wait before a service is restarted, in milliseconds; 1,000 by default. */
   readonly restartDelayMs?: number;
 }
 
 /**
  * Runs the services until `interrupted` resolves, and then stops all of them. Once all services have been ready,
- * restarts a service that ends by itself.
+ * restarts any service that exits.
  *
  * @throws {Error} if the database ends, if a service ends before all are ready, or if a service is not ready in time;
  *   the message names the database or the service

@@ -35,7 +35,7 @@ describe('rebuildOnChange', () => {
     };
     const stop = rebuildOnChange(root, ['services/one'], async (changed) => report(changed), report);
     try {
-      // Saves the file repeatedly until an event arrives, because nothing reports that the watcher has started.
+      // Saves the file repeatedly until an event arrives, because nothing reports when the watcher has started.
       for (let saved = 2; reports.length === 0; saved += 1) {
         await write('src/index.ts', `export const answer: number = ${saved};\n`);
         await Promise.race([

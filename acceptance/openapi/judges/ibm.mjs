@@ -34,7 +34,7 @@ linter.setRuleset({
     ...configured('ibm-operationid-naming-convention', { strict: false }),
     // Off, because the values of `sort` are field names with an optional sign.
     'ibm-enum-casing-convention': 'off',
-    // Off, because every item has all members. Members without a value are null.
+    // Off, because every item has all fields. Fields without a value are null.
     'ibm-no-nullable-properties': 'off',
     // Off, because this rule is for OpenAPI 3.0; version 3.1 allows siblings of `$ref`.
     'no-$ref-siblings': 'off',

@@ -34,7 +34,7 @@ export class ConsoleSession {
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
 
-  /** @param addresses the replacement for each documented address */
+  /** @param addresses maps each documented address to its replacement */
   constructor(
     addresses: Readonly<Record<string, string>>,
     options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },

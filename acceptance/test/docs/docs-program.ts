@@ -35,8 +35,8 @@ function programOf({ frame, text }: Snippet): string {
 }
 
 /**
- * Type-checks and compiles programs together, in a directory inside the repository. There, programs can import the
- * packages as a user's program does. JavaScript programs are only copied.
+ * Type-checks and compiles programs together, in a directory inside the repository, where they can import the packages
+ * as a user's program does. JavaScript programs are only copied.
  */
 export class CompiledPrograms {
   readonly #directory: string;
@@ -81,8 +81,8 @@ export class CompiledPrograms {
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Omits all other variables. The program then uses the compiled packages, as a user's program does, and measures no
-    // coverage.
+    // Omits all other variables, so that the program uses the compiled packages, as a user's program does, and measures
+    // no coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;

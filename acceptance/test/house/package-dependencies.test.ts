@@ -45,7 +45,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   acceptance: [],
 };
 
-/** Matches libraries that a package must not use, by package. */
+/** For each package, a pattern of the libraries that it must not use. */
 const libraries: Readonly<Record<string, RegExp>> = {
   // Uses neither HTTP nor SQL.
   'shared/jobs': /koa|^pg\b|node-pg-migrate/,

@@ -30,14 +30,14 @@ const published = [
   '@longshore/worker',
 ];
 
-/** Packages that contain only a command and export nothing. */
+/** Packages that provide a command and export nothing. */
 const commands = new Set(['create-longshore', '@longshore/cli']);
 const imported = published.filter((name) => !commands.has(name));
 
 /** Matches a program in a README, followed by its output. */
 const programBlock = /^```js\n(?<program>.*?)^```\n+```text\n(?<output>.*?)^```$/ms;
 
-/** An application for the README programs that load one. */
+/** The application that some README programs load. */
 const application = `
 import { handleJob, defineJob } from 'longshore';
 import Type from 'typebox';

@@ -9,8 +9,8 @@ import { type Consumer, tools } from './consumer.js';
 
 /**
  * Returns a complete program that contains the Prisma example. The program creates the client without Prisma's
- * generator. The generator would download an engine of 70 MB that a client with a driver adapter does not need. The
- * configuration below matches the generator's output for one model.
+ * generator, which would download a 70 MB engine that a client with a driver adapter does not need. The configuration
+ * below matches the generator's output for one model.
  */
 function programAround(example: string): string {
   const { resolve } = createRequire(path.join(tools, 'package.json'));

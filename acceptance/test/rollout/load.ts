@@ -27,7 +27,7 @@ export class Load {
     await this.#running;
   }
 
-  /** Sends all further requests to this URL. */
+  /** Sends all later requests to this URL. */
   use(url: string): void {
     this.#urls.unshift(url);
   }

@@ -12,7 +12,7 @@ export interface Running {
   readonly ending: () => string | null;
   /** Resolves to the next line of standard output. Rejects if the program ends first. */
   nextLine(): Promise<string>;
-  /** Resolves to how the program ended, in the form of `ending`. */
+  /** Resolves to how the program ended, in the same format as `ending`. */
   readonly ended: Promise<string>;
   /** Sends a signal and waits until the process has ended. Resolves to how it ended. */
   end(signal: NodeJS.Signals): Promise<string>;
@@ -33,7 +33,7 @@ export function run(
 ): Running {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: house,
-    // Disables coverage: most of these processes are killed, and the others would take long to exit.
+    // Disables coverage, because most of these processes are killed, and it would delay the exit of the others.
     env: { ...process.env, NODE_V8_COVERAGE: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

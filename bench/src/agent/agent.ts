@@ -16,7 +16,7 @@ export interface AgentOptions {
   readonly profiles?: string | undefined;
 }
 
-/** Runs a contender in a child process and gives it tasks, one at a time. */
+/** A child process that runs a contender and performs one task at a time. */
 export class Agent {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;

@@ -61,7 +61,7 @@ export class Tasks {
 
   /**
    * Runs all waiting jobs; there must be exactly `count`. Returns the time from the start of the server until the last
-   * outcome is in the database. Excludes the time to stop the server.
+   * outcome is in the database, without the time to stop the server.
    */
   async drain(count: number, settings: ServerSettings): Promise<number> {
     let ran = 0;
@@ -81,7 +81,7 @@ export class Tasks {
 
   /**
    * Runs jobs alongside other processes until no jobs are left. Returns the number of jobs that this process ran, and
-   * the times of its start and end. All processes on the machine share the clock of these times.
+   * when it started and ended, by a clock that all processes on the machine share.
    */
   async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
     let ran = 0;
@@ -104,7 +104,7 @@ export class Tasks {
     return this.#contender.startServer(() => undefined, { idle: 1 });
   }
 
-  /** Starts a server that records the latency of each job of {@link send}. */
+  /** Starts a server that records the latency of each job that {@link send} enqueues. */
   async listen(settings: ServerSettings): Promise<void> {
     this.#latencies = [];
     await this.#contender.startServer(({ n }) => void this.#latencies.push(now() - n), settings);
@@ -136,7 +136,7 @@ function payloads(count: number, bytes = 20): Payload[] {
   return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index, ...text }));
 }
 
-/** Returns a time in milliseconds. All processes on the machine share this clock. */
+/** Returns the current time in milliseconds, by a clock that all processes on the machine share. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -8,7 +8,7 @@ import { fillTimings } from './timings.js';
 /** The default retention of finished jobs, in days. */
 const days = 7;
 
-/** The outcomes of finished jobs, each with its share. */
+/** The states of finished jobs, and the share of jobs in each state. */
 const outcomes = [
   ['done', 0.94],
   ['failed', 0.05],
@@ -22,9 +22,9 @@ export const names = 200;
 const rareJobs = 6;
 
 /**
- * Fills a store as after long use: waiting jobs, and finished jobs on each day of the retention period. Of 1,000
- * queues, the first has a tenth of the finished jobs, and later queues have fewer. Job names are distributed in a
- * similar way.
+ * Fills a store as if it had been in use for a long time: waiting jobs, and finished jobs on each day of the retention
+ * period. Of 1,000 queues, the first has a tenth of the finished jobs, and each later queue has fewer than the one
+ * before. Job names are distributed similarly.
  */
 export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
@@ -67,8 +67,8 @@ interface Day {
 }
 
 /**
- * Writes the jobs that ended in one state on one day. Spreads the jobs evenly over the day. For today, spreads them
- * over the time until now.
+ * Writes the jobs that ended in one state on one day, spread evenly over the day. Today's jobs are spread over the time
+ * from midnight UTC until now.
  */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(

@@ -6,9 +6,9 @@ const minutes = 31 * 60;
 const hours = 31 * 24;
 
 /**
- * Fills the timings as if the store had been in use for a month. There are timings by the minute and by the hour for
- * all jobs together, for each job name, for the first queues, and for the first names in the first queues. The other
- * queues have only timings by the hour. Keeps timings that already exist.
+ * Fills the timings as if the store had been in use for a month. Writes one-minute and one-hour buckets for all jobs
+ * together, for each job name, for the first queues, and for the first names in the first queues. Writes only one-hour
+ * buckets for the other queues. Keeps timings that already exist.
  */
 export async function fillTimings(
   client: pg.Client,

@@ -1,11 +1,11 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** Number of connections to open at a time. Small enough for the service's backlog of pending connections. */
+/** Number of connections to open at a time. Low enough not to overflow the service's accept backlog. */
 const connecting = 100;
 
 /** Open connections that are mostly silent. */
 export interface Listeners {
-  /** Resolves to the milliseconds from this call until `count` listeners have received this text. */
+  /** Resolves once `text` has arrived `count` times, to the time since this call in milliseconds. */
   delivered(text: string, count: number): Promise<number>;
   close(): void;
 }

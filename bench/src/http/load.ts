@@ -13,7 +13,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** Request timeout, in seconds. A load of at least this length without any response fails. */
+/** Request timeout, in seconds. Also how long a load must run before it fails for lack of responses. */
 const requestTimeoutSeconds = 120;
 
 /** The part of autocannon's result that the benchmark uses. Latencies are in milliseconds. */
@@ -24,10 +24,10 @@ export interface LoadReport {
 }
 
 /**
- * Sends POST requests for `seconds`, one at a time on each connection. If no request is answered in that time, tries
- * again with twice the time.
+ * Sends POST requests for `seconds`, one at a time on each connection. If no response arrives in that time, tries again
+ * for twice as long.
  *
- * @throws {Error} if a request fails, or if no request is answered in a load of at least two minutes
+ * @throws {Error} if a request fails, or if no response arrives in a load of at least two minutes
  */
 export async function postLoad(load: Load): Promise<LoadReport> {
   const report = await autocannonReport(load);

@@ -16,8 +16,8 @@ const leadMs = (jobs: number): number => 3_000 + jobs / 100;
 const plainEveryMs = 50;
 
 /**
- * Measures how soon scheduled jobs run if all of them become due at the same time. Also measures how long jobs of
- * another queue wait in the meantime.
+ * Measures how soon scheduled jobs run when all of them become due at the same time, and how long jobs in another queue
+ * wait while they run.
  */
 export const dueAtOnce: Scenario = {
   name: 'due-at-once',

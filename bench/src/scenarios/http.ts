@@ -57,7 +57,7 @@ interface System {
 
 /**
  * Measures one kind of request, and verifies that every accepted job is in the store. Reports the CPU time of each
- * service and of Postgres per request; what remains of the cores' time goes to the client of the load.
+ * service and of Postgres per request. The load generator uses the rest of the CPU.
  */
 async function measured({ bench, url, api, worker }: System, name: string, load: Load): Promise<Row> {
   const times = (): Promise<(number | null)[]> =>

@@ -9,8 +9,8 @@ const queues = 20;
 const serversPerProcess = 25;
 
 /**
- * How long the servers idle before the measurement, as a multiple of the measured period. Idle connections are closed
- * only after 30 s, and servers poll less and less often during the first seconds.
+ * How long the servers idle before the measurement, as a multiple of the measured period. The wait is needed because
+ * idle connections are closed only after 30 s, and servers poll more often during the first seconds.
  */
 const settleFactor = 4;
 

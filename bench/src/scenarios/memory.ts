@@ -15,7 +15,7 @@ const connections = 8;
 const viewers = 5;
 
 /**
- * Maximum growth of a service's memory: its size at the end of the soak, divided by its size after a tenth of the soak.
+ * Maximum growth of a service's memory: its size at the end of the soak divided by its size after a tenth of the soak.
  */
 const growth = 1.25;
 

@@ -1,4 +1,4 @@
-/** The members of a `package.json` that matter for publishing. */
+/** The `package.json` fields that matter for publishing. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -10,14 +10,13 @@ export interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A package of the repository. */
 export interface Package {
   /** The folder, relative to the root of the repository, such as `shared/jobs`. */
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
-/** The members of the root manifest that are added to every published manifest. */
+/** The fields of the root manifest that are added to every published manifest. */
 export interface Publisher {
   readonly author: string;
   readonly homepage: string;
@@ -25,12 +24,12 @@ export interface Publisher {
   readonly repository: { readonly type: string; readonly url: string };
 }
 
-/** Members that published manifests omit, because only the repository needs them. */
+/** Fields that published manifests omit, because only the repository needs them. */
 const ofTheRepository = new Set(['scripts', 'devDependencies', 'scarfSettings']);
 
 /**
- * Returns the manifest to publish. Omits members that only the repository needs. Omits the `source` conditions, because
- * the source files are not published. Adds the publisher's members. Pins packages of this repository to exact versions.
+ * Returns the manifest to publish. Omits fields that only the repository needs, and the `source` conditions, because
+ * the source files are not published. Adds the publisher's fields. Pins packages of this repository to exact versions.
  *
  * @param folder the package's folder in the repository
  * @param versions the versions of the packages of this repository, by name

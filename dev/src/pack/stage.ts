@@ -7,7 +7,7 @@ const embedded = { folder: 'shared/jobs-postgres', file: 'dist/connection/embedd
 
 /**
  * Copies the files that a package publishes into a new directory: the files that the manifest lists, the README, the
- * licence and the manifest for publishing. Leaves out source maps, build information and the output of deleted sources.
+ * license and the manifest for publishing. Omits source maps, build information and the output of deleted sources.
  *
  * @returns the path of the directory
  * @throws {Error} if the package has no README

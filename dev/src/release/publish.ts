@@ -4,7 +4,7 @@ import { npmTagOf } from './version.js';
 
 const execute = promisify(execFile);
 
-/** A tarball and the parts of its manifest that publishing needs. */
+/** A tarball and the parts of its manifest that are needed to publish it. */
 export interface Tarball {
   readonly file: string;
   readonly name: string;
@@ -46,7 +46,7 @@ export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
  * Publishes tarballs with provenance, dependencies first. Skips versions that are already published, so that an
  * interrupted release can be continued. A dry run skips nothing.
  *
- * @param report called for each package with a line about the result
+ * @param report called once per package, with a line that describes the result
  */
 export async function publish(
   files: readonly string[],

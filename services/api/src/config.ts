@@ -34,13 +34,13 @@ const variables = Type.Object({
   API_EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
   API_EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
   /**
-   * Who sees the stack traces of 500 responses: `trusted` means callers with the `admin` scope. By default `trusted` in
-   * production, otherwise `always`.
+   * Which 500 responses contain a stack trace: all of them (`always`), or only those to callers with the `admin` scope
+   * (`trusted`). Defaults to `trusted` in production, and to `always` otherwise.
    */
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
-  /** Whether callers must give a reason to pause something or to delete items of the job platform. */
+  /** Whether callers must give a reason when they pause something or delete items of the job platform. */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),

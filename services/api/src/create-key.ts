@@ -9,8 +9,8 @@ const usage =
   'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
 
 /**
- * Creates an API key and prints its token. The token cannot be shown again. Intended for the first key, and for
- * operators with access to the database but without a key.
+ * Creates an API key and prints its token. The token cannot be shown again. Intended for creating the first key, and
+ * for operators who have access to the database but no key.
  *
  * @throws {ConfigError} if there is no database, or the arguments are invalid
  */

@@ -7,8 +7,8 @@ import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
 /**
- * `POST /test`: enqueues a job that takes `API_TEST_JOB_MS`, and responds without waiting for the job's end. If the API
- * requires credentials, callers need the `write` scope.
+ * `POST /test`: enqueues a job that takes `API_TEST_JOB_MS`, and responds without waiting for the job to finish. If the
+ * API requires credentials, callers need the `write` scope.
  */
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });

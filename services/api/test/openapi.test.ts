@@ -116,8 +116,8 @@ describe('The OpenAPI document of the api', () => {
 });
 
 /**
- * Computes, for each limit of a schema, approximately how many bytes of JSON exceed the limit by one. Tools that
- * generate test requests must produce that many bytes.
+ * Collects, for each limit in a schema, the approximate size of the shortest JSON that exceeds the limit by one. Tools
+ * that generate test requests must be able to produce that many bytes.
  */
 class Limits {
   /** Number of bytes, keyed by the limit's place in the body, such as `body.jobs[].name`. */

@@ -48,7 +48,7 @@ const expected: Readonly<Record<string, string>> = {
   'DELETE /api-keys/{apiKeyId}': 'admin',
 };
 
-/** Whether a path is public, like the index and the error pages. */
+/** True for the public paths: the index and the error pages. */
 const isOpen = (path: string): boolean => path === '/' || path.startsWith('/errors/');
 
 describe('Scopes', () => {

@@ -13,7 +13,7 @@ const paint = paintFor(process.stdout, process.env);
 /** Paths that are not watched for changes: dependencies, build output, and names that begin with a dot. */
 const ignored = /(^|[/\\])(\.[^./\\][^/\\]*|node_modules|dist|coverage)([/\\]|$)/;
 
-/** Maximum time for the process to stop before it is killed, in milliseconds. */
+/** How long the process may take to stop before it is killed, in milliseconds. */
 const stopMs = 3_000;
 
 /** Time to wait for further changes before a restart, in milliseconds. */

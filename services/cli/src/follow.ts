@@ -2,7 +2,9 @@ import type { Installation, Item } from './installation.js';
 
 const final = new Set(['done', 'failed', 'cancelled']);
 
-/** Pause after the first read of the job. Doubles after each read, up to `maxIntervalMs`. */
+/**
+ * Pause after the first read of the job. Each later pause is twice as long as the previous one, up to `maxIntervalMs`.
+ */
 const firstIntervalMs = 50;
 const maxIntervalMs = 500;
 

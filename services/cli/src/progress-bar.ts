@@ -25,7 +25,6 @@ export class ProgressBar {
     this.#replaceBy(this.#bar);
   }
 
-  /** Erases the bar from the terminal. */
   remove(): void {
     this.#replaceBy('');
     this.#bar = '';

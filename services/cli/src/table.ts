@@ -20,7 +20,7 @@ export function table(items: readonly Item[], columns: readonly string[]): strin
     .join('\n');
 }
 
-/** Formats one item, one field per line. Omits fields that are `null` or an empty array. */
+/** Formats an item with one field per line. Omits fields that are `null` or an empty array. */
 export function fields(item: Item): string {
   const shown = Object.entries(item).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),

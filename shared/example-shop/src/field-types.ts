@@ -19,5 +19,5 @@ export const time = Type.String({ format: 'date-time' });
 /** An amount of money. The maximum is the largest value that the database column can hold. */
 export const money = Type.Number({ minimum: 0, maximum: 99_999_999.99, examples: [19.9] });
 
-/** A sum of amounts of money. The maximum is the largest value that the database column can hold. */
+/** A total of several amounts of money. The maximum is the largest value that the database column can hold. */
 export const sumOfMoney = Type.Number({ minimum: 0, maximum: 9_999_999_999.99, examples: [59.7] });

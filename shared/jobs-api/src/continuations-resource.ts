@@ -12,7 +12,7 @@ import { JobItem, toJobItem } from './job-item.js';
 
 type Item = Static<typeof JobItem>;
 
-/** Maximum number of dependents that are listed and counted. */
+/** Maximum number of dependents to list and count. */
 const maxRead = 10_000;
 
 /** `/jobs/{id}/continuations`: the jobs that depend or depended on a job, oldest first. */

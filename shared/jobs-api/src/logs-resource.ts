@@ -22,10 +22,10 @@ const LogItem = Type.Object({
 
 type Item = Static<typeof LogItem>;
 
-/** How many of the latest log lines a search examines. */
+/** A search examines at most this many of the latest log lines. */
 const maxSearched = 10_000;
 
-/** `/jobs/{id}/logs`: the lines that a job's handler logged, in the order of writing. */
+/** `/jobs/{id}/logs`: the lines that a job's handler logged, oldest first. */
 export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'logs',
@@ -41,7 +41,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
         description: 'Only lines of this attempt.',
       },
     },
-    sort: [], // only by id, which is always allowed: a log can be long and is indexed only by id
+    sort: [], // sorting by id is always allowed; no other field has an index, and a log can be long
     search: ['message', 'level'],
     notAllowed: writtenByServers,
     storage: {

@@ -25,7 +25,7 @@ export const pauseFields = {
   ),
 };
 
-/** The note on pause operations in the API reference. */
+/** What the API reference adds to the description of pause operations. */
 export const pauseNote =
   'If it is already paused, a call with another reason or end replaces these; otherwise it has no effect.';
 

@@ -94,8 +94,8 @@ export function queuesResource(
     return queue === null ? undefined : toQueueItem(queue);
   };
   /**
-   * Reads a queue and changes it with `set`. If the queue has changed since it was read, `set` resolves to null. The
-   * change is then tried again with the current queue. Returns `undefined` if there is no such queue.
+   * Reads a queue and changes it with `set`, which resolves to `null` if the queue has changed since it was read. In
+   * that case, tries again with the current queue. Returns `undefined` if there is no such queue.
    */
   const change = async (
     name: string,

@@ -61,7 +61,7 @@ export function recurringJobsResource(
   requiresReason: boolean,
 ): Resource {
   /**
-   * Returns a recurring job with the fields of a request body. Keeps the current tags. Keeps the current concurrency
+   * Returns a recurring job with the fields of a request body. Keeps the current tags, and also the current concurrency
    * key if the job's name and arguments stay the same.
    */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {

@@ -86,7 +86,7 @@ export function setAsideItemsResource(setAside: SetAside, requiresReason: boolea
             ),
           });
           if (item === null) return undefined;
-          // Retrying an item of a bulk operation deletes the item. The response is then the item from before.
+          // Retrying an item of a bulk operation deletes the item. The response then shows the item as it was before.
           return toItem((await setAside.find(id, transaction)) ?? item);
         },
       },

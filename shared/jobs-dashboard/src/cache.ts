@@ -8,7 +8,7 @@ const MAX_ENTRIES = 1_000;
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** Pages show the age of a value that is older than intended by more than this, in milliseconds. */
+/** If a value is older than intended by more than this, in milliseconds, pages show its age. */
 const OVERDUE_MS = 30_000;
 /** How long {@link Cache.readSoon} keeps a value, in milliseconds. */
 const MAX_AGE_MS = 5 * 60_000;
@@ -221,7 +221,7 @@ export class Cache {
 
   /**
    * Queues a read of the value, unless such a read is queued or in progress. The queued read is skipped if the value
-   * has been refreshed or the cache has been cleared in the meantime.
+   * has been refreshed or the cache has been cleared by then.
    */
   #refresh<T>(queue: RefreshQueue, { key, entry, load, lifetime }: Refresh<T>): void {
     if (entry.isQueued || entry.pending !== null) return;

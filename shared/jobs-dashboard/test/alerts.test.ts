@@ -25,7 +25,7 @@ async function receiver(status: () => number = () => 204) {
   const server = await serve((request, response) => {
     void text(request).then((body) => {
       const message = JSON.parse(body) as Received['body'];
-      // Ignores other messages. The dashboard also warns that the two clocks differ.
+      // Ignores other messages, such as the warning that the storage's clock differs from this process's clock.
       if (message.text.includes('Queue'))
         received.push({ headers: request.headers, text: body, body: message });
       response.writeHead(status()).end('an answer');

@@ -10,7 +10,7 @@ describe('the cache', () => {
     nowMs = 0;
     loads = 0;
   });
-  /** Ends the latest pause of a refresh queue, either before or after a refresh. */
+  /** Ends the latest pause of a refresh queue. A queue pauses before and after each refresh. */
   let endPause: () => void = () => undefined;
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
@@ -164,7 +164,7 @@ describe('the cache', () => {
 describe('the cache, for parts that a page does not wait for', () => {
   let nowMs = 0;
   let known: Cache;
-  /** Ends the latest pause of a refresh queue, either before or after a refresh. */
+  /** Ends the latest pause of a refresh queue. A queue pauses before and after each refresh. */
   let endPause: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;

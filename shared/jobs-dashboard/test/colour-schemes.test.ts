@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 const styles = new URL('../assets/styles/', import.meta.url);
 
-/** `pages.browser.ts` relies on this. At each width, it checks one of the two schemes only against the colour rules. */
+/** This allows `pages.browser.ts` to check one of the two schemes, at each width, only against the colour rules. */
 describe('The colour schemes', () => {
   it('differ in the values of colours only', async () => {
     const files = await readdir(styles);

@@ -25,7 +25,7 @@ describe('An export', () => {
   const args = `{"id":900719925474099312345,"token":"t-1","text":"${'x'.repeat(100_000)}"}`;
   let site: Site;
   let job: BriefJob;
-  /** Replaces the storage's `listBrief`, unless `null`. */
+  /** A replacement for the storage's `listBrief`; `null` to use the original. */
   let list: List | null = null;
   let range = all;
 

@@ -31,7 +31,7 @@ describe('the charts of the overview', () => {
     const site = await openSite({
       read: ({ storage }) => {
         const { statistics, manualClock } = storage;
-        // Simulates three more jobs that finish just after the chart of the day has been read.
+        // Simulates three more jobs that finish just after the 24-hour chart has been read.
         statistics.throughput = async ({ sinceMs, bucketMs }) => {
           const newest = Math.floor(manualClock.now() / bucketMs) * bucketMs;
           const earlier = Array.from({ length: sinceMs / bucketMs - 1 }, (_each, index) =>

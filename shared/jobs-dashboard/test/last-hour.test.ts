@@ -49,8 +49,8 @@ describe('the count of the last hour', () => {
 });
 
 /**
- * Opens a site that reads the throughput by queue slowly. Each read stays pending until `release` is called. If `given`
- * is set, the reads fail with its error instead. `reads` returns how many reads have begun.
+ * Opens a site whose reads of the throughput by queue stay pending until `release` is called. If `given` is set, they
+ * fail with its error instead. `reads` returns how many reads have begun.
  */
 async function siteThatCounts(
   given?: () => Promise<never>,

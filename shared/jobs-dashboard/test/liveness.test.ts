@@ -7,7 +7,7 @@ describe('dead servers and expired leases', () => {
   const stalled: Lease[] = [];
   const lost: LostServer[] = [];
   let clockAheadMs = 0;
-  /** How far the storage’s clock is ahead of the dashboard's clock, in milliseconds. */
+  /** How far the storage's clock is ahead of the dashboard's clock, in milliseconds. */
   let storageMs = 0;
   let site: Site;
   const page = async (path: string): Promise<string> =>

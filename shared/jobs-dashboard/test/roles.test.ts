@@ -36,7 +36,7 @@ function statusOfDisplay(role: string | null, method: string): number {
 }
 
 /**
- * The expected statuses of requests without a valid form to the sign-in routes, by path; `undefined` for unsupported
+ * The expected statuses, by path, of requests that sign in or out without a valid form; `undefined` for unsupported
  * methods.
  */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {

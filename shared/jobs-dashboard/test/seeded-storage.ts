@@ -33,7 +33,7 @@ export class SeededStorage extends MemoryStorage {
     this.#keepLeases();
   }
 
-  /** Makes servers appear to have sent a heartbeat seconds ago, however far the clock has been advanced. */
+  /** Makes servers appear to have sent a heartbeat a few seconds ago, however far the clock has been advanced. */
   #keepServersAlive(): void {
     const list = this.servers.list.bind(this.servers);
     this.servers.list = async () =>

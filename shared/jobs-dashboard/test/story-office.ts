@@ -48,7 +48,7 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
   }
 }
 
-/** Records actions that operators took the day before. */
+/** Records operators' actions at the start of a busy story, a day before its other audit entries. */
 export async function seedAuditEntries(storage: SeededStorage): Promise<void> {
   for (const [who, action, target] of [
     ['linus', 'queues/pause', 'newsletter'],
@@ -96,7 +96,7 @@ async function seedActions(storage: SeededStorage): Promise<void> {
 }
 
 /**
- * Starts two jobs of the queue `orders`, as many as its limit allows. Reports that the server is processing eight jobs.
+ * Starts two jobs in the queue `orders`, as many as its limit allows. Reports that the server is running eight jobs.
  */
 export async function fillOrders(storage: SeededStorage, server: ServerRegistration): Promise<void> {
   for (let index = 0; index < 2; index += 1) await storage.start(server.id, 'orders');

@@ -27,7 +27,7 @@ create table queue (
   -- Null unless the queue is retired. A retired queue keeps its id, so that its history can be found, but does not count towards
   -- the cap. If it has unfinished jobs or consumers, it is shown, and housekeeping ends its retirement.
   retired_at timestamptz,
-  -- When housekeeping found that the queue had become idle: no jobs, consumers or settings. Null if it is in use.
+  -- When housekeeping first found the queue idle (see `retireIdleQueues`); null if it is in use.
   idle_since timestamptz,
   constraint queue_bounds check (
     (concurrency_limit is null or concurrency_limit between 1 and 1000000)
@@ -42,8 +42,8 @@ create table queue (
 create table queue_cap (most integer not null);
 insert into queue_cap (most) values (10000);
 
--- The tokens that are left of a queue's rate limit. Claims from a queue with limits lock its row here. A separate table, because
--- every claim reads `queue`, and almost nothing writes it.
+-- How many tokens of its rate limit a queue has left. Claims from a queue with limits lock its row here. A separate
+-- table, because every claim reads `queue`, and almost nothing writes it.
 create table queue_bucket (
   queue_id integer primary key,
   tokens double precision not null,
@@ -53,8 +53,8 @@ create table queue_bucket (
 create sequence job_seq as bigint;
 
 -- Ready and running jobs. A claim changes only lease_until, started_at, server_id and attempt. No index covers these
--- columns or is filtered by them, so a claim is a heap-only update. The fill factor leaves every row of a page room for
--- its second version; at 70, only a third of the claims were heap-only.
+-- columns or is filtered by them, so a claim is a heap-only update. The fill factor leaves room in each page for a
+-- second version of every row; at 70, only a third of the claims were heap-only.
 create table job (
   queue_id integer not null,
   id uuid not null,
@@ -85,7 +85,8 @@ create table job (
 );
 
 create index job_order on job (queue_id, priority, seq);
--- For jobs with a concurrency key and for jobs of a batch. Plain jobs are in neither index, and no claim changes `meta`.
+-- For jobs with a concurrency key and for jobs in a batch. Plain jobs are in neither index, and no claim changes
+-- `meta`.
 create index job_concurrency_key on job (queue_id, (meta ->> 'concurrencyKey')) where meta ? 'concurrencyKey';
 create index job_batch on job (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
@@ -116,7 +117,7 @@ create index job_scheduled_due on job_scheduled (queue_id, run_at);
 create index job_scheduled_retried on job_scheduled (retried_at) where retried_at is not null;
 create index job_scheduled_batch on job_scheduled (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
--- Jobs that wait for other jobs. When those have ended, they wait until `run_at` or for `delay_ms`, if given.
+-- Jobs that wait for other jobs. Once those have ended, a job also waits until `run_at` or for `delay_ms`, if given.
 create table job_awaiting (
   queue_id integer not null,
   id uuid not null,
@@ -197,9 +198,9 @@ create table job_history_done (
 
 create index job_history_done_id on job_history_done (id);
 create index job_history_done_meta on job_history_done using gin (meta jsonb_path_ops) where meta is not null;
--- Block-range indexes, which finishing a job does not write. The first serves reads in the order of time (docs/adr/007). The
--- second serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these values are
--- in no order. Housekeeping builds better indexes for days that have ended.
+-- Block-range indexes, which finishing a job does not write. The first serves reads by time (docs/adr/007). The second
+-- serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these values are
+-- unordered. Housekeeping builds better indexes for days that have ended.
 create index job_history_done_finished on job_history_done using brin (finished_at) with (pages_per_range = 64);
 create index job_history_done_origin on job_history_done using brin (
   queue_id int4_bloom_ops (n_distinct_per_range = 128),
@@ -244,8 +245,9 @@ create table job_report (
 
 create index job_report_written on job_report (written_at);
 
--- Changes to the number of jobs in each state, each written together with the jobs' state change. Their sum is exact at any time,
--- and costs no more with ten million jobs. Every second, servers fold these rows into one for each queue and state.
+-- Changes to the number of jobs in each state, each written together with the jobs' state change. Their sum is always
+-- exact, and reading it takes no longer with ten million jobs. Every second, servers fold these rows into one for each
+-- queue and state.
 create table job_count (
   queue_id integer not null,
   state job_state not null,
@@ -273,8 +275,9 @@ create table job_cancellation (
   primary key (queue_id, job_id)
 );
 
--- Places in a queue's order that scans must return to: a caller's transaction took them, and scans may have passed them before it
--- committed. Found by the transaction's id, so that scans need not read the dead entries of finished jobs again (docs/adr/013).
+-- Positions in a queue that scans must return to, because jobs there became ready or visible after scans may have
+-- passed them, for example when a caller's transaction committed late. Looked up by transaction id, so that scans need
+-- not read the dead entries of finished jobs again (docs/adr/013).
 create table scan_gap (
   xid xid8 not null default pg_current_xact_id(),
   queue_id integer not null,
@@ -311,7 +314,7 @@ create table job_key (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- The current queues of jobs that have keys and were moved. A key stays in the queue in which its job was enqueued.
+-- The current queues of jobs that were moved to another queue. A key stays in the queue in which its job was enqueued.
 create table moved_job (
   job_id uuid primary key,
   queue_id integer not null

@@ -77,7 +77,7 @@ create table server (
   clock_ahead_ms integer
 ) with (fillfactor = 50);
 
--- Servers that were declared dead, kept for a day.
+-- Servers that were declared dead, kept for at least a day.
 create table lost_server (
   id uuid not null,
   host text not null,
@@ -108,7 +108,7 @@ create table set_aside (
   role text not null,
   -- Identifies the item within its role: the id of a job or a recurring job, an outbox id, the name of a chore.
   key text not null,
-  -- The job and its queue, if it concerns one.
+  -- The job that the item concerns, if any, and its queue.
   queue_id integer,
   job_id uuid,
   -- Data that a retry needs and that is not stored elsewhere.

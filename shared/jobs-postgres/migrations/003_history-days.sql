@@ -1,8 +1,8 @@
 -- Up Migration
 
 -- Returns an error's name and message with the variable parts (numbers, ids, quoted text) replaced, so that errors of one
--- kind have the same fingerprint. `errorFingerprint` in TypeScript returns the same. If this changes, its index must be
--- rebuilt.
+-- kind have the same fingerprint. `errorFingerprint` in TypeScript returns the same. If this function changes, the
+-- indexes on `error_kind` must be rebuilt.
 create function error_fingerprint(error jsonb) returns text language sql immutable parallel safe as $$
   select (error ->> 'name') || ': ' || regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
     left(split_part(error ->> 'message', E'\n', 1), 200),
@@ -18,9 +18,9 @@ create function error_kind(error jsonb) returns bigint language sql immutable pa
   select hashtextextended(longshore.error_fingerprint(error), 0)
 $$;
 
--- Creates the indexes on a partition of failed jobs that serve to find the latest failures and to count failures by kind
--- (docs/adr/010). Blocks writers, so it is only called for empty or small partitions. For others, housekeeping builds the same
--- indexes with the same names.
+-- Indexes a partition of failed jobs, for finding the latest failures and counting failures by kind (docs/adr/010).
+-- Blocks writers, so it is only called for empty or small partitions. For others, housekeeping builds the same indexes
+-- with the same names.
 create function index_failures(part text) returns void language plpgsql as $$
 begin
   execute format('create index if not exists %I on longshore.%I (finished_at, id)', part || '_at', part);
@@ -46,10 +46,10 @@ alter table job_history_failed attach partition job_history_failed_default defau
 alter table job_history_cancelled attach partition job_history_cancelled_default default;
 alter table job_report attach partition job_report_default default;
 
--- Creates the partition of a day (UTC) of job_history_done, job_history_failed, job_history_cancelled or job_report, and
--- moves the day's rows there from the default partition. Returns false if the partition exists, or if moving the rows would
--- block writers for long because there are too many; they then stay in the default partition until their retention has
--- passed.
+-- Creates the partition of a day (UTC) of job_history_done, job_history_failed, job_history_cancelled or job_report,
+-- and moves the day's rows there from the default partition. Returns false if the partition exists, or if there are
+-- more than 100,000 rows to move, which would block writers for too long. Those rows stay in the default partition
+-- until their retention has passed.
 create function make_history_day(history text, day date) returns boolean language plpgsql as $$
 declare
   part text := format('%s_%s', history, to_char(day, 'YYYYMMDD'));
@@ -59,7 +59,7 @@ declare
   following timestamptz := (day + 1)::timestamp at time zone 'UTC';
   strays bigint;
 begin
-  -- One process at a time. The table's oid serves as the key of the lock.
+  -- One process at a time. The key of the lock is the oid of the view `job_history`.
   perform pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
   -- Not to_regclass(), which may return a result cached before the lock.
   if exists (select 1 from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then

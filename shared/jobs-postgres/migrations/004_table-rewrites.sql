@@ -37,7 +37,8 @@ exception when lock_not_available then
 end
 $$;
 
--- Rewrites any other table. Returns false if it has more than `most` live rows, and so is not large because of dead ones.
+-- Rewrites any other table. Returns false if it has more than `most` live rows, because dead rows are then not what
+-- makes it large.
 create function rewrite_small_table(part regclass, most integer) returns boolean language plpgsql as $$
 declare
   live integer;

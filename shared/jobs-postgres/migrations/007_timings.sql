@@ -1,7 +1,7 @@
 -- Up Migration
 
--- Adds two histograms of durations. The first element of a histogram is the number of its first bucket; the counts follow
--- from that bucket on. '{}' is empty.
+-- Adds two histograms of durations. The first element of a histogram is the number of its first bucket; the others are
+-- the counts of this bucket and the following ones. '{}' is an empty histogram.
 create function add_histograms(one integer[], other integer[]) returns integer[] language sql immutable parallel safe as $$
   select case
     when cardinality(one) = 0 then other
@@ -73,8 +73,8 @@ create table deployment (
 
 create index deployment_at on deployment (at);
 
--- The versions of the servers that reported one. Rows of servers that no longer exist are deleted when the next one
--- registers.
+-- The versions of the servers that reported one. Rows of servers that no longer exist are deleted when the next server
+-- reports its version.
 create table server_version (
   server_id uuid primary key,
   version text not null

@@ -1,7 +1,7 @@
 -- Up Migration
 
--- Due times of recurring jobs for which no job was enqueued: from `from_at` (inclusive) to `until_at` (exclusive). A row grows
--- while the same reason applies to one due time after the other. Kept for 30 days.
+-- Due times of recurring jobs for which no job was enqueued: from `from_at` (inclusive) to `until_at` (exclusive). A
+-- row is extended while the same reason applies to consecutive due times. Kept for 30 days.
 create table missed_run (
   recurring_job_id text collate "C" not null,
   from_at timestamptz not null,

@@ -8,8 +8,8 @@ create table saved_search (
   saved_at timestamptz not null default now()
 );
 
--- When each kind of error of each job name was first and last seen. The jobs that failed then may have been deleted, retried
--- or dropped with their day (docs/adr/038).
+-- When each kind of error of each job name was first and last seen. Kept even after the failed jobs have been deleted,
+-- retried or dropped with their partition (docs/adr/038).
 create table first_failure (
   name text collate "C" not null,
   -- longshore.error_kind of the error.

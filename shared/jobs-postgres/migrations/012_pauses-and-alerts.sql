@@ -4,7 +4,7 @@
 alter table queue
   add column paused_by text,
   add column pause_reason text,
-  -- From then on, nothing is paused, even if no server has cleared these columns yet.
+  -- The pause ends at this time, even if no server has cleared these columns yet.
   add column paused_until timestamptz;
 
 alter table paused_type
@@ -20,7 +20,8 @@ alter table recurring_job
 -- Why the person acted; null if they gave no reason.
 alter table audit add column reason text;
 
--- The warnings that are active, as far as they have been announced to webhooks (docs/adr/037).
+-- The active warnings, recorded so that webhooks are notified once when a warning begins and once when it ends
+-- (docs/adr/037).
 create table alert (
   key text primary key,
   text text not null,
@@ -29,7 +30,7 @@ create table alert (
   link text not null,
   since timestamptz not null default now(),
   seen_at timestamptz not null default now(),
-  -- Whether a message announced its beginning, so that another one must announce its end.
+  -- Whether a message of its own announced that the warning began. If so, another announces that it ended.
   announced boolean not null
 );
 
@@ -41,13 +42,13 @@ create table alert_message (
   content jsonb not null,
   created_at timestamptz not null default now(),
   attempts integer not null default 0,
-  -- When to try again; null once it has been given up.
+  -- When to try again; null if delivery has been given up.
   next_at timestamptz default now(),
   error text,
   primary key (id, target)
 );
 
--- When a process last checked the warnings. Its only row makes processes take turns.
+-- When a process last checked the warnings. Processes take turns by locking the only row.
 create table alert_turn (
   single boolean primary key default true check (single),
   taken_at timestamptz not null default '-infinity'

@@ -36,7 +36,10 @@ describe('A job that crashes Postgres', () => {
     });
   }
 
-  /** Returns a function that kills a backend and waits for recovery. The crash makes Postgres recover from the WAL. */
+  /**
+   * Returns a function that kills a backend, which makes Postgres recover from the WAL, and waits until the storage is
+   * available again.
+   */
   async function readyToCrash(): Promise<() => Promise<void>> {
     const [victim, other] = [await connected(), await connected()];
     const { rows } = await victim.query<{ pid: number }>('select pg_backend_pid() as pid');

@@ -7,7 +7,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const leaseMs = 60_000;
 
-/** A server that records the offers that it gets. Takes every job. */
+/** A server with a slot for every job. Records the started jobs, and how many slots each release frees. */
 class RecordingServer implements LocalServer {
   readonly started: ClaimedJob[] = [];
   readonly releases: number[] = [];
@@ -91,7 +91,7 @@ describe('A job that is enqueued in the process of an idle server', () => {
         claimed = 0;
         const job = await new JobClient(storage).enqueue(work, {});
         await eventually(async () => (await storage.jobs.find(job.id))?.state === 'done');
-        return claimed === 0 && job; // a claim that was on its way may still have found the first one
+        return claimed === 0 && job; // repeats if a claim that was already under way found the job
       });
       expect(await storage.jobs.find(id)).to.include({ result: 'done', attempt: 1 });
     } finally {

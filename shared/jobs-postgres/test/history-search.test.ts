@@ -159,7 +159,7 @@ describe('A large history in Postgres', () => {
     const newest = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
     expect(await search({ q: 'frequnt' })).to.deep.equal([newest, 10_000, true]);
     expect(await search({ q: 'rare' })).to.deep.equal([[], 0, true]);
-    const createdBefore = new Date(6 * 2 ** 16); // the ids begin with job numbers instead of times
+    const createdBefore = new Date(6 * 2 ** 16); // before job 6: the ids begin with job numbers instead of times
     expect(await search({ q: 'rare', createdBefore })).to.deep.equal([[5, 4, 3, 2, 1], 5, false]);
   });
 

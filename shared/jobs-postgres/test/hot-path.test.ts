@@ -112,8 +112,8 @@ describe('The hot path on Postgres', () => {
       await worker.close();
       await database.disconnected('measured');
       const [after] = await database.query<{ read: string }>(tuplesReadOfJob);
-      // A job's tuple is read twice by the claim, twice by the renewal, once by the completion, and by the poll from
-      // the head.
+      // Each job's tuple is read twice by the claim, twice by the renewal and once by the completion. The poll from the
+      // head reads it, too.
       expect(Number(after?.read) - Number(before?.read)).to.be.below(10 * sizes.batch * 12 + 500);
     });
   }

@@ -11,7 +11,7 @@ const migrationLock = '7241865325823964';
 /** Last migration of the first release. All tables are empty when this migration or an earlier one is applied. */
 const lastOfFirstRelease = '006_planner-padding.sql';
 
-/** Returns the tables to which a migration adds an index without having created the tables. */
+/** Returns the tables that a migration indexes but does not create. */
 function indexedFromBefore(sql: string): string[] {
   const tablesIn = (pattern: RegExp): string[] => [...sql.matchAll(pattern)].map(([, table = '']) => table);
   const made = tablesIn(/\bcreate table (?:if not exists )?(?:longshore\.)?(\w+)/gi);

@@ -65,7 +65,7 @@ describe('While another transaction stays open, the storage', () => {
     const late = new pg.Client(database.url);
     await late.connect();
     await late.query('begin');
-    await run(10); // after this, the storage knows the queue
+    await run(10); // after this, the storage has cached the queue's id
     const [job] = newJobs(1);
     if (job === undefined) throw new Error('no job');
     await storage.enqueuer.enqueue([job], late);

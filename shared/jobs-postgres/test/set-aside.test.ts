@@ -115,7 +115,7 @@ describe('On Postgres, an item that cannot be processed', () => {
       expect(await storage.setAside.retry(item?.id ?? '')).to.include({ id: item?.id });
       while (await storage.bulk.advance());
     };
-    await retry(); // the job fails and is set aside again
+    await retry(); // the job still cannot be cancelled, so it is set aside again
     await acceptPoison(database);
     await retry();
     expect([await store.stateOf(id), await store.setAside('bulk')]).to.deep.equal(['cancelled', []]);

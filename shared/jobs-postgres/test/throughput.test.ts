@@ -23,7 +23,7 @@ describe('Throughput of several queues on Postgres', () => {
   });
 
   /**
-   * Creates queues and records one completed job per minute in each for the past two hours. Returns the queues' names.
+   * Creates queues, and records a completed job per queue and minute for the past two hours. Returns the queue names.
    */
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);

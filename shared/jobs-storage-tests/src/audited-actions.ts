@@ -11,7 +11,7 @@ import {
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** An operator's action on one object, such as a job or a queue. The first call of `act` changes the object. */
+/** An operator's action on one object, such as a job or a queue. The first call to `act` changes the object. */
 interface Action {
   readonly act: (options: ActionOptions<unknown>) => Promise<unknown>;
   /** Reads the object, so that tests can check whether the action changed it. */

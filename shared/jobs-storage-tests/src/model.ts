@@ -143,7 +143,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Moves a job that stops running to this state. Cancels the job instead if a cancellation was requested. */
+  /** Moves a job that stops running to `state`, or cancels it if a cancellation was requested. */
   #continueAs(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

@@ -90,8 +90,8 @@ const claim =
   };
 
 /**
- * Writes with a claim of any age. A claim that is no longer valid must change nothing, and a valid claim must not be
- * reported as invalid.
+ * Writes with one of the claims made so far. A claim that is no longer valid must change nothing, and a valid claim
+ * must not be reported as invalid.
  */
 const withClaim =
   (
@@ -106,8 +106,8 @@ const withClaim =
     const stale = await write(storage, drawn);
     await storage.maintenance.maintain(); // applies a cancellation that came too late to stop the attempt
     if (held) change(model, drawn);
-    // The result for an invalid claim is not checked. A repeated completion may succeed, because the first response
-    // could have been lost.
+    // The result for an invalid claim is not checked, because a storage may accept a repeated completion: the response
+    // to the first one could have been lost.
     if (held) expect(stale).to.deep.equal([]);
   };
 
@@ -230,8 +230,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /**
- * Defines a test that runs random sequences of the actions of clients, servers and operators. Compares the storage with
- * a model after each step.
+ * Defines a test that runs random sequences of actions by clients, servers and operators. Compares the storage with a
+ * model after each step.
  */
 export function modelling(fixture: Fixture): void {
   it('is in the same state as the model after every step', async () => {

@@ -4,7 +4,7 @@ import type { AuditEntry, PauseOptions, PauseState } from '@longshore/jobs/stora
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Duration of a pause, in milliseconds, if a test waits for the end of the pause. */
+/** Duration of the pauses whose end a test waits for, in milliseconds. */
 const shortMs = 80;
 
 /** A queue, job type or recurring job that a test pauses. */
@@ -50,7 +50,7 @@ export function pausing(fixture: Fixture): void {
 
   const inMs = (ms: number): Date => new Date(fixture.storage.clock.now() + ms);
 
-  /** Resumes what is due until the audit log contains the resumption, and resolves to that audit entry. */
+  /** Ends expired pauses until the audit log contains `action` on `target`, and resolves to that audit entry. */
   async function resumed(action: string, target: string): Promise<AuditEntry> {
     return until(async () => {
       await fixture.storage.maintenance.resumeDue(100);

@@ -154,7 +154,7 @@ export function replacing(fixture: Fixture): void {
         started.set(claim.jobId, args);
         await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
       }
-      // The job is waiting with the new content, or it has been claimed with the new or an earlier content.
+      // Either the job is waiting with the new content, or it has been claimed with the new or earlier content.
       const { args, state } = await find(answer);
       if (state === 'enqueued') expect(args).to.deep.equal({ n });
       else expect(started.has(answer.id)).to.equal(true);

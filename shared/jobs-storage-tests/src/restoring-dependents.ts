@@ -19,7 +19,7 @@ export function restoringDependents(fixture: Fixture): void {
     if (claimed === undefined) throw new Error('Nothing could be claimed');
     return claimed.claim;
   };
-  /** Enqueues a chain of three jobs and fails the first. Each of the others depends on the job before it. */
+  /** Enqueues three jobs, each of which depends on the previous one, and fails the first. */
   const failedChain = async (): Promise<{
     queue: string;
     root: string;

@@ -245,11 +245,11 @@ export function serving(fixture: Fixture): void {
       const end = new Date(fixture.storage.clock.now() + 300);
       await fixture.storage.jobTypes.pause(paused.name, { until: end });
       const { id } = await client.enqueue(paused, {});
-      // The other job was enqueued later. Once it is done, a claim must have skipped the paused job.
+      // The other job was enqueued later, so once it is done, a claim has skipped the paused job.
       await jobIn((await client.enqueue(other, {})).id, inState('done'));
       const job = await jobIn(id, inState('done'));
       expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));
-      // Claims ignore a pause that is over. The chore that records the resumption may run later.
+      // Claims ignore an expired pause. The chore that records the resumption may run later.
       const entry = await until(async () => {
         const [newest] = await fixture.storage.audit.list({ limit: 1, target: paused.name });
         return newest;

@@ -64,7 +64,7 @@ export class Fixture {
   /**
    * Registers a server and unregisters it after the test.
    *
-   * @param jobNames names of the jobs that the server has handlers for; by default, it accepts any job
+   * @param jobNames the names of the jobs that the server can run; by default, it can run any job
    */
   async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
     const registration = await this.storage.servers.register({
@@ -93,7 +93,7 @@ export class Fixture {
     return this.storage.claims.claim({ serverId, queue, limit, leaseMs });
   }
 
-  /** Lists up to 1 000 jobs of a queue, newest first. */
+  /** Lists up to 1,000 jobs of a queue, newest first. */
   async jobsOf(queue: string): Promise<Job[]> {
     return this.storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   }

@@ -64,7 +64,7 @@ const hostile = fc.constantFrom<MakeValue>(
   },
 );
 
-/** Creates an odd value. Generators yield this function, because fast-check would inspect the value itself. */
+/** Creates an odd value. Generators yield such functions, because fast-check would inspect the values themselves. */
 type MakeValue = () => unknown;
 
 const member: fc.Arbitrary<MakeValue> = fc.oneof(

@@ -37,8 +37,8 @@ export interface LocalPostgres {
 }
 
 /**
- * Time limit for the final checkpoint when Postgres is stopped, in milliseconds. After that, Postgres is ended
- * immediately and recovers at the next start.
+ * Time limit for the final checkpoint when Postgres is stopped, in milliseconds. After that, an immediate
+ * shutdown (SIGQUIT) ends Postgres, which then recovers at the next start.
  */
 const stopDeadlineMs = 2_500;
 
@@ -74,7 +74,7 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 
   const database = options.database ?? 'longshore';
   try {
-    // Loads the driver while Postgres starts, because the two take about equally long.
+    // Loads the driver while Postgres starts, because both take about the same time.
     const [{ default: pg }] = await Promise.all([import('pg'), untilReady(child, options.onLog)]);
     await createDatabase(pg, urlOf(cluster, port, 'postgres'), database);
   } catch (error) {

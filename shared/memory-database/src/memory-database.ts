@@ -17,7 +17,7 @@ interface Opened {
 
 /**
  * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts on first
- * use; this takes some seconds and 350 MB (docs/adr/016). The data is lost when the process ends. There is only one
+ * use; this takes a few seconds and 350 MB (docs/adr/016). The data is lost when the process ends. There is only one
  * connection, so transactions wait for one another. Each statement blocks the process while it runs.
  */
 export class MemoryDatabase implements Database {
@@ -82,11 +82,7 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
   return { postgres, pool };
 }
 
-/**
- * Runs the migrations in a directory.
- *
- * @throws {Error} if a migration fails; the message contains its name
- */
+/** @throws {Error} if a migration fails; the message contains its name */
 async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   const dir = fileURLToPath(directory);

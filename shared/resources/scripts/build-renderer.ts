@@ -1,6 +1,6 @@
-// node build-renderer.ts: downloads the package that assets/scalar.json pins, without its dependencies, and writes its
-// browser bundle, compressed, to assets/scalar.js.br. Imports only Node.js modules, because image
-// builds run this script before they install packages.
+// node build-renderer.ts: downloads the package pinned in assets/scalar.json, without its dependencies, and writes its
+// browser bundle, compressed with Brotli, to assets/scalar.js.br. Imports only Node.js modules, because image builds
+// run this script before they install packages.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -75,7 +75,7 @@ const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.
 /**
  * Creates the API as Koa middleware. Use it before other middleware. It serves `/`, everything under `/api`, and the
  * pages `/errors/{code}`, with or without the prefix. If later middleware throws, or leaves an error status without a
- * body, it sends the error payload.
+ * body, the API sends the error payload.
  * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource is a
  *   table and there is no `platform`
  */

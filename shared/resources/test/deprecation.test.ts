@@ -17,7 +17,7 @@ const described = {
 
 const operations = { archive: { summary: 'Archive it' }, open: { summary: 'Open it' } };
 
-/** All calls of `letters` and their `stamps` are deprecated. Of `parcels`, only two calls are deprecated. */
+/** All calls of `letters` and their `stamps` are deprecated, but only two calls of `parcels`. */
 const resources: readonly Resource[] = [
   defineResource({
     ...described,

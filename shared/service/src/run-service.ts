@@ -8,7 +8,8 @@ export interface RunningService {
   /** Finishes the work in progress or returns it to the queue. Releases all resources. */
   stop(): Promise<void>;
   /**
-   * Aborts when the service has stopped, even without a call to `stop`: an operator can stop it. The process then exits.
+   * Aborts when the service has stopped, even without a call to `stop`, for example because an operator stopped it. The
+   * process then exits.
    */
   readonly ended?: AbortSignal;
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** The job that `POST /test` enqueues. It shows that the response is sent at once, while the work happens later. */
+/** The job that `POST /test` enqueues. It shows that the response is sent at once and the work happens later. */
 export const testJob = defineJob({
   name: 'test',
   args: Type.Object(
@@ -14,7 +14,7 @@ export const testJob = defineJob({
 });
 
 /**
- * Creates the handler. The handler waits, and then writes a result file.
+ * Creates a handler that waits and then writes `test-{id}.txt`.
  *
  * @param directory where to write the result files; created if missing
  */

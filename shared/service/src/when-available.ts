@@ -8,8 +8,8 @@ const pauseMs = 500;
  * Runs a start-up task, and repeats it while the storage cannot be reached. Containers start in any order, and the
  * database may be restarting.
  *
- * @param work the task; must be safe to repeat after a failure halfway
- * @param signal stops the waiting
+ * @param work the task; must be safe to repeat after failing halfway
+ * @param signal stops the retries when it aborts
  * @throws the signal's reason if the signal aborts, and every error of `work` other than a `StorageUnavailableError`
  */
 export async function whenAvailable<Result>(

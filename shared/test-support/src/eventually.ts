@@ -1,5 +1,7 @@
 export interface EventuallyOptions {
-  /** When to give up, in milliseconds; 90 000 by default. Only hanging tests take that long, even on a busy machine. */
+  /**
+   * When to give up, in milliseconds; 90,000 by default. Even on a busy machine, only a hanging test takes that long.
+   */
   readonly deadlineMs?: number;
   /**
    * Longest pause between two checks, in milliseconds; 20 by default. The first pause is at most 1 ms, and each pause

@@ -11,8 +11,8 @@ const everyMs = 1;
 const measurements = 3;
 
 /**
- * Measures the longest turn of the event loop during some work, in milliseconds of CPU time. Other requests wait during
- * such a turn. Does the work three times and returns the lowest result. Excludes other processes and, on Linux, other
+ * Measures the longest turn of the event loop during `work`, in milliseconds of CPU time. Other requests wait during
+ * such a turn. Calls `work` three times and returns the lowest result. Excludes other processes and, on Linux, other
  * threads of this process. The result may include short turns within a millisecond of the longest one.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {

@@ -15,7 +15,7 @@ export class ManualClock {
   /** Returns milliseconds since 1970, as `Date.now()` does. */
   readonly now = (): number => this.#nowMs;
 
-  /** Resolves when the clock has advanced by this many milliseconds. */
+  /** Resolves when the clock has advanced by `ms` milliseconds. */
   readonly wait = (ms: number): Promise<void> =>
     new Promise((wake) => {
       this.#waiters.push({ dueMs: this.#nowMs + ms, wake });

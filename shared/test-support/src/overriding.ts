@@ -1,4 +1,4 @@
-/** Replacements for members of an object and of nested objects. Other members stay. */
+/** Replacements for members of an object and of nested objects. Members that are not listed stay the same. */
 export type Overrides<T> = {
   [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
 };

@@ -10,7 +10,7 @@ export interface TestDatabase {
   readonly url: string;
   /** Runs one statement on its own connection and returns the rows. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Returns how many connections to this database are waiting for a lock, advisory locks included. */
+  /** Returns how many connections to this database are waiting for a lock, including advisory locks. */
   waitingForLocks(): Promise<number>;
   /**
    * Resolves when all clients with an application name that starts with `applicationName` have disconnected. By then,
@@ -22,7 +22,7 @@ export interface TestDatabase {
    * deadline, drops the database anyway and rejects, so that a test with a leaked pool fails. With Citus, drops the
    * database immediately, even if clients are connected.
    *
-   * @param deadlineMs how long to wait for clients to disconnect, in milliseconds; 60 000 by default
+   * @param deadlineMs how long to wait for clients to disconnect, in milliseconds; 60,000 by default
    */
   drop(deadlineMs?: number): Promise<void>;
 }
@@ -43,8 +43,8 @@ let created = 0;
 let admin: Promise<pg.Client> | undefined;
 
 /**
- * Creates an empty database or, with `migrate`, a clone of a template. `migrate` prepares the template once for all
- * callers that pass the same function. Call `drop` when done; otherwise the run fails at the end.
+ * Creates an empty database or, with `migrate`, a clone of a template. `migrate` prepares the template only once for
+ * all callers that pass the same function. The test run fails at the end if `drop` has not been called.
  */
 export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabase> {
   const creator = new Error('created here').stack ?? '';
@@ -73,7 +73,7 @@ export function undroppedDatabases(): string[] {
   return [...open.values()];
 }
 
-/** Drops the templates and closes the connection. Must be called last of all functions in this module. */
+/** Drops the templates and closes the connection. Must be the last call to this module. */
 export async function dropTemplates(): Promise<void> {
   const names = await Promise.all(templates.values());
   templates.clear();

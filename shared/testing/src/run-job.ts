@@ -40,7 +40,7 @@ export async function runJob<Args, Result, Input>(
     : [args: NoInfer<Input>, options?: RunJobOptions]
 ): Promise<JobRun<Result>> {
   const { signal = new AbortController().signal, query, ...job } = options;
-  // Handlers receive the arguments as they were stored in JSON.
+  // Converts the arguments to JSON and back, as storing them would.
   const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;

@@ -5,7 +5,7 @@ export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows
 
 /**
  * A transaction without a database. Jobs that are enqueued in this transaction in a `MemoryStorage` exist once it
- * commits. Statements are recorded and run by `query`. Without `query`, they return no rows.
+ * commits. Records each statement and runs it with `query`. Without `query`, statements return no rows.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */

@@ -15,7 +15,7 @@ const args = Type.Object({
   limit: Type.Optional(Type.Integer()),
 });
 
-/** Allows many attempts, because faults use up attempts. */
+/** Allows many attempts, because faults use them up. */
 const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
@@ -52,7 +52,7 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/** Maximum number of counts per call of {@link openTogether}. */
+/** Maximum number of counts per call to {@link openTogether}. */
 const maxChecks = 5;
 /** Pause between two counts, in milliseconds. */
 const checkEveryMs = 20;
@@ -61,8 +61,8 @@ const checkEveryMs = 20;
  * Counts the open transactions of jobs with this key, including the current one. Each transaction takes a shared
  * advisory lock, and the function counts these locks.
  *
- * Postgres releases a transaction's locks shortly after the commit becomes visible. A count above the limit is
- * therefore repeated. The smallest count is returned.
+ * Postgres releases a transaction's locks shortly after the commit becomes visible. While the count is above the
+ * limit, the function therefore counts again, {@link maxChecks} times in total. It returns the lowest count.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);

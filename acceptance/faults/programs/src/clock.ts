@@ -1,7 +1,7 @@
 /**
  * `node --import …/clock.js` with `CLOCK_FILE` set: moves the process's clock ahead by the number of milliseconds in
- * the file. Follows changes of the file. Replaces only `Date`. Timers and `performance.now()` are unaffected, as with a
- * real clock change.
+ * the file. Picks up changes to the file. Replaces only `Date`. Timers and `performance.now()` are unaffected, as with
+ * a real clock change.
  */
 import { readFileSync } from 'node:fs';
 

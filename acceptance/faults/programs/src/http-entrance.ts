@@ -26,9 +26,9 @@ export class HttpEntrance {
   }
 
   /**
-   * Sends the order to the API. Resolves once the API has accepted it.
+   * Sends an enqueue request to the API. Resolves once the API has accepted it.
    *
-   * @throws {RefusedError} if the API rejects the order, or creates several jobs for one idempotency key
+   * @throws {RefusedError} if the API rejects the request, or creates several jobs for one idempotency key
    */
   async enqueue(order: Order): Promise<Accepted> {
     const accepted = await this.#enqueue(order);

@@ -1,6 +1,5 @@
 import { pickOf } from './random.js';
 
-/** A job to enqueue. */
 export interface JobOrder {
   readonly name: 'plain' | 'transactional' | 'limited' | 'keyed' | 'unique';
   readonly args: {
@@ -38,7 +37,7 @@ export function jobOrder(random: () => number): JobOrder {
   return {
     name,
     args: {
-      // Jobs with a limit take longer. They overlap, so violations of the limit become visible.
+      // Jobs with a limit take longer, so that they overlap and violations of the limit become visible.
       ms:
         Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
         (name === 'limited' || name === 'keyed' ? 120 : 0),
@@ -60,8 +59,8 @@ function nameOf(share: number): JobOrder['name'] {
 }
 
 /**
- * Returns a random job without a key. If a batch's job had a unique key, the API could return an existing job instead
- * of a new one.
+ * Returns a random job without a key. With a unique key, the API could return an existing job instead of adding a new
+ * one to the batch.
  */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);

@@ -17,7 +17,7 @@ export class SqlEntrance {
     this.#url = url;
   }
 
-  /** Enqueues one job: the callback of a batch, or the job of any other order. Resolves after the commit. */
+  /** Enqueues one job: the callback if `order` is a batch, otherwise the job. Resolves after the commit. */
   async enqueue(order: Order): Promise<Accepted> {
     const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.callback : order.job;
     try {

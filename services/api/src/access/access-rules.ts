@@ -16,7 +16,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'everything, including API keys and the stack traces of 500 responses',
 };
 
-/** Resources of the job platform whose single items can be changed with the `write` scope. */
+/** Resources of the job platform on which the `write` scope is enough to change single items. */
 const resourcesWritableWithWrite = new Set(['jobs', 'batches', 'recurring-jobs']);
 
 /**
@@ -35,8 +35,8 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
 }
 
 /**
- * Returns the field with the queue's name, by resource. A key that is restricted to queues sees only rows of these
- * queues.
+ * Returns, for each resource, the field that holds a row's queue. An API key that is restricted to certain queues sees
+ * only their rows.
  */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));

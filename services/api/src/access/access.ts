@@ -20,17 +20,16 @@ import { KeyRing } from './key-ring.js';
 export interface Access extends AccessControl {
   /** The accepted credentials, for the OpenAPI document. */
   readonly securitySchemes: SecuritySchemes;
-  /** Resources for managing access: the API keys, if they are accepted. */
+  /** The `/api-keys` resource if API keys are accepted; otherwise empty. */
   readonly resources: readonly Resource[];
 }
 
-/** Default rate limit per caller and second, if the API requires credentials. */
+/** Default rate limit if the API requires credentials, in requests per second and caller. */
 const defaultPerSecond = 1_000;
 
 /**
  * Sets up authentication and rate limits as configured. Logs a warning if the API requires no credentials.
  *
- * @param store keeps the API keys
  * @param clock the storage's clock, which determines when API keys expire
  */
 export function createAccess(config: AccessConfig, store: ApiKeyStore, logger: Logger, clock: Clock): Access {

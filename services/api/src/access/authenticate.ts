@@ -1,7 +1,7 @@
 import { type ApiRequest, type Authenticate, type Principal, unauthorized } from '@longshore/resources';
 import { apiKeyId } from './api-key.js';
 
-/** Functions that check credentials, one for each accepted kind. A kind without a function is rejected. */
+/** One function per accepted kind of credentials. Credentials of any other kind are rejected. */
 export interface CredentialKinds {
   /** Returns the admin if the token is the configured admin key; otherwise `undefined`. */
   readonly adminKey?: (token: string) => Principal | undefined;

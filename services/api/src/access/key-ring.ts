@@ -3,8 +3,8 @@ import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
 /**
- * How long lookups are cached, in milliseconds. Changes and revocations by other processes take effect after at most
- * this time.
+ * How long lookups are cached, in milliseconds. Also the longest time until this process notices that another process
+ * changed or revoked a key.
  */
 const cachedMs = 5_000;
 

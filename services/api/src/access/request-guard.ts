@@ -18,10 +18,10 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
  * configured. Health checks are exempt. Their responses contain nothing sensitive, and orchestrators may use any host
  * name.
  *
- * - 42101: the host name is not one of this service, as in DNS rebinding. Checked if the API requires no credentials,
+ * - 42101: the host name is not one of this service's, as in DNS rebinding. Checked if the API requires no credentials,
  *   or if `HTTP_ALLOWED_HOSTS` is set. `/metrics` can also be requested by IP address.
  * - 40301: the request does not come directly from this machine, and access is not configured.
- * - 40302: the request would make a change and comes from a page of a foreign site (cross-site request forgery).
+ * - 40302: the request would make a change and comes from a page of another site (cross-site request forgery).
  *   `API_CORS_ORIGINS` lists exceptions.
  */
 export function requestGuard(config: GuardConfig): RequestGuard {

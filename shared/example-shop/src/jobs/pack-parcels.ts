@@ -23,7 +23,7 @@ export const packParcels = defineJob({
 });
 
 /**
- * Packs in a worker thread, so that packing does not block other jobs and health checks. The module is always the built
+ * Packs in a worker thread, so that packing does not block other jobs or health checks. The module is always the built
  * file, because worker threads do not load TypeScript.
  */
 export const packParcelsHandler = handleJob(packParcels, {

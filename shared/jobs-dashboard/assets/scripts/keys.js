@@ -4,8 +4,8 @@ const SETTING = 'longshore-keys';
 const actions = { '/': focusSearch, j: () => moveBy(1), k: () => moveBy(-1), '?': showKeys };
 
 /**
- * Handles single-key shortcuts, except in fields and dialogs. Also handles the buttons that turn the shortcuts off and
- * on.
+ * Handles single-key shortcuts, except in fields and dialogs. Also handles the buttons that turn the shortcuts on and
+ * off.
  */
 export function listenForKeys() {
   document.addEventListener('keydown', (event) => {

@@ -24,7 +24,7 @@ export class LivePage {
 
   /**
    * @param {readonly HTMLElement[]} regions
-   * @param {HTMLElement} status shows the age of the regions
+   * @param {HTMLElement} status the element that shows the age of the regions
    */
   constructor(regions, status) {
     this.#regions = regions;

@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
 /**
- * Returns the format for a day and time, as on the server: `Mon 2 Mar, 14:05`.
+ * Returns the format that the server also uses for a day and time: `Mon 2 Mar, 14:05`.
  *
  * @param {string} detail `seconds`, `year`, both or neither
  */

@@ -31,7 +31,7 @@ export interface AuditDetails {
   readonly address: string | null;
   /** Whether the action was taken over the HTTP API. */
   readonly viaApi: boolean;
-  /** Whether Longshore took the action by itself, without a request from a person. */
+  /** Whether Longshore took the action without a request from a person. */
   readonly automatic: boolean;
   /** Whether the viewer's name was merely entered by the client rather than authenticated. */
   readonly unverified: boolean;

@@ -12,7 +12,7 @@ export function pauseIn({ form, viewer, reason, nowMs }: ActionRequest): NewPaus
   return { by: viewer.name, reason, until: pauseEndField(form, nowMs) };
 }
 
-/** Returns what to record about a requested pause besides the reason: the end of the pause, if it has one. */
+/** Returns the end of a requested pause, if it has one, for the audit entry. The reason is recorded separately. */
 export function pauseIntent(request: ActionRequest): Intent {
   const { until } = pauseIn(request);
   return until === null ? {} : { values: { until: until.toISOString() } };

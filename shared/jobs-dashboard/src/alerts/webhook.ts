@@ -20,7 +20,6 @@ export interface WebhookOptions {
   readonly allowsHttp: boolean;
 }
 
-/** Sends alerts to a webhook. */
 export class Webhook {
   /** Identifies the webhook without its path, because paths can be secret. Example: `hooks.example.com 1f2e3d4c`. */
   readonly target: string;

@@ -157,8 +157,8 @@ export class OpenIdProvider {
     const { issuer, clientId, clientSecret = '' } = this.#options;
     const authentication = clientSecret === '' ? client.None() : client.ClientSecretPost(clientSecret);
     const url = new URL(issuer);
-    // `allowInsecureRequests` is deprecated only as a warning. It is safe here, because the constructor allows plain
-    // HTTP only for an issuer on this machine.
+    // `allowInsecureRequests` is marked as deprecated only to discourage its use. It is safe here, because the
+    // constructor allows plain HTTP only for an issuer on this machine.
     const execute = url.protocol === 'https:' ? [] : [client.allowInsecureRequests];
     return client.discovery(url, clientId, undefined, authentication, { execute, timeout: 10 });
   }

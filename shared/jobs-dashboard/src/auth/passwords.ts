@@ -12,7 +12,7 @@ import type { Role, Viewer } from './viewer.js';
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
 
-/** Maximum number of passwords waiting to be compared with a hash. Further passwords are answered with 429. */
+/** Maximum number of passwords waiting to be checked. Further passwords are answered with 429. */
 const MAX_WAITING = 10;
 const QUEUE_WAIT_MS = 1_000;
 
@@ -45,9 +45,9 @@ export class Passwords {
   readonly #tries: Throttle;
   readonly #onAccess: OnAccess;
   /**
-   * Runs comparisons with a hash one at a time. Each comparison occupies a thread of Node's pool, and DNS lookups and
-   * file access need these threads too. The order also keeps the limits exact, because each wrong password is counted
-   * before the next comparison begins.
+   * Checks passwords one at a time. Comparing a password with a hash occupies a thread of Node's pool, and DNS lookups
+   * and file access need these threads too. Running one check at a time also keeps the limits exact, because each wrong
+   * password is counted before the next check begins.
    */
   readonly #oneAtATime = pLimit(1);
 

@@ -7,7 +7,6 @@ import type { Role, Viewer } from './viewer.js';
 const COOKIE = 'longshore_dashboard';
 const SESSION_MS = 12 * 3_600_000;
 
-/** A session that began with a sign-in. */
 export interface Session {
   readonly id: string;
   readonly viewer: Viewer;
@@ -26,7 +25,6 @@ export class Sessions {
     this.#ended = new EndedSessions(now);
   }
 
-  /** Starts a session for the viewer by setting the session cookie. */
   start(ctx: Context, { name, role }: Viewer): void {
     const content = JSON.stringify([randomBytes(16).toString('hex'), name, role]);
     const value = Buffer.from(content).toString('base64url');

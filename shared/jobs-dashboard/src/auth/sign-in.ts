@@ -14,7 +14,6 @@ import type { SessionAuthenticator } from './session-authenticator.js';
  */
 const MAX_NEXT = 1_500;
 
-/** Returns the router for signing in and out. */
 export function signInRouter(prefix: string, authenticator: SessionAuthenticator, layout: Layout): Router {
   const { method } = authenticator;
   const router = new Router({ prefix });
@@ -143,7 +142,6 @@ function pathInside(next: string): string {
   return pathname.slice(1) + search;
 }
 
-/** Redirects to an absolute or relative URL. */
 function redirect(ctx: Context, status: 302 | 303, location: string): void {
   ctx.status = status;
   ctx.set('Location', location);

@@ -168,7 +168,7 @@ function isServedFirst(queue: string, other: string, { queues, queueWeights }: S
 /**
  * Returns the number of slots on the active servers, and an estimate of how many of the slots are free.
  *
- * @param running number of the queue's running jobs; more recent than the free slots from the last heartbeats
+ * @param running number of the queue's running jobs, which is more recent than the free slots in the last heartbeats
  */
 export function slotsOf(consumers: readonly Server[], running = 0): { slots: number; free: number } {
   const open = activeAmong(consumers);

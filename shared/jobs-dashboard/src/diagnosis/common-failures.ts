@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 /**
  * Returns what most of the recent failures have in common; `null` if there are too few failures for a warning.
  *
- * @param ended how many jobs were done and how many failed recently
+ * @param ended how many jobs recently succeeded, and how many failed
  */
 export async function readCommonFailures(
   ended: Pick<RecentThroughput, 'done' | 'failed'>,

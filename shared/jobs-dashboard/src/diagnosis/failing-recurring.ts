@@ -11,8 +11,8 @@ const RUNS = 20;
 /** Maximum number of recurring jobs to examine. Those that fired most recently take precedence. */
 const MAX_JOBS = 200;
 /**
- * Maximum number of recurring jobs to read earlier runs of. Earlier runs are needed only if the latest run has failed
- * or is unfinished.
+ * Maximum number of recurring jobs whose earlier runs are read. Earlier runs are needed only if the latest run has
+ * failed or is unfinished.
  */
 const MAX_SUSPECTS = 20;
 /** A single failure gets no warning if the next run is due within this time after the last one, in milliseconds. */
@@ -130,8 +130,8 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
 }
 
 /**
- * Returns the latest run of each recurring job that was missed because no server was running. Omits the run if a later
- * one has been due since. Examines only the first 200 recurring jobs.
+ * Returns each recurring job's latest missed run, if it was missed because no server was running. Omits the run if a
+ * later one has been due since. Examines only the first 200 recurring jobs.
  */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],

@@ -36,9 +36,12 @@ export interface FailingType {
   readonly isOfLastMinute: boolean;
   /** The usual share of failed attempts, from 0 to 1; `null` if the job type has hardly run before. */
   readonly usual: number | null;
-  /** Whether `share` and `usual` are of a single queue. */
+  /** Whether `share` and `usual` are for a single queue. */
   readonly isOfQueue: boolean;
-  /** The failures of the last five minutes in all queues that are still stored, by error, most frequent first; not empty. */
+  /**
+   * The failures of the last five minutes that are still stored, in all queues, grouped by error. Most frequent first;
+   * not empty.
+   */
   readonly errors: readonly ErrorGroup[];
 }
 
@@ -46,8 +49,8 @@ export interface FailingType {
  * Finds the job types that fail unusually often, most failures first. Omits a type if fewer than five of its failed
  * jobs are still stored, because operators have already retried or deleted the others.
  *
- * @param queue considers only attempts in this queue; by default, in all queues. The errors are always those of all
- *   queues
+ * @param queue limits the search to attempts in this queue; by default, covers all queues. The returned errors always
+ *   come from all queues
  */
 export async function findFailingTypes(
   { timings, statistics }: Pick<PageContext['reader'], 'timings' | 'statistics'>,

@@ -7,7 +7,7 @@ import type { Warning } from './warning.js';
 
 /** Maximum number of ready jobs to read for each type. */
 const SAMPLE = 200;
-/** Maximum number of paused types whose jobs are read. For others, it is unknown whether jobs are waiting. */
+/** Maximum number of paused types whose jobs are read. For the others, it is unknown whether jobs are waiting. */
 const MAX_SAMPLED = 20;
 
 /** A paused job type that has waiting jobs, or might have some. */
@@ -23,7 +23,7 @@ type Reader = Pick<PageContext['reader'], 'jobs' | 'jobTypes'>;
 /**
  * Finds the paused job types that have ready jobs, or might have some.
  *
- * @param queue considers only jobs in this queue; by default, in all queues
+ * @param queue limits the search to jobs in this queue; by default, covers all queues
  */
 export async function findPausedJobs(reader: Reader, queue?: string): Promise<PausedJobs[]> {
   const paused = await reader.jobTypes.listPaused();

@@ -25,7 +25,7 @@ export interface CommonFailures {
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
-/** A warning needs at least this many failures, and at least this share of the jobs that finished. */
+/** A warning needs at least this many failures, and they must be at least this share of the finished jobs. */
 const MANY = 5;
 const LARGE_PART = 0.2;
 

@@ -38,7 +38,6 @@ function lengthMs({ from, until }: Stretch, nowMs: number): number {
   return Math.max(0, (until?.getTime() ?? nowMs) - from.getTime());
 }
 
-/** Returns the total length of all periods of one kind, in milliseconds. */
 export function totalMs(stretches: readonly Stretch[], kind: Stretch['kind'], nowMs: number): number {
   return stretches
     .filter((stretch) => stretch.kind === kind)

@@ -52,7 +52,7 @@ export interface Situation {
   readonly pausedJobs: readonly PausedJobs[];
   /** Items that background roles have set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
-  /** Alert messages that could not be delivered so far, newest first. */
+  /** Alert messages whose delivery has failed, newest first. */
   readonly alertFailures: readonly AlertMessage[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;

@@ -9,7 +9,7 @@ export interface RowPage {
   readonly rows: readonly Row[];
   /** The value for the parameter `after` that continues the list; `null` at the end of the list. */
   readonly next: string | null;
-  /** Whether some unfinished jobs of the list have not been searched for the words. Defaults to `false`. */
+  /** Whether the word search stopped before it had read every unfinished job. Defaults to `false`. */
   readonly isUnsearched?: boolean;
 }
 

@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 160;
  * Formats arguments as one line for a list: `orderId: 90071, currency: "EUR"`. Marks integers that may have lost digits
  * with `≈`. Returns an empty string if there are no arguments.
  *
- * @param pattern values under matching keys are redacted
+ * @param pattern matches keys whose values are redacted
  */
 export function argsLine(args: JsonValue, pattern: RegExp): string {
   const { tokens } = jsonTokens(redact(args, pattern), 2 * MAX_CHARACTERS);

@@ -6,7 +6,7 @@ import { argsLine } from './args-line.js';
  * Formats a change of values as one line, including the previous values if known:
  * `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Omits unchanged values; if no value has changed, shows all.
  *
- * @param pattern values under matching keys are redacted
+ * @param pattern matches keys whose values are redacted
  */
 export function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {
   if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);

@@ -32,7 +32,7 @@ export interface Chart {
 const HEIGHT = 100;
 const DEPTH = 30;
 const BAR = 8;
-/** The distance between the beginnings of two bars. */
+/** The distance between the left edges of neighbouring bars. */
 export const STEP = 10;
 const MAX_ROWS = 24;
 /** Minimum lengths of bars for successful and failed jobs, so that a single job among thousands stays visible. */
@@ -40,8 +40,6 @@ const MIN = 2;
 const MIN_FAILED = 6;
 
 /**
- * Computes the shapes of the chart.
- *
  * @param buckets at least one, oldest first and of equal length; the last one is the current, incomplete bucket
  * @param parts the number of equal parts that the ticks divide the chart into
  */
@@ -105,7 +103,6 @@ function rowsOf(buckets: readonly Bucket[]): Bucket[] {
   });
 }
 
-/** Returns the total numbers of jobs in all buckets. */
 export function totalOf(buckets: readonly Bucket[]): { done: number; failed: number } {
   return {
     done: buckets.reduce((total, { done }) => total + done, 0),

@@ -6,7 +6,7 @@ const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The surfaces on which links appear, as hex colours, in the light and the dark scheme. */
+/** The colours of the surfaces on which links appear, as hex colours. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];

@@ -21,11 +21,7 @@ const MAX_LOGO_BYTES = 100_000;
 /** The custom properties for the colours of surfaces on which links appear, without the leading hyphens. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
-/**
- * Reads the logo file.
- *
- * @throws {TypeError} if the file cannot be read, is too large, or does not have the extension of a supported type
- */
+/** @throws {TypeError} if the file cannot be read, is too large, or does not have the extension of a supported type */
 export function readLogo(file: string): Logo {
   const extension = path.extname(file).toLowerCase();
   if (!/^\.(svg|png|webp|jpe?g)$/.test(extension))

@@ -1,6 +1,5 @@
 import type { BulkAction } from '@longshore/jobs/storage';
 
-/** The texts for a bulk action. */
 export interface BulkWords {
   /** The title of the operation's page, such as `Bulk retry`. */
   readonly title: string;
@@ -72,5 +71,5 @@ export function isDestructive(action: BulkAction): boolean {
   return action === 'cancel' || action === 'delete';
 }
 
-/** Delay before a deletion starts, so that operators can undo it, in milliseconds. */
+/** Delay before a deletion starts, in milliseconds. Until then, operators can undo it. */
 export const undoMs = 120_000;

@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE;
 
 /**
  * The charts. Finished jobs are counted per ten seconds only for all queues together. `since` is the value of the
- * search filter `finished-after`. `parts` is the number of parts between the ticks.
+ * search filter `finished-after`. `parts` is the number of equal parts that the ticks divide the chart into.
  */
 const now = {
   title: 'Finished in the last 10 minutes',

@@ -9,7 +9,7 @@ const STEADY_MS = 5_000;
  */
 const LONG_MS = 60_000;
 
-/** From this number of queues on, the list of queues stays fresh longer, because reading the list takes longer. */
+/** With at least this many queues, the list of queues stays fresh longer, because it takes longer to read. */
 const MANY_QUEUES = 200;
 
 type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;

@@ -9,7 +9,7 @@ export interface FoundJobs<Row> {
   readonly jobs: Row[];
   /** Whether a search for more jobs is still running. */
   readonly partial: boolean;
-  /** When the shown search was made, if it is outdated and another search is running; `null` otherwise. */
+  /** When the search behind `jobs` ran, if it is outdated and another search is running; `null` otherwise. */
   readonly asOf: Date | null;
   /** Whether the storage has given up searching for more jobs. */
   readonly gaveUp: boolean;

@@ -9,7 +9,6 @@ const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
 /** How long to wait for the throughput, in milliseconds. */
 const WAIT_MS = 25;
 
-/** The throughput of some queues in the last hour. */
 export interface LastHour {
   /** The throughput by queue; `null` if it is not known yet, or could not be read. */
   readonly byQueue: ReadonlyMap<string, readonly Bucket[]> | null;

@@ -11,7 +11,7 @@ export interface WordSearch {
   readonly lastId: string | null;
   /** When the job `lastId` was created; `null` if unknown. */
   readonly back: Date | null;
-  /** Whether some of the unfinished jobs have not been searched. */
+  /** Whether the search stopped before it had read every unfinished job. */
   readonly someUnfinished: boolean;
 }
 

@@ -10,7 +10,7 @@ const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-
 /** The rules that depend on colours. All other rules find the same violations in every colour scheme. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** Returns the violations that axe finds on a page. Each text names a rule and the elements that break it. */
+/** Returns the violations that axe finds on a page. Each string names a rule and the elements that break it. */
 export function axeViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'tag', values: allRules });
 }

@@ -113,7 +113,7 @@ describe('a list in a browser', () => {
     const preview = bulk.preview.bind(bulk);
     bulk.preview = async (request) => ({
       ...(await preview(request)),
-      oldestSearchedIds: { failed: '019ca9e9-d580-7000-8000-000000000000' }, // of 1 March 2026, 15:00 UTC
+      oldestSearchedIds: { failed: '019ca9e9-d580-7000-8000-000000000000' }, // created 1 March 2026, 15:00 UTC
     });
     const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
     try {

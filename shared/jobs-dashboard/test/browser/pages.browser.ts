@@ -93,7 +93,10 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
     // Ignores responses with status 401 or 404. The browser reports them as errors, but they are expected.
-    if (message.type() === 'error' && !/^Failed to load resource: .* status of (?:401|404)\b/.test(message.text()))
+    if (
+      message.type() === 'error' &&
+      !/^Failed to load resource: .* status of (?:401|404)\b/.test(message.text())
+    )
       complain(message.text());
   });
   await page.goto(address);

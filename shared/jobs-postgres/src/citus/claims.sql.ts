@@ -2,8 +2,8 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { type Forms, replacedBy } from './form.js';
 
 /**
- * The CTEs at the start of a claim, for the coordinator. They lock the server's row until the claim has been committed
- * on the queue's node. They also compute the times, because statements for nodes can contain only constants.
+ * The first CTEs of a claim, which run on the coordinator. They lock the server's row until the claim has been
+ * committed on the queue's node. They also compute the times, because statements for nodes can contain only constants.
  */
 const known = `
     names as materialized (

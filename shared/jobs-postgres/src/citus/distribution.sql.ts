@@ -25,7 +25,7 @@ const distributedTables = [
 
 /**
  * Tables that Citus copies to every node. Statements on all nodes read these tables, and few statements write them.
- * Citus locks the whole table for each write. If `server` were copied, too, heartbeats and claims would deadlock.
+ * Citus locks the whole table for each write, so heartbeats and claims would deadlock if `server` were one of them.
  */
 const referenceTables = ['queue', 'paused_type'] as const;
 

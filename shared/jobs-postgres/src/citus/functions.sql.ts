@@ -130,8 +130,8 @@ const statesOfJobs = `
 
 /**
  * Prevents jobs from moving to another queue until the transaction ends. Locks the jobs' rows in `moved_job`, and waits
- * for moves that are being committed. A job without a row has never moved, or is just moving. The caller must therefore
- * search again after the call.
+ * for moves that are being committed. A job without a row either has never moved or is being moved for the first time.
+ * The caller must therefore search again after the call.
  */
 const blockMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$

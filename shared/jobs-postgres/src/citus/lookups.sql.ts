@@ -6,7 +6,7 @@ import { type Forms, replacedBy } from './form.js';
 const anyQueue = 'queue_id in (select id from longshore.queue)';
 
 /**
- * Returns SQL that searches all tables for jobs. Every node searches the node's shards.
+ * Returns SQL that searches all tables for jobs. Each node searches its own shards.
  *
  * @param columns returns the columns to read from a table of unfinished jobs; only `id`, `queue_id` and `state` are
  *   then read from history. Defaults to all columns
@@ -27,7 +27,7 @@ export const withProgress = (source: string): string => `${source} left join lon
       on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
         and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
 
-/** SQL condition on a job: $1 id, $2 queue, null if unknown. With a queue, Citus searches only one node. */
+/** SQL condition on a job: $1 id, $2 queue, or null if unknown. With a queue, Citus searches only one node. */
 const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
 
 const findJob = `

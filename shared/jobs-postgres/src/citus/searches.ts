@@ -3,12 +3,12 @@ import { progressOf } from '../read/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
-/** A fragment of searches and the replacement. In the replacement, `$1` is the list of queues from the fragment. */
+/** A pattern to replace in searches. In the replacement, `$1` stands for the captured list of queues. */
 type Change = readonly [part: RegExp, other: string];
 
 /**
- * Replaced fragments of searches. The replacements read the queues from a distributed table instead of an array. Each
- * node then searches the queues stored there.
+ * The replacements read the queues from a distributed table instead of an array, so that each node searches the queues
+ * stored there.
  */
 const changes: readonly Change[] = [
   [

@@ -8,7 +8,7 @@ import { gapCte } from './ready-scans.sql.js';
 /** A claimed job. If nothing was claimed, there is a single row without a job. */
 export interface ClaimedRow {
   /**
-   * Whether the server is registered. For claimed jobs, {@link claimReady} returns null, because only registered
+   * Whether the server is registered. {@link claimReady} leaves this null for claimed jobs, because only registered
    * servers can claim.
    */
   alive: boolean | null;
@@ -28,11 +28,11 @@ export interface ClaimedRow {
   later_ready_ms: number | null;
   meta: JobMeta | null;
   /**
-   * Whether the queue has limits. For claimed jobs, {@link claimReady} returns null, because it never claims from a
-   * queue with limits. {@link claimWithinLimits} does.
+   * Whether the queue has limits. {@link claimReady} leaves this null for claimed jobs, because it only claims from
+   * queues without limits.
    */
   limited: boolean | null;
-  /** Whether the queue is paused. For claimed jobs, {@link claimReady} returns null. */
+  /** Whether the queue is paused. {@link claimReady} leaves this null for claimed jobs. */
   paused: boolean | null;
 }
 
@@ -120,7 +120,7 @@ export const claimReady = prepared(
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
-  /** The requested number of jobs, or fewer if the limits allow fewer. 0 if the queue is paused. */
+  /** How many jobs the claim may take, given the request and the limits; 0 if the queue is paused. */
   room: number;
   /** Milliseconds until the bucket holds a token; 0 if it already does, `null` if the queue has no rate limit. */
   token_in: number | null;
@@ -246,8 +246,8 @@ export const renewClaims = prepared(
 );
 
 /**
- * $1 queue, $2 server. Returns the server's claims in the queue. The scan stops after the last running job, because
- * `job_count` contains the number of running jobs.
+ * $1 queue, $2 server. Returns the server's claims in the queue. `job_count` has the number of running jobs, so the
+ * scan can stop after the last of them.
  */
 export const selectClaims = prepared(
   'longshore-select-claims',

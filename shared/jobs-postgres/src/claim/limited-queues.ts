@@ -31,8 +31,8 @@ export class LimitedQueues {
   }
 
   /**
-   * Returns whether the last claim took all jobs that the request and the limits allowed. If there were none, the queue
-   * is paused or at the limits, so another scan is pointless.
+   * Returns whether the last claim took all jobs that the request and the limits allowed. If it was allowed none, the
+   * queue is paused or at its limits, so another scan is pointless.
    */
   isFull(queue: string): boolean {
     return this.#full.has(queue);

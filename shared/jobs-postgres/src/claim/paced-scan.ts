@@ -13,7 +13,7 @@ export class PacedScan {
   readonly #quickMs: number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs maximum duration of a scan without a subsequent pause, in milliseconds; defaults to 200 */
+  /** @param quickMs scans that take up to this many milliseconds need no pause; defaults to 200 */
   constructor(quickMs = 200) {
     this.#quickMs = quickMs;
   }

@@ -15,7 +15,7 @@ export interface ScanRow {
    * horizon then cannot advance.
    */
   mark: string | null;
-  /** The priorities other than 0 that jobs of each queue have had, by queue id; `null` if there are none. */
+  /** By queue id, the priorities other than 0 that the queue's jobs have had; `null` if there are none. */
   priorities: Record<string, number[]> | null;
   /** The queue of the gap. If there is no gap, this and the following columns are `null`. */
   queue_id: number | null;

@@ -15,7 +15,7 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/** Age of the scan state, in milliseconds, from which on claims refresh it in the background. */
+/** How old the scan state may be before a claim refreshes it in the background, in milliseconds. */
 const refreshEveryMs = 25;
 
 /**
@@ -38,8 +38,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Minimum pause between sweeps of a queue from which the server does not claim, in milliseconds. Only claims can pass
- * over jobs, so more frequent sweeps are unnecessary.
+ * Minimum pause between sweeps of a queue from which the server has not claimed for this long, in milliseconds. Only
+ * claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
 
@@ -116,7 +116,7 @@ export class ReadyScans {
 
   /**
    * Returns the ids of the queues that might have jobs for a server, using one statement for all queues. Also starts
-   * the sweeps that are due. Queues from which the server does not claim are swept less often.
+   * the sweeps that are due. Queues from which the server has not claimed recently are swept less often.
    *
    * @throws {ServerLostError} if the server is not registered
    */

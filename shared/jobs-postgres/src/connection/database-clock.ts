@@ -9,8 +9,8 @@ export const selectClock = prepared(
 );
 
 /**
- * Maximum age of a clock reading, in milliseconds. The clock is also read again if a reported time lags further behind
- * the expected time.
+ * Maximum age of a clock reading, in milliseconds. Also how far a reported time can be behind the expected time before
+ * the clock is read again.
  */
 const freshForMs = 60_000;
 

@@ -74,7 +74,7 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: A
 }
 
 /**
- * Thrown if a migration fails because of its content. Nothing has changed then, because all migrations run in one
+ * Thrown if a migration fails because of its content. The database is then unchanged, because all migrations run in one
  * transaction.
  */
 class MigrationError extends Error {

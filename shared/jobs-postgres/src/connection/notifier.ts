@@ -125,7 +125,7 @@ export class Notifier {
     const origin = payload.slice(0, this.#origin.length);
     const subject = payload.slice(this.#origin.length + 1);
     if (subject === onCommit) this.#commitsUntil = performance.now() + othersCommitMs;
-    if (subject === pulse || origin === this.#origin) return; // listeners ignore pulses and already know of the rest
+    if (subject === pulse || origin === this.#origin) return; // only a test, or already delivered locally
     this.notifyLocally(subject === background || subject === onCommit ? null : subject);
   }
 }

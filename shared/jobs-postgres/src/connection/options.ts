@@ -103,7 +103,7 @@ export interface PostgresOptions {
   distribution?: Distribution;
   /**
    * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. `open` uses it to migrate
-   * and distribute the tables, because migrations lock for longer than a transaction.
+   * and distribute the tables, because both hold locks for longer than a transaction.
    */
   directUrl?: string;
   /**

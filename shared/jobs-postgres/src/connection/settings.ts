@@ -22,7 +22,7 @@ export const indexPlans: Settings = {
 /**
  * Planner settings for users' searches. Bitmap scans stay enabled, because the GIN index on job metadata needs them.
  * JIT is off, because compiling a search takes longer than running it. Parallel workers are off, so that searches leave
- * processors free for jobs and pages.
+ * processors free for other work.
  */
 export const searchPlans: Settings = {
   random_page_cost: '1.1',

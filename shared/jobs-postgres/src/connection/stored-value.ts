@@ -18,7 +18,8 @@ export const storedTypes: pg.CustomTypesConfig = {
 const utcPattern = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?\+00$/u;
 
 /**
- * Parses pg's usual timestamp format, more than twice as fast as pg's parser. Returns `undefined` for other formats.
+ * Parses Postgres's usual format for UTC timestamps, more than twice as fast as pg's parser. Returns `undefined` for
+ * other formats.
  */
 function utcTime(text: string): Date | undefined {
   return utcPattern.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`) : undefined;

@@ -16,8 +16,8 @@ export const lockVersions = prepared(
 
 /**
  * $1 server, $2 version, $3 id for a new deployment. Records the server's version. Also records a deployment if no
- * other registered server has this version and the latest deployment has a different one. Planned deployments are
- * ignored. A restart during a rolling deployment therefore records no deployment, but a rollback does.
+ * other registered server has this version and the latest deployment has a different one. Deployments with a future
+ * time are ignored. A restart during a rolling deployment therefore records no deployment, but a rollback does.
  *
  * Must run after {@link lockVersions}, as a separate statement, so that the snapshot includes servers that have just
  * registered.

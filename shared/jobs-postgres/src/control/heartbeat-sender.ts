@@ -9,7 +9,7 @@ import { type HeartbeatServer, HeartbeatLoop, type HeartbeatNews } from './heart
  */
 export type HeartbeatCommand = { readonly start: HeartbeatServer } | { readonly stop: string } | 'close';
 
-/** A message from the sender: news about one server. */
+/** A message from the sender about one server. */
 export interface HeartbeatMessage {
   readonly serverId: string;
   readonly news: HeartbeatNews;

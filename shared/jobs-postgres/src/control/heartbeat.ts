@@ -107,7 +107,7 @@ export class Heartbeats {
       if (news === 'lost') heartbeat?.lose(new Error('The server was silent for too long'));
       else heartbeat?.onRequest(news);
     });
-    // Without the thread, its servers will be declared dead, so they count as lost immediately.
+    // Without heartbeats, the servers will be declared dead, so they are treated as lost immediately.
     const fail = (error: Error): void => {
       if (this.#sender !== sender) return;
       this.#sender = undefined;

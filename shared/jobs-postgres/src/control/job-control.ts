@@ -154,7 +154,7 @@ export class PostgresControl implements JobControl {
     });
   }
 
-  /** Reads the job and runs the statement for its state. Starts over if the job's state has changed in between. */
+  /** Reads the job and runs the statement for its state. Starts over if the state changes before the statement runs. */
   async #controlOn(
     access: JobAccess,
     id: string,

@@ -20,7 +20,7 @@ export const selectPause = prepared(
   `select name, ${pauseColumns} from longshore.paused_type where name = $1 and ${isPaused}`,
 );
 
-/** $1 name; $2 who paused it, $3 reason, $4 end. */
+/** $1 name, $2 who paused it, $3 reason, $4 end, or null. */
 export const pauseType = prepared(
   'longshore-pause-type',
   `

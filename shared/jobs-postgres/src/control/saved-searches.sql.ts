@@ -7,7 +7,7 @@ export const selectSearches = prepared(
   `select ${columns} from longshore.saved_search order by name`,
 );
 
-/** Serializes changes of saved searches, so that their number cannot exceed the maximum. */
+/** Serializes changes to saved searches, so that their number cannot exceed the maximum. */
 export const lockSearches = prepared(
   'longshore-lock-saved-searches',
   `select pg_advisory_xact_lock('longshore.saved_search'::regclass::oid::bigint)::text`,

@@ -6,12 +6,12 @@ import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
-/** The state of jobs that wait for other jobs. In all statements of this file, $1 is the queue. */
+/** The state of jobs that wait for other jobs. In all statements in this file, $1 is the queue. */
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /**
- * $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata, $8 times, $9 delays in ms after the
- * end of the parents. Inserts jobs that wait for their parents.
+ * $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata, $8 due times, $9 delays in ms,
+ * counted from when the parents have ended. Inserts jobs that wait for their parents.
  */
 export const insertAwaiting = prepared(
   'longshore-insert-awaiting',
@@ -29,7 +29,7 @@ export const insertAwaiting = prepared(
 
 /**
  * $2 ids. Locks the jobs until the transaction ends. If two parents of a job end at the same time, the second
- * transaction then sees the dependency that the first has resolved.
+ * transaction waits for the first and then sees that the first parent's dependency is resolved.
  */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
@@ -124,8 +124,8 @@ export interface ReleasedRow {
 }
 
 /**
- * $2 ids. Releases the jobs whose dependencies are all resolved: makes them ready, or schedules them if their time is
- * in the future.
+ * $2 ids. Releases the jobs whose dependencies are all resolved: makes them ready, or schedules them if they are due in
+ * the future.
  */
 export const releaseAwaiting = prepared(
   'longshore-release-awaiting',

@@ -69,8 +69,8 @@ export const lockBatches = prepared(
 );
 
 /**
- * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that has now finished, returns a
- * row and adds an outbox row, so that the batch's dependents are released or cancelled.
+ * $1 ids; how much to add to their counts: $2 done, $3 failed, $4 cancelled. For each batch that has now finished,
+ * returns a row and adds an outbox row, so that the batch's dependents are released or cancelled.
  */
 export const countBatches = prepared(
   'longshore-count-batches',

@@ -3,7 +3,7 @@ import { limitOf } from './concurrency-semaphore.sql.js';
 
 /** Maximum number of keys to list. */
 export const maxKeys = 200;
-/** Maximum number of keys with details: the limit, the waiting time, and the ready and running jobs. */
+/** Maximum number of keys with details: the limit, how long jobs have been blocked, and the ready and running jobs. */
 const maxDescribed = 20;
 /** Maximum number of blocked jobs to count across all keys. */
 const maxCounted = 20_000;
@@ -15,7 +15,7 @@ export interface BlockingKeyRow {
   key: string;
   /** Number of blocked jobs; `most` + 1 if there are more than `most`. */
   blocked: number;
-  /** Number up to which the blocked jobs of each key are counted exactly. */
+  /** The blocked jobs of each key are counted exactly up to this number. */
   most: number;
   /** Concurrency limit of the first blocked job. This and the following members are null for keys without details. */
   allowed: number | null;

@@ -21,7 +21,8 @@ export class ConcurrencySemaphore implements DependencyResolver {
     { isolate, setAside }: ResolveOptions,
   ): Promise<Iterable<string>> {
     const queues: string[] = [];
-    // Locks queues in the order of their ids, to avoid deadlocks. `lockKeys` orders the keys.
+    // Handles queues in the order of their ids, because locking keys in a fixed order avoids deadlocks. `lockKeys`
+    // orders the keys of a queue.
     for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
       const admitted = await isolate(
         [...keys],

@@ -66,8 +66,8 @@ export class PostgresContinuations implements DependencyResolver {
 
 /**
  * Returns the failed or cancelled parents that have been or are being retried, so that their dependents wait instead of
- * being cancelled. Considers only parents that would cause a dependent to be cancelled. Locks the remaining parents
- * against retries.
+ * being cancelled. Considers only parents whose end would cancel a dependent, and locks those that have not been
+ * retried, so that they cannot be retried now.
  */
 async function retriedParents(
   client: Connection,
@@ -125,8 +125,8 @@ async function resolveGroup(
 }
 
 /**
- * Puts the ends of parents back into the outbox for the next run. Leaves out the other metadata of the rows, because
- * other resolvers process it in this run.
+ * Puts rows about parents that have ended back into the outbox for the next run. Leaves out the other metadata of the
+ * rows, because other resolvers process it in this run.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
@@ -158,7 +158,7 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 }
 
 /**
- * Returns outbox rows for the ends of the parents of these dependencies. Leaves out the other metadata of the rows,
+ * Returns outbox rows that record the end of these dependencies' parents. Leaves out the other metadata of the rows,
  * because other resolvers process it in this run.
  */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {

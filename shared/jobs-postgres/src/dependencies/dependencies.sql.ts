@@ -107,8 +107,8 @@ export const findParents = prepared(
 );
 
 /**
- * $1 ids. Locks jobs that are still failed or cancelled against retries, and returns their ids. Skips jobs that are
- * being retried or deleted, because waiting for them could deadlock.
+ * $1 ids. Locks the jobs that are still failed or cancelled, so that they cannot be retried, and returns their ids.
+ * Skips jobs that are being retried or deleted, because waiting for them could deadlock.
  */
 export const lockUnsuccessful = prepared(
   'longshore-lock-unsuccessful',
@@ -123,8 +123,8 @@ export const lockUnsuccessful = prepared(
 );
 
 /**
- * $1 parents. Reverts {@link markDependencies} for unresolved dependencies. These dependencies are then marked again,
- * so the next ends of the parents are recorded.
+ * $1 parents. Reverts {@link markDependencies} for unresolved dependencies on these parents. They are then marked
+ * again, so that the outbox also records when the retried parents end.
  */
 export const unmarkDependencies = prepared(
   'longshore-unmark-dependencies',
@@ -132,9 +132,9 @@ export const unmarkDependencies = prepared(
 );
 
 /**
- * $1 queue, $2 ids. Marks jobs as having dependents, so that their ends are recorded. Returns the ids of the marked
- * jobs, including those that were marked before. Skips locked jobs, because marking must not wait for jobs that are
- * being claimed, finished or moved.
+ * $1 queue, $2 ids. Marks jobs as having dependents, so that the outbox records when they end. Returns the ids of the
+ * marked jobs, including those that were marked before. Skips locked jobs, because marking must not wait for jobs that
+ * are being claimed, finished or moved.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: markJobs('job'),

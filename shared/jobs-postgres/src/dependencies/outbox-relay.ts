@@ -20,7 +20,7 @@ export interface ResolveOptions {
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
 }
 
-/** Applies the effects of state changes on other jobs, in a transaction of the outbox relay. */
+/** Applies the effects that state changes have on other jobs, in a transaction of the outbox relay. */
 export interface DependencyResolver {
   /**
    * Processes state changes. Resolves to the notifications to send after the commit: queues with newly ready jobs, and

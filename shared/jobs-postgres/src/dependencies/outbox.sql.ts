@@ -4,7 +4,7 @@ import { prepared } from '../connection/statement.js';
 
 /** A state change of a job or batch that affects its batch, its dependents or jobs with the same concurrency key. */
 export interface OutboxRow {
-  /** Id in the outbox; missing if the row comes from an item that had been set aside. */
+  /** Id in the outbox; missing if a resolver created the row in order to set it aside. */
   id?: string;
   queue_id: number;
   job_id: string;
@@ -32,8 +32,8 @@ export function outboxEntries(source: string, from: string, to: string): string 
 }
 
 /**
- * $1 ids of jobs or batches, $2 final states, $3 whether each was deleted. Records the ends in the outbox, for the jobs
- * that depend on them.
+ * $1 ids of jobs or batches, $2 final states, $3 whether each was deleted. Records in the outbox that these jobs and
+ * batches have ended, so that their dependents are released or cancelled.
  */
 export const insertEnds = prepared(
   'longshore-insert-ends',

@@ -13,7 +13,8 @@ export function waitsForParents({ after = null }: NewJob): boolean {
 }
 
 /**
- * Returns the jobs, and marks those that other jobs of the same call depend on. The ends of marked jobs are recorded.
+ * Returns the jobs. Those that other jobs of the same call depend on are marked, so that the outbox records when they
+ * end.
  */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
@@ -103,7 +104,7 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
 /**
  * Builds the insert of the dependencies that jobs of one queue have on their parents.
  *
- * @param known parents that need not be marked, because their ends are recorded anyway
+ * @param known parents that need not be marked, because the outbox records their end anyway
  */
 export function dependenciesInsert(
   queueId: number,

@@ -9,9 +9,9 @@ export interface LeasedRow extends Required<CreatedRow> {
 }
 
 /**
- * Inserts jobs of one name with a lease, as if the server had claimed them right after the insert. If a claim would find
- * nothing, because the server is not registered, the queue or the job type is paused, or the queue is limited, the jobs
- * are ready instead. Locks the server's row for the same reason as a claim.
+ * Inserts jobs of one name with a lease, as if the server had claimed them right after the insert. The jobs are ready
+ * instead if the server is not registered, the queue or the job type is paused, or the queue has limits. Locks the
+ * server's row, as a claim does, so that the rescuer cannot delete it during the insert.
  *
  * $1 queue, $2 ids, $3 arguments, $4 name, $5 priority, $6 maximum attempts, $7 metadata, $8 server, $9 lease in ms.
  */

@@ -5,7 +5,6 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { insertLeased, type LeasedRow } from './direct-inserts.sql.js';
 import { idsAndArgs } from './inserts.sql.js';
 
-/** The result of a direct insert. */
 export interface DirectInsert {
   readonly createdAt: Date;
   /** Whether a server of this process starts the jobs. If not, they are ready, and servers must be notified. */
@@ -87,7 +86,7 @@ export class DirectInserts {
   }
 }
 
-/** Starts the jobs after the enqueuing code had a chance to continue. */
+/** Starts the jobs after the enqueuing code has had a chance to continue. */
 function startSoon(slots: SlotReservation, jobs: readonly NewJob[], createdAt: Date): void {
   const started = jobs.map((job) => toClaimedJob(job, slots.serverId, createdAt));
   setImmediate(() => slots.start(started));

@@ -84,8 +84,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Writes slices of jobs as they are built. If any job has a key or parents, rolls back, collects all jobs and starts
-   * over.
+   * Writes slices of jobs as they are built. If any job has a unique key, an idempotency key or parents, rolls back,
+   * collects all jobs and starts over.
    */
   async #enqueueSlices(kept: ReplayableSlices): Promise<EnqueueResult> {
     const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
@@ -115,8 +115,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Returns the buffer for a job's queue. Jobs with keys have separate buffers, because writing them can wait for
-   * locks.
+   * Returns the buffer for a job's queue. Jobs with unique or idempotency keys have separate buffers, because writing
+   * them can wait for locks.
    */
   #bufferFor(job: NewJob): EnqueueBuffer {
     const keyed = hasKeys(job);
@@ -164,7 +164,7 @@ export class PostgresEnqueuer implements Enqueuer {
 
   /**
    * Inserts jobs for a server of this process to start at once. Returns their creation time; `null` if nothing was
-   * inserted, because no server can start them.
+   * inserted, because they form a batch, some are not ready, or no server can start them.
    */
   async #startDirectly(jobs: readonly NewJob[], batch: NewBatch | null): Promise<Date | null> {
     if (batch !== null || !jobs.every(isReady)) return null;
@@ -245,7 +245,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return shown;
   }
 
-  /** Enqueues jobs with keys. Fails if one of the keys stays locked by another transaction for longer than 250 ms. */
+  /** Enqueues jobs with keys. Fails if another transaction keeps one of the keys locked for longer than 250 ms. */
   #enqueueSoon(jobs: readonly NewJob[]): Promise<EnqueueResult> {
     return this.#enqueueWithKeys(jobs, null, undefined, sharedWaitMs);
   }
@@ -304,8 +304,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Runs the inserts and notifies servers of the jobs. A single insert runs without an explicit transaction if global
-   * locks are disabled. Returns the creation time; `null` if there are no inserts.
+   * Runs the inserts and notifies servers. A single insert runs without an explicit transaction if global locks are
+   * disabled. Returns the jobs' creation time; `null` if there are no inserts.
    */
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
     const first = inserts.next();

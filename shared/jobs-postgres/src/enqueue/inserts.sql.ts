@@ -120,7 +120,7 @@ export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert 
   };
 }
 
-/** Returns whether the job has a concurrency key. Such a job is blocked until the key has room. */
+/** A job with a concurrency key is blocked until the key has room. */
 export function hasConcurrencyKey({ meta }: NewJob): boolean {
   return meta?.concurrencyKey !== undefined;
 }

@@ -9,7 +9,7 @@ import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
  */
 export const maxChunk = 2_000;
 
-/** Total length of job arguments, in characters, at which a chunk ends even if it has fewer jobs. */
+/** A chunk with fewer jobs ends when their arguments reach this total length, in characters. */
 const maxChunkSize = 4_000_000;
 
 interface InsertOptions {
@@ -60,8 +60,8 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
 }
 
 /**
- * Returns the parents that need not be marked, because their ends are recorded anyway: the jobs of the same call and
- * the batch. Excludes an empty batch, because it has already ended.
+ * Returns the parents that need not be marked, because the outbox records their end anyway: the jobs of the same call
+ * and the batch. Excludes an empty batch, because it has already ended.
  */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));

@@ -9,7 +9,7 @@ import { becomeReady } from './become-ready.sql.js';
 
 /**
  * Metadata keys that a job keeps when its content is replaced, because they link the job to other jobs or identify its
- * request. Must match `ties` of `replacedMeta` in the package `@longshore/jobs`.
+ * request. Must match `linkMembers` in the package `@longshore/jobs`.
  */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
 const tiesOf = (meta: string): string =>
@@ -28,10 +28,10 @@ const removed = (table: string, condition = ''): string => `
         ${metaFrom('holder')} as meta, holder.past_attempts, holder.meta as held_meta`;
 
 /**
- * $1 queue; parallel arrays sorted by id: $2 ids, $3 arguments, $4 priorities, $5 maximum attempts, $6 metadata, $7
+ * $1 queue; parallel arrays sorted by id: $2 ids, $3 arguments, $4 priorities, $5 maximum attempts, $6 metadata, $7 due
  * times, $8 delays in ms. Replaces the content of unfinished jobs that are not running. Makes these jobs ready or
- * scheduled, depending on their new times; jobs that wait for parents keep waiting. A job that stays ready keeps its
- * position. Returns the ids of the replaced jobs.
+ * scheduled, depending on their new due times; jobs that wait for parents keep waiting. A job that stays ready keeps
+ * its position. Returns the ids of the replaced jobs.
  */
 const replaceJobs = prepared(
   'longshore-replace-jobs',

@@ -3,7 +3,6 @@ import { isIdleCancellation } from '../control/job-control.sql.js';
 import { hasStrays } from './history-days.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** The chores that are due. */
 export interface DueChores {
   /** The number of rows that folding the counters would remove. */
   foldable: number;

@@ -9,7 +9,7 @@ export interface DuePoll {
   readonly at: Timestamp;
   /** The id of the poll's own transaction; `null` if none was assigned. */
   readonly mark: string | null;
-  /** When the first due job of each queue was due, by queue id. Queues without a due job are missing. */
+  /** When the first due job of each queue became due, by queue id. Queues without a due job are missing. */
   readonly due: ReadonlyMap<number, Timestamp>;
 }
 
@@ -27,14 +27,14 @@ interface Mark {
  * promoted jobs.
  *
  * A job is never due before its transaction began, and becomes visible when this transaction ends. A poll can therefore
- * start at time T if all transactions that began before T have ended. When an older transaction ends, one poll starts
- * earlier.
+ * start at time T if all transactions that began before T have ended. When an older transaction ends, the next
+ * poll starts earlier.
  *
- * A snapshot only lists transactions in progress that are older than the newest finished transaction. Some polls
- * therefore get a transaction id, called a mark.
+ * A snapshot lists only those transactions in progress that are older than the newest finished one. To advance this
+ * limit, some polls get a transaction id of their own, called a mark.
  */
 export class DueCursor {
-  /** Default start of the next poll; `earlier` and `inProgress` contain exceptions. */
+  /** Where the next poll starts, apart from the exceptions in `earlier` and `inProgress`. */
   readonly defaultStart: Timestamp;
   /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;

@@ -13,7 +13,7 @@ const quickMs = 20;
 /** A queue with scheduled jobs. */
 export interface WaitingQueue {
   readonly id: number;
-  /** When the queue's first job was due; `null` if none is due. */
+  /** When the queue's first job became due; `null` if it is not due yet. */
   readonly dueAt: Timestamp | null;
   /** Milliseconds until the queue's first job is due; negative if it is overdue. */
   readonly dueInMs: number;

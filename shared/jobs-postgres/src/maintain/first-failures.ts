@@ -4,13 +4,10 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import { deleteOldFirstFailures, recordFirstFailures } from '../read/failures.sql.js';
 import { maxKinds, maxKindsOfName, maxRetrying } from '../read/statistics.js';
 
-/** Minimum interval, in milliseconds, at which kinds of errors are recorded. */
+/** Minimum interval between runs, in milliseconds. */
 const everyMs = 60_000;
 
-/**
- * Maximum age of the failures that are examined, in milliseconds. Longer than the interval between runs, because a run
- * can be late.
- */
+/** Maximum age of the failures that are examined, in milliseconds. Longer than `everyMs`, because a run can be late. */
 const sinceMs = 5 * everyMs;
 
 /** Records when each kind of error was first seen, before the jobs that failed with it are deleted or retried. */

@@ -34,8 +34,8 @@ const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 export const hasStrays = `(${histories.map((history) => `exists (select 1 from longshore.${history}_default)`).join(' or ')})`;
 
 /**
- * $1 days ahead. Selects days that have no partition: the days from yesterday to $1 days ahead, and any other day with
- * rows in a default partition.
+ * $1 number of days. Selects the days without a partition: among the days from yesterday to $1 days ahead, and among
+ * the days with rows in a default partition.
  */
 export const selectMissingDays = unprepared(
   'longshore-select-missing-days',
@@ -56,8 +56,8 @@ export const selectMissingDays = unprepared(
 );
 
 /**
- * $1 history, $2 day. Creates the partition and moves rows of that day there from the default partition. Returns
- * `false` if the partition exists or there are too many rows to move.
+ * $1 history, $2 day. Creates the day's partition and moves the day's rows into it from the default partition. Returns
+ * `false` if the partition already exists or there are more than 100 000 rows to move.
  */
 export const makeDay = unprepared(
   'longshore-make-day',

@@ -42,7 +42,7 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
-/** Maximum number of recorded job ids that one statement deletes with an old bulk operation. */
+/** Maximum number of job ids, recorded by an old bulk operation, that one statement deletes. */
 const idsAtOnce = 10_000;
 
 /** Number of redundant rows at which the counters are folded. */
@@ -85,8 +85,8 @@ export class Housekeeping {
   }
 
   /**
-   * Runs the chores that are due. Resolves to `true` if job activity has caused work or may have caused some. Scheduled
-   * chores do not count.
+   * Runs the chores that are due. Resolves to `true` if they show that jobs have been active, or cannot rule it out.
+   * Chores that run on a schedule do not count.
    */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;

@@ -14,7 +14,7 @@ const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''
 
 /**
  * Deletes unique keys and idempotency keys that no longer have an effect. Scans the table in chunks, and pauses after a
- * chunk with few such keys. If the sweeper falls behind, the table grows.
+ * chunk with few such keys.
  */
 export class KeySweeper {
   readonly #database: Database;

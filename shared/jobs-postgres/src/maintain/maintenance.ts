@@ -39,7 +39,7 @@ interface MaintenanceParts {
   readonly resumptions: Resumptions;
 }
 
-/** Promotes due jobs, resumes what was paused, resolves dependencies, rescues lost jobs and runs housekeeping. */
+/** Promotes due jobs, ends pauses that have expired, resolves dependencies, rescues lost jobs and runs housekeeping. */
 export class PostgresMaintenance implements Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #sweep: QueueSweep;

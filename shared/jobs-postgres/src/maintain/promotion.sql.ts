@@ -17,7 +17,7 @@ export interface DueRow {
    * direction, to avoid overflows.
    */
   due_in: number;
-  /** When the queue's first job was due; `null` if the job is not due yet. */
+  /** When the queue's first job became due; `null` if it is not due yet. */
   due_at: Timestamp | null;
 }
 
@@ -32,8 +32,8 @@ const margin = `interval '5 seconds'`;
  *
  * - $1 default start time
  * - parallel arrays: $2 queues that start earlier, $3 their start times
- * - parallel arrays: $4 transaction ids, $5 start times; once a transaction has ended, every queue starts at or before
- *   the transaction's start time
+ * - parallel arrays: $4 transaction ids, $5 times; once a transaction has ended, no queue starts later than the time
+ *   given for the transaction
  * - $6 whether to assign an id to this transaction
  *
  * With a start time of `-infinity`, the statement scans the index from its head, including the dead entries of promoted
@@ -66,8 +66,8 @@ export const nextDue = prepared(
 );
 
 /**
- * $1 queue, $2 limit, $3 when the first due job was due. Makes due jobs ready. Several servers can run this at the same
- * time.
+ * $1 queue, $2 limit, $3 when the first due job became due. Makes due jobs ready. Several servers can run this at the
+ * same time.
  */
 export const promoteDue = prepared(
   'longshore-promote-due',
@@ -80,7 +80,7 @@ export const promoteSome = prepared(
   promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
 );
 
-/** $1 queue, $2 ids to skip, $3 limit, $4 when the first due job was due. Selects due jobs. */
+/** $1 queue, $2 ids to skip, $3 limit, $4 when the first due job became due. Selects due jobs. */
 export const selectDue = prepared(
   'longshore-select-due',
   `

@@ -17,10 +17,10 @@ export interface Moving {
   readonly select: Statement;
 }
 
-/** How long a queue's jobs are moved in isolation after a job could not be moved, in milliseconds. */
+/** How long failing jobs of a queue are isolated after a job could not be moved, in milliseconds. */
 const isolationMs = 60_000;
 
-/** Maximum number of jobs per transaction in isolation, if the caller sets no limit. */
+/** Maximum number of jobs per transaction while failing jobs are isolated, if the caller sets no limit. */
 const maxIsolated = 1_000;
 
 /**

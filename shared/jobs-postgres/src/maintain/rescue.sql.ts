@@ -82,8 +82,8 @@ const isLost = `job.server_id is not null
  * the head of the queue, and the counters contain their number. The scan therefore stops after the last running job.
  *
  * A server starts its claimed jobs in order, at most `concurrency` at a time. Normally, only the attempts of the first
- * `concurrency` jobs count, because the other jobs had not started. A job's last allowed attempt always counts. It may
- * have started in place of a job whose result was not written yet, and the job could otherwise run once too often.
+ * `concurrency` jobs count, because the other jobs had not started. A job's last allowed attempt always counts: it may
+ * have started in place of an earlier job whose result was not written yet, and the job must not run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 

@@ -11,8 +11,7 @@ export interface PauseEndRow {
 }
 
 /**
- * $1 limit. Selects the pauses that end first. Skips a pause if its resumption is set aside and must not be retried
- * now.
+ * $1 limit. Selects the pauses that end first. Skips a pause if its resumption is set aside and not due for a retry.
  */
 export const selectPauseEnds = prepared(
   'longshore-select-pause-ends',

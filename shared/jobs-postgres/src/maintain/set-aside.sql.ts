@@ -71,8 +71,8 @@ export const deleteProcessedAside = prepared(
  *
  * - items of bulk operations, 30 days after their last failure
  * - discarded items, 30 days after they were discarded
- * - other items that were due for a retry an hour ago and have not failed since, unless their data is stored nowhere
- *   else
+ * - other items that were due for a retry over an hour ago and have not failed since, unless their data is stored
+ *   nowhere else
  */
 export const deleteOldAside = prepared(
   'longshore-delete-old-aside',

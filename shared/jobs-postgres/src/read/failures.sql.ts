@@ -31,7 +31,7 @@ export const selectEarlierFailedOf = prepared(
 );
 
 /**
- * Returns an SQL condition: the failure precedes that of the given job in the order of time and id. `failedAt` has only
+ * Returns an SQL condition: by time and id, the failure is earlier than that of the given job. `failedAt` has only
  * millisecond precision, so the exact time is read from the job's row. If the row is missing or has a later time, for
  * example after a retry, the end of that millisecond is used.
  */
@@ -264,8 +264,8 @@ export const selectRetrying = prepared(
 
 /**
  * Records when each kind of error of the last $1 milliseconds was first and last seen. $2 maximum number of kinds, $3
- * maximum number of kinds per name, $4 maximum number of jobs to examine that wait for another attempt. Keeps a record
- * if its first time is right and its last time is less than an hour out of date.
+ * maximum number of kinds per name, $4 maximum number of examined jobs that are waiting for another attempt. Leaves a
+ * record unchanged if its first time is still correct and its last time is less than an hour out of date.
  *
  * @param now the current time, by the database's clock
  */

@@ -36,7 +36,7 @@ import {
  */
 const skewMs = 10_000;
 
-/** Number of rows read after which the time indexes are updated again. */
+/** The time indexes are updated again after this many rows have been read. */
 const summarizeAfterRows = 2_000;
 
 /** Minimum interval between updates of the time indexes, in milliseconds. */

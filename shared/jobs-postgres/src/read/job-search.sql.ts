@@ -4,7 +4,6 @@ import type { Statement } from '../connection/statement.js';
 import type { HoldingRow } from './counters.sql.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from './job-conditions.sql.js';
 
-/** A query and the values of its parameters. */
 export interface Query extends Statement {
   readonly values: unknown[];
 }
@@ -45,7 +44,7 @@ export interface ListRequest extends SearchScope {
 /** A search request with bound parameters. */
 export interface JobSearch extends SearchScope {
   readonly conditions: JobConditions;
-  /** The condition that continues a list after a job; empty if the list starts at its beginning. */
+  /** The condition that continues a list after a job; empty for the start of the list. */
   readonly after: readonly string[];
   readonly newestFirst: boolean;
   /** The `order by` clause: by id, descending if `newestFirst`. */

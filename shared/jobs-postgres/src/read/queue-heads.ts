@@ -118,8 +118,8 @@ interface QueuePlaces {
 /**
  * Determines when the oldest ready job of each queue became ready. Reads from the head of the queues while that is
  * fast. Such reads become slow if an open transaction keeps the dead index entries of finished jobs from being
- * vacuumed. Most reads then start where ready jobs were last found. They miss jobs that have returned to an earlier
- * position.
+ * vacuumed. Most reads then start where ready jobs were last found. These reads miss jobs that have returned to an
+ * earlier position.
  */
 export class QueueHeads {
   readonly #database: Database;

@@ -87,7 +87,7 @@ export const countLines = prepared(
 
 /**
  * Moves reports to the new queues of their jobs. Also records the new queues, because unique keys and idempotency keys
- * stay in the old queue and lead to the jobs from there.
+ * stay in the old queue, and lookups by key must still find the jobs.
  *
  * $1 old queue; parallel arrays: $2 jobs, $3 their new queues; $4 when the oldest of these jobs was created.
  */

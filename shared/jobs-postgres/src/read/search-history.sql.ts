@@ -56,7 +56,8 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
 
 /**
  * Returns an SQL condition: the rows that {@link nearHistory} reads include every job of the state that could be on the
- * page. If `listed` is full, these are all jobs up to its last row; otherwise, all jobs of the state.
+ * page. If `listed`, the CTE with the page's jobs, is full, only jobs before its last row could be on the page;
+ * otherwise, any job of the state could.
  */
 export function coversHistory(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;

@@ -125,7 +125,10 @@ export function textsToSearch(request: SearchScope): Query | undefined {
   );
 }
 
-/** Returns a search that covers the newest jobs in either order of the list, so that both orders list the same jobs. */
+/**
+ * Returns a search that covers the newest jobs, whatever the order of the list, so that every order lists the same
+ * jobs.
+ */
 function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
   return searchOf({ ...scope, newestFirst: true, limit: 0, offset: 0, after: undefined }, values);
 }

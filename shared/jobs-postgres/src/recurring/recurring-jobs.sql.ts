@@ -148,8 +148,8 @@ const isNotSetAside = `not exists (
 )`;
 
 /**
- * Returns whether any recurring job is due and not set aside, and the milliseconds until the next one becomes due. The
- * result is at most a day, even if none is scheduled.
+ * Returns whether any recurring job is due and not set aside, and the milliseconds until the next one becomes due: at
+ * most a day, even if none is scheduled.
  */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',

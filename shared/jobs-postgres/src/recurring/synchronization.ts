@@ -39,7 +39,6 @@ export async function synchronize(
   return report;
 }
 
-/** Runs a statement on the connection and returns the rows. */
 export async function query<Result extends pg.QueryResultRow>(
   client: Connection,
   statement: Statement,

@@ -181,7 +181,7 @@ export const selectReadyPages = prepared(
 
 /**
  * $1 retention of timings per minute, $2 retention of timings per hour, in milliseconds. Deletes older timings, names
- * not used during $2, and records of processes that have stored nothing for a day.
+ * that have not been used for as long as $2, and records of processes that have stored nothing for a day.
  */
 export const deleteOldTimings = prepared(
   'longshore-delete-old-timings',

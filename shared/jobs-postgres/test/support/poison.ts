@@ -1,6 +1,5 @@
 import type { TestDatabase } from '@longshore/test-support';
 
-/** Names of the history tables. */
 export const history = ['job_history_done', 'job_history_failed', 'job_history_cancelled'];
 
 /** Drops the check constraints on the values in these tables, so that tests can write rows that are out of bounds. */

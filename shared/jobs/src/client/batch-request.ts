@@ -11,7 +11,7 @@ export interface BatchRequest<
   /** For display; 1 to 200 characters. */
   readonly name?: string;
   readonly jobs: EnqueueRequests<Definitions>;
-  /** The batch callback: a job that runs after all jobs of the batch have finished. */
+  /** The batch callback: a job that runs after all jobs in the batch have finished. */
   readonly callback?: EnqueueRequest<Callback>;
   /**
    * When the callback runs, checked once all jobs have finished: `onDone` (the default) if every job is done,

@@ -45,7 +45,7 @@ export interface EnqueueOptions {
    */
   visibleQueues?: readonly string[];
   /**
-   * Whether the result contains the existing job if it already holds one of the keys. The whole call is rejected if
+   * Whether the result contains the other job that already holds one of the keys, if any. The whole call is rejected if
    * that job was deleted or is not visible to the caller. `false` by default.
    */
   showHolder?: boolean;
@@ -54,7 +54,7 @@ export interface EnqueueOptions {
    * parent has ended. Cannot be combined with `runAt`.
    */
   delayMs?: number;
-  /** The earliest start, from 1970 to 9999. With a past time, the job is ready immediately. */
+  /** The earliest start, from 1970 to 9999. If this time has passed, the job is ready immediately. */
   runAt?: Date;
   /**
    * A `pg` client with an open transaction. The job becomes visible, and servers are notified, when the transaction

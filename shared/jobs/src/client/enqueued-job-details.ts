@@ -28,8 +28,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 
   /**
-   * Returns the new job as it was stored. If no job was created, returns the job that holds the key if `showHolder` was
-   * set. Returns `null` if the data is not available.
+   * Returns the new job as it was stored. If no job was created and `showHolder` was set, returns the job that holds
+   * the key. Returns `null` if the data is not available.
    */
   asStored(): Job | null {
     if (!this.created) return this.#holder;

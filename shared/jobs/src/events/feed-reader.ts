@@ -18,8 +18,8 @@ const lingerMs = 10_000;
 const resumeMarginMs = 30_000;
 
 /**
- * Maximum time that the reader goes back for resuming listeners, in milliseconds. Older events are read separately for
- * each listener.
+ * How far back the reader goes for resuming listeners, in milliseconds. Older events are read separately for each
+ * listener.
  */
 const maxReplayMs = 60_000;
 
@@ -43,8 +43,8 @@ export class FeedReader {
   }
 
   /**
-   * The position from which a listener that has received all events so far can resume. `null` before the first read,
-   * and after reading has stopped because there are no listeners.
+   * Where a listener can resume if it has received all events so far. `null` before the first read, and after reading
+   * has stopped because there are no listeners.
    */
   get position(): Date | null {
     return this.#position ?? null;

@@ -25,12 +25,12 @@ export interface JobEventsOptions {
  * consumer falls too far behind. A stream of one job's events also ends when the job ends.
  */
 export interface EventStream extends AsyncIterable<DeliveredEvent> {
-  /** Whether no events will follow, because the stream is of one job that ended before the requested start time. */
+  /** `true` if this is the stream of one job that ended before the requested start time, so no events follow. */
   readonly isOver: boolean;
   /**
-   * Returns the position from which a consumer that has read everything so far can resume. Returns `null` until the
-   * stream has caught up, while unread events are waiting, and while the feed is not being read. Always `null` for a
-   * stream of one job's events.
+   * Returns where a consumer can resume if it has read everything so far. Returns `null` until the stream has caught
+   * up, while unread events are waiting, and while the feed is not being read. Always `null` for a stream of one job's
+   * events.
    */
   position(): Date | null;
 }
@@ -42,8 +42,8 @@ export interface EventStream extends AsyncIterable<DeliveredEvent> {
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * Maximum time, in milliseconds, that a resume position can be ahead of this process's reader. A position can be ahead
- * if it comes from a process that has already read further.
+ * How far ahead of this process's reader a resume position can be, in milliseconds. A position is ahead if it comes
+ * from a process that has already read further.
  */
 const maxAheadMs = 60_000;
 

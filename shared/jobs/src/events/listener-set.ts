@@ -3,7 +3,7 @@ import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
 /**
- * The listeners of this process. Listeners that follow one job are indexed by the job's id, so that an event is not
+ * The listeners in this process. Listeners that follow one job are indexed by the job's id, so that an event is not
  * checked against every listener.
  */
 export class ListenerSet {

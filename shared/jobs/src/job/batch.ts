@@ -20,7 +20,7 @@ export interface Batch {
   /** Id of the batch callback; `null` if there is none. */
   callbackId: string | null;
   createdAt: Date;
-  /** When the last job of the batch finished; `null` while any job is unfinished. */
+  /** When the last job in the batch finished; `null` while any job is unfinished. */
   finishedAt: Date | null;
 }
 

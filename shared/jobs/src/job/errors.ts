@@ -148,8 +148,8 @@ export class KeyHolderHiddenError extends Error {
 
   /**
    * @param keys the keys of the rejected job; another job holds one of them
-   * @param deletedId the id of the deleted job that holds the key; `null` if that job exists or the caller may not know
-   *   the id
+   * @param deletedId the id of the deleted job that holds the key; `null` if the job has not been deleted, or the
+   *   caller is not allowed to see the id
    */
   constructor(keys: readonly string[], deletedId: string | null) {
     const named = keys.map((key) => `"${key}"`).join(' or ');

@@ -1,4 +1,4 @@
-/** An error class, abstract or not, with any constructor parameters. Also matches errors of subclasses. */
+/** An error class, abstract or not, with any constructor parameters. */
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**

@@ -179,7 +179,7 @@ export interface Completion {
   readonly outcome: Outcome;
   /**
    * Whether the job had metadata when it was claimed; `false` by default. This hint makes the write faster. It can be
-   * outdated, because a job gets metadata when other jobs are made to depend on it.
+   * outdated, because a job gets metadata when a dependent of it is enqueued.
    */
   readonly hasMeta?: boolean;
 }

@@ -80,8 +80,8 @@ const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
 const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 
 /**
- * If a value has more characters of JSON than this, only its first problem is reported. A long value can have very many
- * problems.
+ * If a value has more than this many characters of JSON, only its first problem is reported, because a long value can
+ * have very many.
  */
 const maxThoroughLength = 20_000;
 

@@ -8,7 +8,8 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
  * Returns the new document, but keeps the stored digits of numbers that did not change. Compares each number with the
- * stored number under the same key or index. If JavaScript would write a new number differently, keeps it as given.
+ * stored number under the same key or index. A number is unchanged if it is what JavaScript writes after reading the
+ * stored number.
  *
  * JavaScript reads 12345678901234567890 as 12345678901234567000. Without this function, a program that reads a
  * document, changes one member and writes the document back would also change large numbers in other members.

@@ -19,7 +19,7 @@ export interface UniquenessOptions {
   readonly onConflict?: ConflictPolicy;
 }
 
-/** A key that is unique among the jobs of one name in one queue. */
+/** A key that is unique among the jobs with the same name in one queue. */
 export interface Uniqueness extends UniquenessOptions {
   /** 1 to 200 characters. */
   readonly key: string;

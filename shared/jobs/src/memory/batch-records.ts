@@ -2,7 +2,7 @@ import { type Batch, endOf, type NewBatch, percentOf } from '../job/batch.js';
 import type { FinishedState } from '../job/state.js';
 import type { BatchListQuery } from '../storage/batches.js';
 
-/** Keeps the batches in memory and counts how their jobs ended. */
+/** The batches, with counts of how their jobs ended. */
 export class BatchRecords {
   /** Batches by id, in order of creation. */
   readonly #batches = new Map<string, Batch>();
@@ -39,7 +39,7 @@ export class BatchRecords {
   }
 
   /**
-   * Counts a finished job of a batch. Returns the final state of the batch if all of its jobs have now finished.
+   * Counts a finished job in a batch. Returns the final state of the batch if all of its jobs have now finished.
    * Returns `null` if some have not, or if the batch does not exist.
    */
   count(id: string, state: FinishedState, now: Date): FinishedState | null {

@@ -12,7 +12,6 @@ import {
 } from '../storage/alerts.js';
 import type { Clock } from '../storage/clock.js';
 
-/** Keeps alerts and their undelivered messages in memory. */
 export class MemoryAlerts implements Alerts {
   readonly #clock: Clock;
   readonly #alerts = new Map<string, Alert>();

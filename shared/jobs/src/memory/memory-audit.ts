@@ -12,7 +12,6 @@ import type { Clock } from '../storage/clock.js';
 /** Maximum number of entries. Beyond this number, the oldest entries are deleted. */
 const maxEntries = 10_000;
 
-/** Keeps the audit log in memory. */
 export class MemoryAuditLog implements AuditLog {
   readonly #clock: Clock;
   /** Newest first. */

@@ -8,7 +8,6 @@ import type { MemoryControl } from './memory-control.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Lists and cancels the batches in memory. */
 export class MemoryBatches implements Batches {
   readonly #jobs: MemoryJobs;
   readonly #control: MemoryControl;

@@ -9,7 +9,6 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-job-types.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Claims jobs in memory, and renews and releases their leases. */
 export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -102,7 +101,7 @@ export class MemoryClaims implements Claims {
     return Math.min(room, tokens);
   }
 
-  /** Applies a change to the job of each claim that has the lease. Returns the claims that have lost the lease. */
+  /** Changes the job of each claim that still has its lease. Returns the other claims. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

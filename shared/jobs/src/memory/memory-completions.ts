@@ -13,7 +13,6 @@ export type BeginTransaction = <Result>(
   work: (client: TransactionClient) => Promise<Result>,
 ) => Promise<Result>;
 
-/** Records the outcomes of attempts in memory. */
 export class MemoryCompletions implements Completions {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

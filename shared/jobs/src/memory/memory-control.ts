@@ -13,7 +13,6 @@ import type { MemoryJobs } from './memory-jobs.js';
 import { parentIdsOf, skippedBecauseOf } from './skipped-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Carries out actions on single jobs, such as cancel and retry. */
 export class MemoryControl implements JobControl {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

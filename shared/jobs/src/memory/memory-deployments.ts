@@ -8,7 +8,6 @@ import { refuseTransaction } from './refuse-transaction.js';
 
 const maxDeployments = 1_000;
 
-/** Keeps deployments in memory. */
 export class MemoryDeployments implements Deployments {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;

@@ -5,7 +5,6 @@ import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Stores new jobs in this process's memory. */
 export class MemoryEnqueuer implements Enqueuer {
   readonly #jobs: MemoryJobs;
 

@@ -5,7 +5,7 @@ import type { Clock } from '../storage/clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Derives events from the stored jobs. `read` scans all jobs. This is fast enough for the few jobs in memory. */
+/** Derives events from the stored jobs. `read` scans all jobs, which is fast enough for the few kept in memory. */
 export class MemoryFeed implements JobFeed {
   readonly #jobs: Pick<MemoryJobs, 'all' | 'find'>;
   readonly #clock: Clock;

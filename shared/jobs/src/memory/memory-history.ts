@@ -10,7 +10,7 @@ export interface MemoryRetention {
   readonly days: RetentionDays;
 }
 
-/** The finished jobs in the order in which they ended. Can include retried jobs until `old` removes them. */
+/** The finished jobs, in the order in which they finished. Also contains retried jobs until `old` removes them. */
 export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
@@ -24,8 +24,8 @@ export class MemoryHistory {
   }
 
   /**
-   * Returns the jobs to delete: jobs past their retention, and the jobs that ended first if there are more than
-   * `maxFinished`. Also removes unfinished jobs from the history; these were retried.
+   * Returns the jobs to delete: jobs past their retention, and the oldest ones if there are more than `maxFinished`.
+   * Also removes retried jobs from the history.
    */
   old({ maxFinished, days }: MemoryRetention, nowMs: number): JobRecord[] {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);

@@ -30,7 +30,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import { skippedBecauseOf } from './skipped-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Reads jobs from memory. Most queries scan all jobs. This is fast enough for the few jobs in memory. */
+/** Most queries scan all jobs, which is fast enough for the few kept in memory. */
 export class MemoryJobReader implements JobReader {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

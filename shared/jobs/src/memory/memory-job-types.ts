@@ -5,7 +5,6 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Keeps the pauses of job types in memory. */
 export class MemoryJobTypes implements JobTypes {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;

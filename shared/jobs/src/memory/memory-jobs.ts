@@ -26,7 +26,7 @@ import { type QueueRecord, QueueRecords } from './queue-records.js';
 
 const defaultMaxQueues = 10_000;
 
-/** Keeps all jobs, batches and queues in memory, and changes the state of jobs for other components. */
+/** All jobs, batches and queues. Other components change the states of jobs only through this class. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();

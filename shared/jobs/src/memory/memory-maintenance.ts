@@ -23,7 +23,6 @@ interface MaintenanceParts {
   readonly recurringQueues: () => Promise<string[]>;
 }
 
-/** Runs the background work on jobs in memory, such as promoting due jobs, rescuing lost ones and deleting old ones. */
 export class MemoryMaintenance implements Maintenance {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

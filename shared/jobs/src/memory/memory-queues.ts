@@ -22,7 +22,6 @@ import type { MemoryServers } from './memory-servers.js';
 import type { QueueRecord } from './queue-records.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Lists and controls the queues in memory. */
 export class MemoryQueues implements Queues {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

@@ -50,7 +50,6 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
  */
 const unfinishedRetryMs = 1_000;
 
-/** Keeps recurring jobs in memory and enqueues their runs. */
 export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

@@ -6,7 +6,6 @@ import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js'
 import { linesOf, storeReport } from './job-log.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Stores progress and log lines in memory. Reads log lines and state transitions. */
 export class MemoryReports implements JobReports {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

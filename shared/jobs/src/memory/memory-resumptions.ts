@@ -23,7 +23,7 @@ interface ResumptionParts {
   readonly clock: Clock;
 }
 
-/** Resumes queues, job types and recurring jobs in memory when their pauses expire. */
+/** Resumes queues, job types and recurring jobs when their pauses expire. */
 export class MemoryResumptions {
   readonly #parts: ResumptionParts;
 

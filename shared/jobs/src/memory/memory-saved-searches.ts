@@ -11,7 +11,6 @@ import {
 import type { MemoryAuditLog } from './memory-audit.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Keeps saved searches in memory. */
 export class MemorySavedSearches implements SavedSearches {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;

@@ -31,7 +31,6 @@ interface MemoryServersParts {
   readonly deployments: MemoryDeployments;
 }
 
-/** Keeps the registered servers and their heartbeats in memory. */
 export class MemoryServers implements Servers {
   readonly #clock: Clock;
   readonly #jobs: MemoryJobs;

@@ -39,7 +39,7 @@ export class MemorySetAside implements SetAside {
 
   readonly #startBulk: (request: BulkRequest) => void;
 
-  /** @param startBulk starts a bulk operation, to retry a job that a bulk operation failed to change */
+  /** @param startBulk starts the bulk operation that retries a job on which an earlier bulk operation failed */
   constructor(clock: Clock, audit: MemoryAuditLog, startBulk: (request: BulkRequest) => void) {
     this.#audit = audit;
     this.#clock = clock;

@@ -16,7 +16,7 @@ import type { Clock } from '../storage/clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Provides job statistics from memory. A query of error groups scans all jobs. Throughput is counted when jobs end. */
+/** Listing error groups scans all jobs. Throughput is counted as jobs end. */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

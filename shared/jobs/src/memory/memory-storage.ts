@@ -47,7 +47,7 @@ export interface MemoryStorageOptions {
 }
 
 /**
- * Keeps jobs in the memory of this process. The jobs are lost when the process ends. Intended for tests, first
+ * Keeps jobs in this process's memory. The jobs are lost when the process ends. Intended for tests, first
  * experiments and single-process applications.
  */
 export class MemoryStorage implements JobStorage {

@@ -45,7 +45,6 @@ class TimingSeries {
   }
 }
 
-/** Keeps timings in memory. */
 export class MemoryTimings implements Timings {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

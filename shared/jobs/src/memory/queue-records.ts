@@ -26,7 +26,7 @@ export interface QueueRecord {
 
 const idleMs = idleQueueDays * 86_400_000;
 
-/** Keeps the queues in memory. A queue is created when it is first used. */
+/** The queues. Each queue is created when it is first used. */
 export class QueueRecords {
   readonly #clock: Clock;
   readonly #max: number;

@@ -64,7 +64,7 @@ export function planFiring(
 }
 
 /**
- * Builds a job of a recurring job. The job is ready immediately.
+ * Builds a job to enqueue for a recurring job. The job is ready immediately.
  *
  * @param now the time to encode in the job's id, by the storage's clock
  */

@@ -57,8 +57,8 @@ export class Schedule {
   }
 
   /**
-   * Returns the last `count` matching times from `from` to `until`, both inclusive, in ascending order. Returns fewer
-   * if there are fewer.
+   * Returns the last `count` matching times from `from` to `until`, both inclusive, in ascending order; fewer if there
+   * are not that many.
    */
   latest(count: number, from: Date, until: Date): Date[] {
     const end = new Date(Math.floor(until.getTime() / 1_000) * 1_000 + 1_000); // croner excludes the end

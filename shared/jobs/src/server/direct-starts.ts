@@ -13,13 +13,13 @@ export interface DirectStartsOptions {
   /** Returns the number of claimed jobs on this server, without reserved slots. */
   readonly claimedCount: () => number;
   readonly take: (jobs: readonly ClaimedJob[]) => void;
-  /** Called if the storage may have leased jobs of this queue to the server without the server's knowledge. */
+  /** Called if the storage may have leased jobs in this queue to the server without the server's knowledge. */
   readonly onUncertain: (queue: string) => void;
 }
 
 /**
- * Starts new jobs of this process on this server while it is idle. The insert of such a job already contains the
- * lease, which saves the time of a notification and a claim.
+ * Starts jobs on this server as soon as this process enqueues them, while the server is idle. The insert already
+ * contains the lease, so no notification and no claim are needed.
  */
 export class DirectStarts implements LocalServer {
   readonly #options: DirectStartsOptions;
@@ -53,7 +53,7 @@ export class DirectStarts implements LocalServer {
       leaseMs,
       start: (jobs) => {
         release();
-        // If the server was declared dead in the meantime, the leases are lost.
+        // If the server has been declared dead since the reservation, the leases are lost.
         if (this.#options.serverId() === serverId) this.#options.take(jobs);
       },
       release,

@@ -20,12 +20,12 @@ const maxAheadMs = 500;
 /** Interval between checks for jobs that have waited longer than `maxAheadMs`, in milliseconds. */
 const checkAheadMs = 250;
 
-/** Short polling interval in milliseconds. Used whenever `idlePollMs` does not apply. */
+/** Polling interval in milliseconds if neither `queuePollIntervalMs` nor `idlePollMs` applies. */
 const alertPollMs = 200;
 
 /**
  * Polling interval in milliseconds if the last poll found nothing and notifications arrive. A poll also finds jobs
- * without a notification, for example because the enqueuing process died.
+ * without a notification, for example if the enqueuing process died before it sent one.
  */
 const idlePollMs = 2_000;
 
@@ -42,7 +42,7 @@ export interface FetcherOptions {
   readonly isNotified: () => boolean;
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
-  /** Returns the number of claimed jobs on this server, whether running or waiting for a free slot, and reserved slots. */
+  /** Returns the number of claimed jobs (running or waiting for a free slot) plus reserved slots on this server. */
   readonly claimedCount: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
   /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */

@@ -22,8 +22,8 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * Maximum time for `stop` to release jobs, write outcomes and end background tasks, in milliseconds. Starts when `stop`
- * has finished waiting for running jobs.
+ * Maximum time for `stop` to release jobs, write outcomes and end background tasks, in milliseconds. Counted from when
+ * `stop` has finished waiting for running jobs.
  */
 const shutdownGraceMs = 5_000;
 
@@ -160,7 +160,7 @@ export class JobServer {
     return this.#membership.serverId;
   }
 
-  /** Aborts when this server has stopped, whether by a call of `stop` or by an operator's request. */
+  /** Aborts when this server has stopped, whether after a call to `stop` or at an operator's request. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -175,8 +175,8 @@ export class JobServer {
   }
 
   /**
-   * Adds a listener for an event on this server, and returns a function that removes it. When an attempt's handler has
-   * ended, the event is emitted even if the outcome is not stored yet.
+   * Adds a listener for an event on this server, and returns a function that removes it. The events for the end of an
+   * attempt are emitted when the handler ends, which can be before the outcome is stored.
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     return this.#events.on(name, listener);
@@ -198,7 +198,7 @@ export class JobServer {
         'item set aside after an error; background processing continues without it',
       ),
     );
-    // With an interval, jobs must not start before the next poll.
+    // If a polling interval is set, jobs must not start before the next poll.
     const stopDirectStarts =
       queuePollIntervalMs > 0 ? undefined : storage.enqueuer.startOn?.(this.#directStarts);
     this.#unsubscribe = () => {
@@ -274,7 +274,7 @@ export class JobServer {
     this.#report();
   }
 
-  /** Takes jobs whose inserts leased them to this server; releases them if the server has become quiet since. */
+  /** Takes jobs that were inserted with a lease for this server. Releases them if the server has since become quiet. */
   #takeInserted(jobs: readonly ClaimedJob[]): void {
     if (this.#fetcher.isStopped) void this.#release(jobs.map(({ claim }) => claim));
     else this.#take(jobs);

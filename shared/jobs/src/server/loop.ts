@@ -4,7 +4,7 @@ export interface LoopOptions {
   /** Describes the task in log lines, for example `fetching jobs`. */
   readonly task: string;
   /**
-   * Runs one round. Resolves to the milliseconds until the next round. A call of `wake` can start the next round
+   * Runs one round. Resolves to the milliseconds until the next round. A call to `wake` can start the next round
    * earlier.
    */
   readonly runOnce: () => Promise<number>;
@@ -12,8 +12,8 @@ export interface LoopOptions {
 }
 
 /**
- * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. With this short maximum,
- * jobs start within a second after an outage of the storage.
+ * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. The maximum is so
+ * short that jobs start within a second after a storage outage.
  */
 const maxRetryMs = 800;
 

@@ -15,7 +15,7 @@ export interface MembershipOptions {
   readonly logger: Logger;
   /** Called when the storage has declared this server dead; all leases are lost. */
   readonly onLost: () => void;
-  /** Called when an operator requests the server to stop or to claim no more jobs. */
+  /** Called when an operator asks the server to stop or to claim no more jobs. */
   readonly onRequest: (request: ServerRequest) => void;
 }
 

@@ -35,7 +35,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
   readonly #options: AttemptOptions;
-  /** Created on first use. Creating a controller takes a tenth of the time of a job with an empty handler. */
+  /** Created on first use. Creating a controller takes a tenth as long as running a job with an empty handler. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;

@@ -22,8 +22,8 @@ export interface ServerTimes {
   serverTimeoutMs?: number;
   /**
    * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications of ready
-   * jobs and polls in case one was lost. While idle, the server polls every 2 s if notifications arrive. Otherwise, it
-   * polls every 200 ms. With any other interval, the server ignores these notifications.
+   * jobs and polls in case a notification was lost: every 2 s while it is idle and notifications arrive, otherwise every
+   * 200 ms. With an interval above 0, the server ignores these notifications.
    */
   queuePollIntervalMs?: number;
 }
@@ -72,7 +72,7 @@ export interface JobServerOptions extends ServerTimes {
    * 1 000.
    */
   maxLogLines?: number;
-  /** Maximum size of a log line in bytes, with message and fields; 100 to 65 536, default 4 096. */
+  /** Maximum size of a log line (message and fields) in bytes; 100 to 65 536, default 4 096. */
   maxLogLineBytes?: number;
   /** Middleware around every handler. The first one is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];

@@ -33,7 +33,7 @@ export interface Batches {
   /** Counts all batches. May stop counting at 10 000; the count is then marked as inexact. */
   count(): Promise<JobCount>;
   /**
-   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the
+   * Cancels every unfinished job in the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the
    * background. A large batch is cancelled in several transactions, or in the caller's transaction if there is one. The
    * audit entry is stored in the first transaction.
    */

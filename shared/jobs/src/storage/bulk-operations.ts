@@ -174,8 +174,8 @@ export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: B
 }
 
 /**
- * Returns the states in which a request can change jobs: the states to which the action applies. If the filter lists
- * states, returns only those that are also listed.
+ * Returns the states in which a request can change jobs: the states to which the action applies, limited to those in
+ * the filter if it lists any.
  */
 export function statesOfRequest({
   action,

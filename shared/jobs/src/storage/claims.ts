@@ -19,7 +19,7 @@ export interface Claims {
    */
   findReady(serverId: string, queues: readonly string[]): Promise<string[]>;
   /**
-   * Claims the next ready jobs of a queue: lowest priority number first, then in order of arrival. If the server
+   * Claims the next ready jobs in a queue: lowest priority number first, then in order of arrival. If the server
    * registered job names, claims only jobs with these names; the others stay in the queue for other servers.
    *
    * @throws {ServerLostError} if this server has been declared dead; it can never claim jobs again

@@ -29,9 +29,8 @@ export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0,
 export const deploymentDays = 400;
 
 /**
- * Records deployments. When a server registers with a version, the version is recorded automatically as a deployment.
- * No deployment is recorded if another registered server has this version, or if the latest past deployment was of this
- * version.
+ * Records deployments. When a server registers with a version, the version is recorded automatically as a deployment,
+ * unless another registered server has this version or the latest past deployment was of this version.
  */
 export interface Deployments {
   record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;

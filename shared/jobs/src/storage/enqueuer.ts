@@ -41,8 +41,8 @@ export interface Enqueuer {
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
-   * Offers new jobs to a server of this process before others can claim them. Returns a function that ends this. Missing
-   * if claims take no time, so that there is nothing to save.
+   * Lets a server in this process start new jobs directly, before other servers can claim them. Returns a function that
+   * stops this. Absent if claims are so cheap that this would save nothing.
    */
   startOn?(server: LocalServer): () => void;
 }

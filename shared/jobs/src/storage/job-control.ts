@@ -10,8 +10,8 @@ import type { DecideEdits } from './job-content.js';
  */
 export interface ControlOptions<Subject = Job, Result = unknown> extends ActionOptions<Result> {
   /**
-   * Called with the current subject before the action, and called again if another process may have changed the subject
-   * in the meantime. If the function throws, nothing changes and the action rejects with the same error.
+   * Called with the current subject before the action, and again if another process may have changed the subject since.
+   * If the function throws, nothing changes and the action rejects with the same error.
    */
   readonly check?: ((subject: Subject) => void) | undefined;
 }

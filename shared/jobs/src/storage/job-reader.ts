@@ -20,7 +20,7 @@ export interface JobListQuery {
  *
  * - `near`: the first few thousand of each state; fast for any number of jobs
  * - `history`: all jobs; for callers that have already tried `near` and found too few matches
- * - `all`: the same jobs as `near`; if they contain too few matches, all jobs
+ * - `all`: first the same jobs as `near`; if they contain too few matches, all jobs
  *
  * Even with `history` or `all`, a search for the words of `filter.q` may examine only some jobs (see
  * {@link JobReader.searchedRange}).
@@ -120,7 +120,7 @@ export interface FailurePosition {
 }
 
 export interface LatestFailedQuery {
-  /** Only jobs of this queue. */
+  /** Only jobs in this queue. */
   readonly queue?: string;
   /**
    * Only jobs that follow this position. If the job at the position has been retried or deleted, jobs that failed in
@@ -212,7 +212,8 @@ export interface JobReader {
    */
   listDependents(ids: readonly string[], limit: number): Promise<Dependents[]>;
   /**
-   * Counts the dependents that retrying some jobs with {@link RetryOptions.dependents} would restore. May stop at 1000.
+   * Counts the dependents that would be restored by retrying jobs with {@link RetryOptions.dependents}. May stop at
+   * 1000.
    *
    * @param ids the ids of the jobs to retry, and of their batches
    */

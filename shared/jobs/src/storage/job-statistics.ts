@@ -8,7 +8,7 @@ export interface ThroughputQuery {
    * most 2000 buckets.
    */
   readonly bucketMs: number;
-  /** Only jobs of this queue. */
+  /** Only jobs in this queue. */
   readonly queue?: string;
 }
 

@@ -67,7 +67,7 @@ export interface KeyResolution {
   /** The jobs to create, in the order in which they were passed. */
   readonly created: readonly NewJob[];
   readonly holders: Holders;
-  /** Maps the id of each existing job whose content is replaced to the new job that provides the content. */
+  /** The replacements for the content of existing jobs: maps the id of the existing job to the new job. */
   readonly replacements: ReadonlyMap<string, NewJob>;
   /** The keys that the storage must record, each with the id of the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];

@@ -22,7 +22,7 @@ export interface Leases {
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
    * Lists expired leases of servers that are still registered, on jobs that have not been rescued yet. Excludes
-   * `locked` leases. The lease that expired first comes first.
+   * `locked` leases. Sorted by expiry time, earliest first.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

@@ -32,7 +32,7 @@ export interface Maintenance {
   /**
    * Resumes up to `limit` queues, job types and recurring jobs whose pauses have ended. Records each resumption in the
    * audit log. Servers can claim jobs again as soon as the pause of a queue or job type ends, even before this call.
-   * Jobs of a paused type that a queue scan has already skipped must wait for this call.
+   * The exception is jobs of a paused type that a queue scan has already skipped: they wait for this call.
    */
   resumeDue(limit: number): Promise<ResumptionReport>;
   /**

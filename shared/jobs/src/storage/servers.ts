@@ -52,7 +52,7 @@ export interface Servers {
    * Adds a server, and sends its heartbeats until the server unregisters. The Postgres storage normally sends
    * heartbeats from a separate thread, so that a blocked event loop does not stop them.
    *
-   * @param onRequest called once for each new request of an operator to this server
+   * @param onRequest called once for each new operator request to this server
    */
   register(
     description: ServerDescription,

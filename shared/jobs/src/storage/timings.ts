@@ -9,9 +9,9 @@ const dayMs = 86_400_000;
 export class Timing {
   /** Number of successful attempts; their jobs are done. */
   done = 0;
-  /** Number of failed attempts after which the job failed. */
+  /** How many attempts failed and were not followed by a retry. */
   failed = 0;
-  /** Number of failed attempts after which the job was scheduled for a retry. */
+  /** How many attempts failed and were followed by a retry. */
   retried = 0;
   /** How long jobs were ready before their attempts started. */
   readonly waiting = new DurationHistogram();
@@ -37,7 +37,7 @@ export class Timing {
 export const otherNames = '(other)';
 
 /**
- * The resolutions in which timings are stored. `bucketMs` is the length of a bucket and `forMs` how long buckets are
+ * The resolutions at which timings are stored. `bucketMs` is the length of a bucket and `forMs` how long buckets are
  * kept, in milliseconds. `names` is the maximum number of different job names.
  */
 export const timingsKept = {
@@ -59,7 +59,7 @@ export interface TimingQuery {
   readonly until: Date;
   /** Length of a bucket in milliseconds: a multiple of a minute and less than an hour, or a multiple of an hour. */
   readonly bucketMs: number;
-  /** Only jobs of this queue. */
+  /** Only jobs in this queue. */
   readonly queue?: string;
   /** Only jobs with this name. */
   readonly name?: string;
@@ -158,8 +158,8 @@ const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes 
 
 /**
  * Returns a suitable bucket length for a time span, in milliseconds: the shortest of several round lengths that yields
- * at most 120 buckets, or a day if no length does. Returns at least an hour if timings by the minute have expired for
- * the start of the span.
+ * at most 120 buckets, or a day if no length does. Returns at least an hour if the per-minute timings for the start
+ * of the span have expired.
  *
  * @param nowMs the current time by the storage's clock
  */

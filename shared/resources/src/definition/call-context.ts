@@ -31,10 +31,10 @@ export interface CallContext {
   /** The reason that the caller gave for a DELETE. Undefined if there is none, and for other methods. */
   readonly reason?: string | undefined;
   /**
-   * The transaction that writes the idempotency record. Undefined if the request has no `Idempotency-Key` or does not
-   * take one, or if the idempotency store has no transactions. Changes that a storage makes in this transaction happen
-   * only once. Other changes can happen again if the process crashes and the client repeats the request. Do not take
-   * another connection from the same pool while the transaction is open.
+   * The transaction that writes the idempotency record. Undefined if the request has no `Idempotency-Key`, if the call
+   * does not accept one, or if the idempotency store has no transactions. Changes that a storage makes in this
+   * transaction happen only once. Other changes can happen again if the process crashes and the client repeats the
+   * request. Do not take another connection from the same pool while the transaction is open.
    */
   readonly transaction?: Transaction;
   /**

@@ -16,8 +16,8 @@ export type FilterDeclaration<Field extends string> =
       readonly field: Field;
       readonly match: Match;
       /**
-       * Whether an `exact` or `path` filter can be given only once; `false` by default. Other filters can always be
-       * given only once.
+       * Whether an `exact` or `path` filter can be given only once; `false` by default. All other filters can
+       * only be given once.
        */
       readonly single?: boolean;
       readonly description?: string;

@@ -77,8 +77,8 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 };
 
 /**
- * Explains why a resource does not support calls, by storage function. Each reason is a sentence, shown in the
- * reference and in the 405 response, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
+ * The reasons why a resource does not support certain calls, by storage function. Each reason is a sentence, shown in
+ * the reference and in the 405 response, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
  */
 export type NotAllowed = {
   readonly [Name in 'create' | 'replaceMany' | 'deleteMany' | 'replace' | 'patch' | 'delete']?: string;

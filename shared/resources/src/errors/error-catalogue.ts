@@ -225,7 +225,6 @@ export type ErrorCode = keyof typeof errorCatalogue;
 export type CodeOf<Status extends number> =
   Extract<`${ErrorCode}`, `${Status}${string}`> extends `${infer Code extends number}` ? Code : never;
 
-/** Returns the HTTP status of a code. */
 export function statusOf(code: ErrorCode): number {
   return Math.floor(code / 100);
 }

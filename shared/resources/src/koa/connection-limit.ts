@@ -12,7 +12,7 @@ export interface ConnectionLimits {
 
 /**
  * Responds to connections beyond the limits with 503, and closes them without reading a request.
- * @param rootUrl where `/errors/{code}` is reachable
+ * @param rootUrl the base URL of `/errors/{code}`
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, rootUrl: string): void {
   const open = new Map<string, number>();

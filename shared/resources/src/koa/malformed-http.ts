@@ -5,7 +5,7 @@ import { endWithError } from './socket-response.js';
 
 /** An error of Node's HTTP parser. */
 interface ParseError extends NodeJS.ErrnoException {
-  /** The bytes that were being parsed. Of these, `bytesParsed` bytes were parsed before the error. */
+  /** The bytes that were being parsed. The first `bytesParsed` of them were parsed before the error. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
@@ -18,7 +18,7 @@ interface ParseError extends NodeJS.ErrnoException {
  * - a request that arrives too slowly
  * - an `Expect` header other than `100-continue`
  *
- * @param rootUrl where `/errors/{code}` is reachable
+ * @param rootUrl the base URL of `/errors/{code}`
  */
 export function answerMalformedHttp(server: Server, rootUrl: string): void {
   server.on('clientError', (error: ParseError, socket) => {

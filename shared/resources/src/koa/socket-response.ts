@@ -6,7 +6,7 @@ import { errorPayload } from '../pipeline/error-response.js';
 /**
  * Writes an HTTP response with the error payload to a socket, and ends the socket. For use before a request has been
  * parsed.
- * @param rootUrl where `/errors/{code}` is reachable
+ * @param rootUrl the base URL of `/errors/{code}`
  */
 export function endWithError(socket: Duplex, error: ApiError, rootUrl: string): void {
   const body = JSON.stringify(errorPayload(error, rootUrl.replace(/\/+$/, '')));

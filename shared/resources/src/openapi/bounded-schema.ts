@@ -49,7 +49,8 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
 }
 
 /**
- * Largest `maxItems` that the document publishes. Some tools generate arrays of this size, and fail with more elements.
+ * Largest `maxItems` that the document publishes. Some tools generate arrays with `maxItems` elements, and fail if that
+ * is more.
  */
 const maxPublishedItems = 1_000;
 

@@ -99,7 +99,10 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** Returns references to the given headers, `X-Request-Id` and `Access-Control-Allow-Origin`, by HTTP name. */
+/**
+ * Returns references to the given headers, by HTTP name. Always includes `X-Request-Id` and
+ * `Access-Control-Allow-Origin`.
+ */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

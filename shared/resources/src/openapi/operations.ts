@@ -154,7 +154,7 @@ export function listOperation(place: OperationPlace, id: string, bySearch: boole
   });
 }
 
-/** Returns one sentence per reason in the definition why a change to the collection or its items is not possible. */
+/** Returns a sentence for each reason in `notAllowed`, naming the methods that are not possible for that reason. */
 function reasonsAgainst(place: OperationPlace): readonly string[] {
   const callsByReason = new Map<string, string[]>();
   for (const { name, call } of refusable) {

@@ -73,7 +73,6 @@ export function collectionParameters(
   ];
 }
 
-/** Returns one parameter for each filter of a resource. */
 export function filterParameters(resource: Resource): readonly ParameterObject[] {
   return [...resource.filters.values()].map(filterParameter);
 }

@@ -10,8 +10,8 @@ import { NamedParts } from './named-parts.js';
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Functions that build the schemas, by schema name. They run when all schema names are known, so that nested objects
- * get other names.
+ * Functions that build the schemas, by schema name. They run only once all schema names are known, so that nested
+ * objects do not take any of these names.
  */
 type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
 
@@ -83,7 +83,6 @@ function resourceSchemas(resource: Resource): Plans {
   };
 }
 
-/** Plans the body schemas of special operations. */
 function operationSchemas({ singular, operations }: Resource): Plans {
   return Object.fromEntries(
     [...operations.values()].flatMap(({ verb, summary, body }) => {
@@ -108,7 +107,7 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns a reference to the schema of an item in the response to a request that can select `fields`. */
+/** Returns a reference to the schema of a returned item: complete, or only the fields selected with `fields`. */
 export function selectionReference(singular: string): JsonSchema {
   return schemaReference(`${singular} selection`);
 }

@@ -36,7 +36,6 @@ export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   return { ...wording, description: joined([wording.description], declared?.note) };
 }
 
-/** Builds the wording of a special operation from its summary, its note and its state change. */
 function specialWording(subject: Subject, { summary, note, states }: Operation): Wording {
   const { one } = wordsOf(subject);
   return {

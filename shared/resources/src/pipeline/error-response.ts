@@ -17,7 +17,7 @@ export interface ErrorPayload {
  * Returns the response for an error. The body is the error payload or, if the caller prefers it,
  * `application/problem+json` (RFC 9457).
  *
- * @param rootUrl where `/errors/{code}` is reachable, without a trailing slash
+ * @param rootUrl the base URL of `/errors/{code}`, without a trailing slash
  * @param accept the request's `Accept` header
  */
 export function errorResponse(error: ApiError, rootUrl: string, accept: string | undefined): ApiResponse {

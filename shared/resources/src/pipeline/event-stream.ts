@@ -9,7 +9,7 @@ const heartbeatMs = 15_000;
 
 const heartbeatCheckMs = 1_000;
 
-/** How long clients wait before they reconnect, in milliseconds. Leaves the server some time to restart. */
+/** How long clients wait before they reconnect, in milliseconds. Gives the server time to restart. */
 const retryMs = 2_000;
 
 /** All open streams. A single timer sends their heartbeats. */
@@ -18,7 +18,7 @@ let timer: NodeJS.Timeout | undefined;
 
 /**
  * A stream of events as the body of a response. Reads more events only while the buffer has room, so that events for a
- * slow client do not fill the memory.
+ * slow client do not pile up in memory.
  */
 export class EventStream extends Readable {
   readonly #source: EventSource;
@@ -91,7 +91,7 @@ function sendHeartbeats(): void {
   for (const stream of open) stream.sendHeartbeat(nowMs);
 }
 
-/** Formats an event as text. One `data` line is enough, because JSON text contains no line breaks. */
+/** Formats an event as text. One `data` line is enough, because JSON.stringify escapes line breaks. */
 export function eventText({ event, id, data }: ServerSentEvent): string {
   const fields = [
     ...(event === undefined ? [] : [`event: ${event}`]),

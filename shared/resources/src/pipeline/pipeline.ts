@@ -41,7 +41,7 @@ export interface Pipeline {
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Handles one request in stages, in the order that the API documents. Only the last stage uses the storage.
+ * Handles one request in stages, in the documented order. Only the last stage uses the storage.
  *
  * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`; shorter for an
  *   index

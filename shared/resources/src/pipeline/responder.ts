@@ -44,7 +44,7 @@ export interface Responder {
    * other path. Converts errors to error responses.
    */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
-  /** Converts an error that was thrown while handling the request to a response. */
+  /** Returns the response for an error that was thrown while the request was handled. */
   readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
 }
 
@@ -93,8 +93,8 @@ function hasBody(request: ApiRequest): boolean {
 }
 
 /**
- * Removes the prefix from a path, if the path still has it. Returns `/`, or a path that starts with `/api` or
- * `/errors`. Returns undefined for any other path.
+ * Removes the prefix from a path, if the path still has it. Returns `/` or an empty string for the root, or a path
+ * that starts with `/api` or `/errors`. Returns undefined for any other path.
  */
 function withoutPrefix(path: string, prefix: string): string | undefined {
   const hasPrefix = `${path}/`.startsWith(`${prefix}/`);

@@ -51,10 +51,7 @@ export function findFilter(
   return filter !== undefined && (filter.match === 'path') === dot > 0 ? filter : undefined;
 }
 
-/**
- * Parses the values of a filter.
- * @throws {ApiError} 40003 if the values or the path are invalid
- */
+/** @throws {ApiError} 40003 if the values or the path are invalid */
 export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
   const { field, match } = filter;
   const path = match === 'path' ? name.split('.').slice(1) : [];

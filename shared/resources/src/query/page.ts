@@ -87,8 +87,8 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Returns whether a value matches a filter. Treats every filter as `exact` or `partial`, so collections must apply
- * other filters themselves.
+ * Returns whether a value matches a filter. Treats every filter except `partial` as `exact`, so collections must
+ * apply filters of other kinds themselves.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());

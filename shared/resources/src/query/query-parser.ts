@@ -19,7 +19,7 @@ type Parameters = ReadonlyMap<string, readonly string[]>;
  *
  * @param options `keyword`: the search text from the path `/search/{keyword}`, if any; `seeks`: whether the storage
  *   serves cursors
- * @throws {ApiError} that lists every 40002 and 40003 of the request
+ * @throws {ApiError} that lists every unknown parameter (40002) and invalid value (40003)
  */
 export function parseCollectionQuery(
   resource: QueryRules,
@@ -130,7 +130,7 @@ export const maxOffset = 10_000;
 /** Maximum length of `q`, in characters. */
 export const maxSearchLength = 1_000;
 
-/** Maximum number of times that a query may repeat one parameter. */
+/** Maximum number of times that one parameter can appear in a query. */
 export const maxValues = 100;
 
 /** Maximum number of different parameters in a query. */

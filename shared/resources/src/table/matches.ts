@@ -29,7 +29,7 @@ export interface Matches {
 }
 
 /**
- * Returns SQL that finds the rows that contain the text. If these are fewer than the limit, the SQL also finds similar
+ * Returns SQL that finds the rows that contain the text. If there are fewer than the limit, the SQL also finds similar
  * rows.
  */
 export function findMatches(

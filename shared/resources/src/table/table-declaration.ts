@@ -18,7 +18,7 @@ export interface TableDeclaration<Item, Bodies> {
   readonly indexes?: {
     /**
      * Fields that have an index for sorting. Sorting by another field reads all rows that match the filters. Default:
-     * all fields except texts that can have more than 500 characters. Such texts can be too long for an index.
+     * all sortable fields except text that can have more than 500 characters, which can be too long for an index.
      */
     readonly sort?: readonly (keyof Item & string)[];
     /**

@@ -113,7 +113,8 @@ export class TableSearch {
   }
 
   /**
-   * Estimates the number of matches, or counts them if the request asks for an exact count. Counting has no time limit.
+   * Estimates the number of matches, or counts them if the request asks for an exact count. The one-second limit does
+   * not apply.
    */
   async #count(
     query: SearchQuery,

@@ -1,4 +1,3 @@
-/** Maps the values of a record and keeps its keys. */
 export function mapValues<Value, Mapped>(
   record: Readonly<Record<string, Value>>,
   map: (value: Value, name: string) => Mapped,

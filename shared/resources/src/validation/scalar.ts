@@ -18,8 +18,8 @@ export function parseScalar(types: readonly string[], text: string): string | nu
 }
 
 /**
- * Parses an integer in the notation of JSON. Returns undefined if the text is no such integer, or too large to be
- * represented exactly.
+ * Parses an integer in the notation of JSON. Returns undefined for any other text, and for integers that are too large
+ * to be represented exactly.
  */
 export function parseInteger(text: string): number | undefined {
   return /^(?:0|-?[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;

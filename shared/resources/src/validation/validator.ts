@@ -26,8 +26,8 @@ const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
 /**
- * Maximum size of a value, in parts, for reporting all problems. For larger values, only the first problem is reported,
- * to save time.
+ * Maximum number of parts, including nested ones, in a value whose problems are all reported. For larger values, only
+ * the first problem is reported, to save time.
  */
 const maxParts = 500;
 

@@ -30,19 +30,19 @@ const options = {
   code: { optimize: false },
 } as const;
 
-/** Statuses for requests that never reach an operation: too slow (408), or with an unmet `Expect` header (417). */
+/** Statuses of requests that never reach an operation: too slow (408), or with an unsupported `Expect` header (417). */
 const beforeOperations = new Set([408, 417]);
 
 /**
  * Checks responses against an OpenAPI document. Compiles schemas on first use, once per document. Registers each
- * component separately. Otherwise Ajv would compile a component again for each reference to it.
+ * component separately, because Ajv would otherwise compile a component again for each reference to it.
  */
 export class AnswerContract {
   readonly #ajv = formats.default(new Ajv2020(options));
   readonly #validators = new Map<Schema, ValidateFunction>();
   /**
-   * Validators by the JSON of their schema. Most operations have equal schemas for errors and headers, and these share
-   * a validator.
+   * Validators by the JSON of their schema. Lets equal schemas share a validator, such as those for errors and headers,
+   * which are the same in most operations.
    */
   readonly #validatorsByText = new Map<string, ValidateFunction>();
   readonly #find: ReturnType<typeof operationFinder>;
@@ -153,7 +153,8 @@ export class AnswerContract {
   }
 
   /**
-   * Returns the breaches of a successful request: undeclared query parameters, and a body that the document forbids.
+   * If the request succeeded, returns the reasons why it should not have: undeclared query parameters, and a body that
+   * the document forbids.
    */
   #checkAcceptance(
     operation: Operation,

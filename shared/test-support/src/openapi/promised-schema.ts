@@ -15,7 +15,7 @@ const known = new WeakMap<Schema, Alternatives>();
 /**
  * Returns the part of a response's schema that applies to a request. If the response depends on the request, the schema
  * lists alternatives:
- * - The response to an array is an array.
+ * - The response to an array of items is an array.
  * - Items can lack fields only if the request has the parameter `fields`.
  */
 export function applicableSchema(given: Schema, { path, body }: SentRequest, resolve: Resolver): Schema {

@@ -1,4 +1,3 @@
-/** A value and how often it occurs. */
 export interface Tally {
   readonly value: string;
   readonly count: number;

@@ -36,7 +36,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
     reader.audit.list({ target: id, limit: MAX_ENTRIES }),
   ]);
   const { matched, changed, skipped, state } = operation;
-  // Confirmed jobs that have been removed since are not counted by the storage. The page counts them as skipped.
+  // The storage does not count confirmed jobs that have since been removed. The page counts them as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },

@@ -43,9 +43,9 @@ export async function readLogEnd(
 }
 
 /**
- * Returns the attempt number before the first line. The view inserts a heading where the attempt number changes.
- * Returns 0 if a line belongs to a retry, so that the first line gets a heading. Otherwise, returns `undefined` for no
- * headings.
+ * Returns the attempt number that the view starts from. The view inserts a heading wherever the attempt number changes.
+ * If a line belongs to a retry, returns 0, so that the first line gets a heading. Otherwise, returns `undefined`, so
+ * that there are no headings.
  */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;

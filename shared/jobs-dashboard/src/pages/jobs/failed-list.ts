@@ -11,8 +11,8 @@ const NEAR = { plain: 2_000, words: 300 };
 const FAR = { plain: 20_000, words: 10_000 };
 
 /**
- * Returns the path of the list of failed jobs, latest failure first. The list starts after the position `after`; `null`
- * means at the beginning.
+ * Returns the path of the list of failed jobs, latest failure first. The list starts after the position `after`, or at
+ * the beginning if `after` is `null`.
  */
 export function failedPath(filters: Filters, after: FailurePosition | null): string {
   if (after === null) return jobsPath(filters);

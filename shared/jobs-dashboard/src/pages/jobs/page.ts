@@ -252,7 +252,7 @@ async function loadFailed(
   };
 }
 
-/** Suggests searches for the number in specific arguments. Suggests none if the filters do not search for a number. */
+/** If one of the search words is a number, suggests searching for it in specific arguments. */
 async function suggestSearches(filters: Filters, { reader, redact }: PageContext): Promise<ArgumentSearch[]> {
   const word = numberIn(filters);
   if (word === null) return [];

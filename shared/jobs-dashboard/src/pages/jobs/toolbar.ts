@@ -23,7 +23,7 @@ export interface JobsToolbar {
 }
 
 /**
- * Returns the toolbar. It offers bulk actions only if there is a filter. It omits actions that would apply to no
+ * Returns the toolbar. It offers bulk actions only if there is a filter, and omits those that would apply to no
  * matching job.
  *
  * @param counts the number of matching jobs in each state; `undefined` while unknown

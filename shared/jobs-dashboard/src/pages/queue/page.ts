@@ -103,7 +103,7 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
     context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    // Sorts jobs by the start of their current wait. A job that a server has released started to wait after its
+    // Sorts jobs by the start of their current wait. For a job that a server has released, that is later than its
     // creation.
     enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
     processing: processing.jobs,

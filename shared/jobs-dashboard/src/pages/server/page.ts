@@ -29,7 +29,7 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
 
 /**
  * Loads the state of a server. The number of running jobs matches the list on the same page. If the list is full, the
- * number from the heartbeat is used if it is larger.
+ * number is the larger of the list's length and the number from the last heartbeat.
  */
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [{ clockAheadMs, ...server }, jobs] = await Promise.all([

@@ -28,8 +28,8 @@ const caches = new WeakMap<RateLimit, CredentialCache>();
  * count against the limit of the network address. Checks the limit before looking up credentials, so that rejecting
  * excess requests is cheap.
  *
- * @param onCaller called first with only the rate limit headers, and again once the caller is known. Both calls can
- *   precede an error
+ * @param onCaller called first with only the rate limit headers, and again once the caller is known. An error can
+ *   follow either call
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
 export async function identifyCaller(

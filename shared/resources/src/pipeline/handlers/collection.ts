@@ -104,7 +104,7 @@ async function createItems(
   };
 }
 
-/** Serves PUT on a collection: changes the listed items in one call of the storage. */
+/** Serves PUT on a collection: changes the listed items in one storage call. */
 export async function replaceItems(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage } = checked.route;
   requireNoParameters(checked.request.query);

@@ -25,7 +25,7 @@ export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
   return handler(checked);
 }
 
-/** Returns whether the response can stay open for long: it is an event stream, or the request has a `wait` above 0. */
+/** Returns whether the response can stay open: it is an event stream, or the request has a `wait` above 0. */
 export function staysOpen(checked: CheckedRequest): boolean {
   if (checked.request.method !== 'GET') return false;
   return (

@@ -53,10 +53,7 @@ export async function requireParents(parents: readonly Parent[], context: CallCo
   }
 }
 
-/**
- * Returns `item` unless it is undefined.
- * @throws {ApiError} 40402 if `item` is undefined
- */
+/** @throws {ApiError} 40402 if `item` is undefined */
 export function requireFound<Item>(resource: Resource, id: string, item: Item | undefined): Item {
   if (item === undefined) throw noSuchItem(resource, id);
   return item;

@@ -56,7 +56,7 @@ function pick(record: ItemRecord, fields: readonly string[]): ItemRecord {
   );
 }
 
-/** Applies a JSON merge patch (RFC 7396). Null removes a member, objects are merged, and any other value replaces. */
+/** Applies a JSON merge patch (RFC 7396). Null removes a member, objects are merged, other values are set. */
 function mergePatch(target: ItemRecord, patch: ItemRecord): ItemRecord {
   const result = new Map(Object.entries(target));
   for (const [name, value] of Object.entries(patch)) {

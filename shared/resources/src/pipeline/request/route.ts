@@ -4,10 +4,7 @@ import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
 import { decodePercent } from '../../query/query-string.js';
 
-/**
- * An item in a path above the last collection, such as the customer in `/customers/7/orders`. `child` leads to the next
- * collection in the path.
- */
+/** A parent item in a path, such as the customer in `/customers/7/orders`. `child` is the next collection. */
 export interface Parent {
   readonly resource: Resource;
   readonly storage: AnyStorage;
