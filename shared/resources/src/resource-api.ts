@@ -45,7 +45,7 @@ export interface ResourceApiOptions {
   readonly rateLimit?: RateLimit;
   /** Limits how many event streams and `?wait` calls may be open at once. */
   readonly listenerLimits?: ListenerLimits;
-  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30,000. */
   readonly recheckMs?: number;
   /**
    * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined, known Postgres

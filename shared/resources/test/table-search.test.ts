@@ -9,7 +9,7 @@ const item = Type.Object({ id: Type.Integer(), title: Type.String() });
 
 const volumes = defineResource({ name: 'volumes', item }, tableStorage({ name: 'archive.volume' }));
 
-/** A view in which reading a row beyond the first 10 000 takes 50 ms. */
+/** A view in which reading a row beyond the first 10,000 takes 50 ms. */
 const deeds = defineResource({ name: 'deeds', item }, tableStorage({ name: 'archive.deed', view: true }));
 
 const tables = `

@@ -4,7 +4,7 @@ import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogge
 export interface DrainOptions {
   /** Handlers of the jobs to run. Required if the target is a storage; ignored if it is a server. */
   readonly handlers?: readonly JobHandler[];
-  /** How long draining may take, in milliseconds; 10 000 by default. */
+  /** How long draining may take, in milliseconds; 10,000 by default. */
   readonly timeoutMs?: number;
 }
 

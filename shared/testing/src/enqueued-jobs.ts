@@ -20,7 +20,7 @@ const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
 const limit = 10_000;
 
 /**
- * Returns the jobs of a definition that are awaiting, scheduled or enqueued, oldest first. Reads at most 10 000 jobs.
+ * Returns the jobs of a definition that are awaiting, scheduled or enqueued, oldest first. Reads at most 10,000 jobs.
  */
 export async function enqueuedJobs<Args, Result, Input>(
   { jobs }: Jobs,

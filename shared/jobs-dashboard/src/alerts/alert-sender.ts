@@ -29,7 +29,7 @@ export interface AlertOptions extends Partial<Origin> {
    * If checking the warnings, reading the messages or updating them failed, `target` is `null`.
    */
   readonly onError?: ((error: Error, target: string | null) => void) | undefined;
-  /** Milliseconds between checks of the warnings. Defaults to 10 000. */
+  /** Milliseconds between checks of the warnings. Defaults to 10,000. */
   readonly everyMs?: number;
   /** Milliseconds between polls for messages. Defaults to 2000. */
   readonly pollMs?: number;

@@ -64,7 +64,7 @@ export const finishDone = finisher(
 /**
  * $1 queue, $2 ids, $3 server, $4 attempt. Moves jobs without metadata or results to `done`, and returns their number.
  * All jobs must be in the same attempt, which is the common case. With no parallel arrays to join, Postgres finds jobs
- * with neighbouring ids together. In batches of 1 000, this takes Postgres 5.6 µs per job instead of 7.7
+ * with neighbouring ids together. In batches of 1,000, this takes Postgres 5.6 µs per job instead of 7.7
  * (docs/adr/026).
  */
 export const finishDoneAlike = prepared(

@@ -49,7 +49,7 @@ export interface PostgresOptions {
    */
   readPoolSize?: number;
   /**
-   * Maximum duration of a read, in milliseconds; 1 to 3 600 000, 5000 by default. A longer read fails with a
+   * Maximum duration of a read, in milliseconds; 1 to 3,600,000, 5000 by default. A longer read fails with a
    * `ReadTimeoutError`. Waiting for a connection takes at most another 5 s.
    */
   readTimeoutMs?: number;
@@ -67,17 +67,17 @@ export interface PostgresOptions {
   disableGlobalLocks?: boolean;
   /**
    * Maximum duration, in milliseconds, of one batch of state changes (one round trip). A batch that takes longer is
-   * cancelled and retried. 1000 to 3 600 000, 300 000 by default.
+   * cancelled and retried. 1000 to 3,600,000, 300,000 by default.
    */
   commandBatchMaxTimeoutMs?: number;
   /**
-   * Maximum time that a handler's `transaction` can be idle between statements, in milliseconds; 1000 to 86 400 000,
-   * 300 000 by default. An idle transaction keeps rows locked and prevents vacuuming in the whole database. After this
+   * Maximum time that a handler's `transaction` can be idle between statements, in milliseconds; 1000 to 86,400,000,
+   * 300,000 by default. An idle transaction keeps rows locked and prevents vacuuming in the whole database. After this
    * time, Postgres ends the transaction, and the attempt fails with a `StorageUnavailableError` that names this option.
    */
   transactionIdleTimeoutMs?: number;
   /**
-   * Maximum duration of a search, in milliseconds; 1 to 3 600 000, 10 000 by default. A longer search fails with a
+   * Maximum duration of a search, in milliseconds; 1 to 3,600,000, 10,000 by default. A longer search fails with a
    * `ReadTimeoutError`. Searches are `jobs.list` and `jobs.count` by criteria without an index: names, arguments,
    * servers. They have two separate connections.
    */
@@ -107,7 +107,7 @@ export interface PostgresOptions {
    */
   directUrl?: string;
   /**
-   * Maximum number of queues; 1 to 1 000 000, 10 000 by default. A job whose queue would exceed the limit is rejected
+   * Maximum number of queues; 1 to 1,000,000, 10,000 by default. A job whose queue would exceed the limit is rejected
    * with a `TooManyQueuesError`. For jobs enqueued from SQL, the limit is the value that a process last set explicitly.
    */
   maxQueues?: number;
@@ -194,7 +194,7 @@ export function replicaOptions(options: PostgresOptions): DatabaseOptions | unde
 }
 
 /**
- * Returns the maximum number of queues, 10 000 by default.
+ * Returns the maximum number of queues, 10,000 by default.
  *
  * @throws {RangeError} if it is out of bounds
  */

@@ -196,7 +196,7 @@ const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /**
- * Deletes up to 10 000 dependencies that were resolved at least 30 days ago. By default, finished jobs are not kept for
+ * Deletes up to 10,000 dependencies that were resolved at least 30 days ago. By default, finished jobs are not kept for
  * longer than that. Ids are ordered by creation, so newer dependencies are not scanned.
  */
 export const deleteOldDependencies = prepared(

@@ -7,7 +7,7 @@ export const rewriteCounts = prepared(
   'select longshore.rewrite_counts() as rewritten',
 );
 
-/** $1 table. Rewrites a table with at most 10 000 live rows. Returns `false` if it has more or could not be locked. */
+/** $1 table. Rewrites a table with at most 10,000 live rows. Returns `false` if it has more or could not be locked. */
 export const rewriteSmallTable = prepared(
   'longshore-rewrite-small-table',
   'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',

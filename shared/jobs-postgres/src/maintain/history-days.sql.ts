@@ -57,7 +57,7 @@ export const selectMissingDays = unprepared(
 
 /**
  * $1 history, $2 day. Creates the day's partition and moves the day's rows into it from the default partition. Returns
- * `false` if the partition already exists or there are more than 100 000 rows to move.
+ * `false` if the partition already exists or there are more than 100,000 rows to move.
  */
 export const makeDay = unprepared(
   'longshore-make-day',

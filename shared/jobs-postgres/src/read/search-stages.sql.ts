@@ -75,7 +75,7 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
 
 /**
  * Builds the search for ready and blocked jobs. If more than a few queues have such jobs, the query depends on the
- * filter. The times are for a thousand queues and 100 000 jobs.
+ * filter. The times are for a thousand queues and 100,000 jobs.
  *
  * - If the filter can only be checked by reading rows, a single query for all queues takes 39 ms. One query per queue
  *   would take 185 ms in total. A single query is also used if the order does not matter.

@@ -6,7 +6,7 @@ import type { NewJob } from '../job/job.js';
 /** The dependencies of a job. */
 export interface AfterOption {
   /**
-   * 1 to 1 000 parents. A string is the id of an existing job or batch. A number is the zero-based index of an earlier
+   * 1 to 1,000 parents. A string is the id of an existing job or batch. A number is the zero-based index of an earlier
    * job in the same call, so dependencies cannot form a cycle.
    */
   readonly parents: readonly (string | number)[];

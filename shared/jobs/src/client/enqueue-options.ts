@@ -50,7 +50,7 @@ export interface EnqueueOptions {
    */
   showHolder?: boolean;
   /**
-   * Delay in milliseconds: 0 to 315 360 000 000 (ten years). If the job has parents, the delay starts when the last
+   * Delay in milliseconds: 0 to 315,360,000,000 (ten years). If the job has parents, the delay starts when the last
    * parent has ended. Cannot be combined with `runAt`.
    */
   delayMs?: number;

@@ -25,11 +25,11 @@ export interface JobClientOptions {
   /** Middleware around every call that enqueues jobs; the first is the outermost. None by default. */
   middleware?: readonly EnqueueMiddleware[];
 
-  /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67 108 864; 1 048 576 by default. */
+  /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67,108,864; 1,048,576 by default. */
   maxArgsBytes?: number;
 
   /**
-   * How long an idempotency key stays valid, in milliseconds: 1 to 31 536 000 000; 86 400 000 (24 hours) by default.
+   * How long an idempotency key stays valid, in milliseconds: 1 to 31,536,000,000; 86,400,000 (24 hours) by default.
    */
   idempotencyPeriodMs?: number;
 }

@@ -5,7 +5,7 @@ import type { JobMeta } from './meta.js';
 export interface Concurrency {
   /** 1 to 200 characters. */
   readonly key: string;
-  /** 1 to 10 000. */
+  /** 1 to 10,000. */
   readonly limit: number;
 }
 

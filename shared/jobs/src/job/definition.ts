@@ -49,11 +49,11 @@ export interface JobDefinitionOptions<
   /** 1 to 1000, 10 by default. With 1, a job is not retried after a failure or after its server dies. */
   maxAttempts?: number;
   /**
-   * Delay before the next attempt, in milliseconds: 0 to 315 360 000 000 (ten years). The last entry of a list repeats.
+   * Delay before the next attempt, in milliseconds: 0 to 315,360,000,000 (ten years). The last entry of a list repeats.
    * The result of a function is clamped. By default, `attempt⁴` seconds ± 10 %.
    */
   retryDelay?: RetryDelay | readonly number[];
-  /** Time limit per attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
+  /** Time limit per attempt, in milliseconds, 1 to 86,400,000; unlimited by default. */
   timeoutMs?: number;
   /**
    * Runs at most `limit` jobs with the same key at once in a queue, across all servers. The key is a string of 1 to 200
@@ -70,7 +70,7 @@ export interface JobDefinitionOptions<
 
 export interface ConcurrencyRule<Args> {
   readonly key: string | ((args: Args) => string | null);
-  /** 1 to 10 000. */
+  /** 1 to 10,000. */
   readonly limit: number;
 }
 
@@ -186,7 +186,7 @@ export function checkMaxAttempts(maxAttempts: number): void {
   checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
 }
 
-/** @throws {RangeError} unless `timeoutMs` is an integer from 1 to 86 400 000 (a day) */
+/** @throws {RangeError} unless `timeoutMs` is an integer from 1 to 86,400,000 (a day) */
 export function checkTimeout(timeoutMs: number): void {
   checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
 }

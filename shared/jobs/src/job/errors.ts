@@ -234,7 +234,7 @@ export class SnoozeJob extends Error {
   override readonly name = 'SnoozeJob';
   readonly delayMs: number;
 
-  /** @throws {RangeError} unless `delayMs` is a number of milliseconds from 0 to 315 360 000 000 (ten years) */
+  /** @throws {RangeError} unless `delayMs` is a number of milliseconds from 0 to 315,360,000,000 (ten years) */
   constructor(delayMs: number) {
     super(`The job will run again in ${delayMs} ms`);
     this.delayMs = checkDelay('The delay of a snoozed job', delayMs);

@@ -5,12 +5,12 @@ import { checkInteger } from './bounds.js';
  * most `burst` tokens accumulate.
  */
 export interface RateLimit {
-  /** Number of jobs that can start per period: 1 to 1 000 000. */
+  /** Number of jobs that can start per period: 1 to 1,000,000. */
   readonly jobs: number;
-  /** Length of the period in milliseconds: 1 to 86 400 000 (a day). */
+  /** Length of the period in milliseconds: 1 to 86,400,000 (a day). */
   readonly periodMs: number;
   /**
-   * Number of jobs that can start at once after an idle period: 1 to 1 000 000; the value of `jobs` by default. With 1,
+   * Number of jobs that can start at once after an idle period: 1 to 1,000,000; the value of `jobs` by default. With 1,
    * the starts are evenly spaced.
    */
   readonly burst?: number;
@@ -18,7 +18,7 @@ export interface RateLimit {
 
 /** Limits of a queue, across all servers. An absent member leaves that limit unchanged; `null` removes it. */
 export interface QueueLimits {
-  /** Maximum number of the queue's jobs that run at once; 1 to 1 000 000. */
+  /** Maximum number of the queue's jobs that run at once; 1 to 1,000,000. */
   readonly concurrencyLimit?: number | null;
   readonly rateLimit?: RateLimit | null;
 }

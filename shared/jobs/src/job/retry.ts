@@ -31,7 +31,7 @@ export const defaultRetryDelay: RetryDelay = (attempt) =>
  * Converts the `retryDelay` option to a function.
  *
  * @param delay a function, or a list of milliseconds; the last entry of the list repeats
- * @throws {RangeError} if the list is empty, or an entry is not a number from 0 to 315 360 000 000 (ten years)
+ * @throws {RangeError} if the list is empty, or an entry is not a number from 0 to 315,360,000,000 (ten years)
  */
 export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
   if (typeof delay === 'function') return delay;

@@ -6,7 +6,7 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 
 export interface UniquenessOptions {
   /**
-   * How long a job can hold the key after the job's creation, in milliseconds: 1 to 31 536 000 000 (a year). By
+   * How long a job can hold the key after the job's creation, in milliseconds: 1 to 31,536,000,000 (a year). By
    * default, there is no time limit.
    */
   readonly periodMs?: number;
@@ -70,7 +70,7 @@ export function checkKey(kind: string, key: string): string {
   return checkText(`The ${kind} key`, key, bounds.keyLength);
 }
 
-/** @throws {RangeError} unless `periodMs` is an integer from 1 to 31 536 000 000 (a year) */
+/** @throws {RangeError} unless `periodMs` is an integer from 1 to 31,536,000,000 (a year) */
 export function checkPeriod(name: string, periodMs: number): number {
   return checkInteger(name, periodMs, bounds.periodMs);
 }

@@ -29,11 +29,11 @@ import { MemoryTimings } from './memory-timings.js';
 export interface MemoryStorageOptions {
   clock?: Clock;
   /**
-   * Maximum number of finished jobs, and also of finished batches; 10 000 by default. Beyond this number, the oldest
+   * Maximum number of finished jobs, and also of finished batches; 10,000 by default. Beyond this number, the oldest
    * are deleted, even before `retentionDays` have passed.
    */
   maxFinished?: number;
-  /** Maximum number of queues; 10 000 by default. */
+  /** Maximum number of queues; 10,000 by default. */
   maxQueues?: number;
   /**
    * Runs work in a transaction of the application's database. Required if handlers call `transaction`; none by default.

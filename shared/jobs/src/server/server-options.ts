@@ -10,18 +10,18 @@ import { QueueOrder, type ServerQueues } from './queue-order.js';
 /** Times of a server, in milliseconds: leases, heartbeats and polling. */
 export interface ServerTimes {
   /**
-   * How long a lease lasts without renewal. The server renews leases five times in this period. 1 000 to 86 400 000,
-   * default 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner. A handler must never block
+   * How long a lease lasts without renewal. The server renews leases five times in this period. 1,000 to 86,400,000,
+   * default 300,000. With a shorter lease, the jobs of a stuck server are recovered sooner. A handler must never block
    * the event loop for the length of a lease.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
    * How long the server can miss heartbeats before it is declared dead and its leases are released. The server sends
-   * three heartbeats in this period. 5 000 to 3 600 000, default 30 000.
+   * three heartbeats in this period. 5,000 to 3,600,000, default 30,000.
    */
   serverTimeoutMs?: number;
   /**
-   * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications of ready
+   * Interval between polls of the queues; 0 to 60,000, default 0. With 0, the server relies on notifications of ready
    * jobs and polls in case a notification was lost: every 2 s while it is idle and notifications arrive, otherwise every
    * 200 ms. With an interval above 0, the server ignores these notifications.
    */
@@ -51,15 +51,15 @@ export interface JobServerOptions extends ServerTimes {
   queues?: ServerQueues;
   /** Maximum number of jobs to run at once; 1 to 1000, default 10. */
   concurrency?: number;
-  /** How long `stop` waits for running jobs before it aborts their signals; 0 to 3 600 000 ms, default 25 000. */
+  /** How long `stop` waits for running jobs before it aborts their signals; 0 to 3,600,000 ms, default 25,000. */
   stopTimeoutMs?: number;
   /**
-   * Maximum size of a result as JSON, in bytes. A larger result fails the attempt. 1 to 67 108 864, default 1 048 576.
+   * Maximum size of a result as JSON, in bytes. A larger result fails the attempt. 1 to 67,108,864, default 1,048,576.
    */
   maxResultBytes?: number;
   /**
    * How long a handler can continue after its time limit, in milliseconds. After this time, the server stores the
-   * outcome without the handler, and terminates the handler's thread if it has one. 0 to 3 600 000, default 5 000.
+   * outcome without the handler, and terminates the handler's thread if it has one. 0 to 3,600,000, default 5,000.
    */
   timeoutGraceMs?: number;
   /**
@@ -68,11 +68,11 @@ export interface JobServerOptions extends ServerTimes {
    */
   threads?: number;
   /**
-   * Maximum number of log lines per attempt. If lines are dropped, one further line reports this. 0 to 100 000, default
-   * 1 000.
+   * Maximum number of log lines per attempt. If lines are dropped, one further line reports this. 0 to 100,000, default
+   * 1,000.
    */
   maxLogLines?: number;
-  /** Maximum size of a log line (message and fields) in bytes; 100 to 65 536, default 4 096. */
+  /** Maximum size of a log line (message and fields) in bytes; 100 to 65,536, default 4,096. */
   maxLogLineBytes?: number;
   /** Middleware around every handler. The first one is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];

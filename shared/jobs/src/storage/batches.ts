@@ -30,7 +30,7 @@ export interface Batches {
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
-  /** Counts all batches. May stop counting at 10 000; the count is then marked as inexact. */
+  /** Counts all batches. May stop counting at 10,000; the count is then marked as inexact. */
   count(): Promise<JobCount>;
   /**
    * Cancels every unfinished job in the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the

@@ -194,7 +194,7 @@ export interface JobReader {
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**
    * Counts the jobs that match a filter; all by default. If the filter contains only states and queues, the count is
-   * exact. Otherwise, counting may stop at 10 000, or examine only some of the jobs for the filter's words. The count
+   * exact. Otherwise, counting may stop at 10,000, or examine only some of the jobs for the filter's words. The count
    * is then a lower bound.
    */
   count(filter?: JobFilter): Promise<JobCount>;

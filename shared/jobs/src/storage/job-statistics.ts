@@ -4,7 +4,7 @@ export interface ThroughputQuery {
   /** How far back to count, in milliseconds: up to 7 days or, with `queue`, up to one day. */
   readonly sinceMs: number;
   /**
-   * Length of a bucket in milliseconds: a multiple of 10 000 or, with `queue`, of 60 000. Limited so that there are at
+   * Length of a bucket in milliseconds: a multiple of 10,000 or, with `queue`, of 60,000. Limited so that there are at
    * most 2000 buckets.
    */
   readonly bucketMs: number;
@@ -18,7 +18,7 @@ export interface QueuesThroughputQuery {
   /** How far back to count, in milliseconds: up to one day. */
   readonly sinceMs: number;
   /**
-   * Length of a bucket in milliseconds: a multiple of 60 000. Limited so that there are at most 2000 buckets across all
+   * Length of a bucket in milliseconds: a multiple of 60,000. Limited so that there are at most 2000 buckets across all
    * queues.
    */
   readonly bucketMs: number;

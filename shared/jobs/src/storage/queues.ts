@@ -82,7 +82,7 @@ export interface Queues {
   list(): Promise<Queue[]>;
   /**
    * Lists the concurrency keys that block jobs, in one queue or, by default, in all. The cost is bounded: an
-   * implementation may read only 200 keys and count only 20 000 blocked jobs in total.
+   * implementation may read only 200 keys and count only 20,000 blocked jobs in total.
    */
   listBlockingKeys(queue?: string): Promise<BlockingKeys>;
   /**

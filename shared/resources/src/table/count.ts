@@ -4,7 +4,7 @@ import type { Queryable } from '../database/database.js';
 export const maxExactCount = 10_000;
 
 /**
- * Counts all rows if `exact` is set. Otherwise counts up to 10 000 rows, and estimates larger numbers from the query
+ * Counts all rows if `exact` is set. Otherwise counts up to 10,000 rows, and estimates larger numbers from the query
  * plan.
  *
  * @param source the FROM and WHERE clauses, without the word FROM

@@ -29,8 +29,8 @@ interface Found {
 type Source = (parameters: Parameters) => { readonly from: string; readonly conditions: readonly string[] };
 
 /**
- * Reads pages of search results. A search stops after 5 000 matches, or later if the page needs more. If a statement
- * takes longer than a second, only the first 10 000 rows are searched. A page that may lack matches is marked
+ * Reads pages of search results. A search stops after 5,000 matches, or later if the page needs more. If a statement
+ * takes longer than a second, only the first 10,000 rows are searched. A page that may lack matches is marked
  * `partial`.
  */
 export class TableSearch {

@@ -8,7 +8,7 @@ import { validatorFor } from './validator.js';
 export const maxElements = 10_000;
 
 /**
- * Checks that an array has 1 to 10 000 items.
+ * Checks that an array has 1 to 10,000 items.
  * @throws {ApiError} 42202
  */
 export function requireElements(elements: readonly unknown[]): void {

@@ -10,7 +10,7 @@ export interface AccessControl {
   readonly authenticate: Authenticate | undefined;
   /** Limits the requests of each caller; undefined if there is no limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30,000. */
   readonly recheckMs?: number | undefined;
 }
 

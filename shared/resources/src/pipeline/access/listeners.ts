@@ -4,7 +4,7 @@ import type { ApiRequest } from '../request/request.js';
 
 /** Limits, per process, for calls that stay open: event streams and `?wait`. */
 export interface ListenerLimits {
-  /** For all callers together; default 10 000. */
+  /** For all callers together; default 10,000. */
   readonly total?: number;
   /** For each caller, or for each network address if the API needs no credentials; default 1000. */
   readonly perCaller?: number;

@@ -12,7 +12,7 @@ export interface StreamGrant {
   readonly principal: Principal | undefined;
   /** The scope that the stream requires. */
   readonly scope: string;
-  /** Interval between checks, in milliseconds; default 30 000. */
+  /** Interval between checks, in milliseconds; default 30,000. */
   readonly recheckMs?: number | undefined;
 }
 
