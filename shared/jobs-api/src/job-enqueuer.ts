@@ -148,5 +148,5 @@ function withVisibleQueues(
  */
 function requiringVisibleExisting(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = withVisibleQueues(request, scope);
-  return { ...rest, options: { ...options, showHolder: true } };
+  return { ...rest, options: { ...options, includeHolder: true } };
 }

@@ -242,7 +242,7 @@ export const RetryOptionsItem = Type.Object(
           'Whether to restore the jobs that were skipped because this one, or its batch, did not end as required, directly or through other skipped jobs: they wait again. `false` by default',
       }),
     ),
-    regardless: Type.Optional(
+    ignoreDependencies: Type.Optional(
       Type.Boolean({
         description:
           'Whether to make the job ready even if it was cancelled while it waited for other jobs. By default it waits for them again',

@@ -66,7 +66,7 @@ export function jobsResource({
       },
       retry: {
         summary: 'Retry a failed or cancelled job',
-        note: 'Allows one more attempt if none is left. A job that was cancelled while it waited for other jobs waits for them again, in the state `awaiting`, unless `regardless` is true.',
+        note: 'Allows one more attempt if none is left. A job that was cancelled while it waited for other jobs waits for them again, in the state `awaiting`, unless `ignoreDependencies` is true.',
         body: RetryOptionsItem,
         states: { field: 'state', from: statesOfAction.retry, to: ['enqueued'], unchanged: readyOrRunning },
       },

@@ -145,7 +145,7 @@ onEachStorage('Changing jobs over HTTP', (api) => {
 
     await api.put(`/jobs/${parent.id}/cancel`);
     await resolved();
-    const { item } = await api.put(`/jobs/${child.id}/retry`, { regardless: true });
+    const { item } = await api.put(`/jobs/${child.id}/retry`, { ignoreDependencies: true });
     expect(item['state']).to.equal('enqueued');
     expect((await api.put(`/jobs/${child.id}/retry`, { anyway: true })).codes).to.deep.equal([42203]);
   });

@@ -50,7 +50,7 @@ describe('the callback of a batch whose failures are retried', () => {
   });
 
   it('is not mentioned once it will run', async () => {
-    await site.story.storage.control.retry(callbackId, { regardless: true });
+    await site.story.storage.control.retry(callbackId, { ignoreDependencies: true });
     expect(await get(confirm('retry'))).not.to.include('dependent job');
     expect(await get(`/batches/${id}`)).not.to.include('You can restore it');
   });

@@ -2873,7 +2873,7 @@ and exists (select 1 from longshore.job_dependency where child_id = id and not m
   )
   select true as changed from removed;
 
--- longshore-retry-cancelled-regardless
+-- longshore-retry-cancelled-ignoring-dependencies
 with removed as (
   delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
   returning *, 'cancelled'::longshore.job_state as state

@@ -70,7 +70,7 @@ export function following(fixture: Fixture): void {
     const { claim } = await fixture.claimOne();
     const child = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId]));
     await fixture.storage.control.cancel(child.id);
-    await fixture.storage.control.retry(child.id, { regardless: true });
+    await fixture.storage.control.retry(child.id, { ignoreDependencies: true });
     await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await resolved();
     expect(await stateOf(child.id)).to.equal('enqueued');

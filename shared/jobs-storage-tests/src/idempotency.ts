@@ -63,7 +63,7 @@ export function identifying(fixture: Fixture): void {
     expect(second.id).not.to.equal(first.id);
   });
 
-  const shown = { ...options, showHolder: true };
+  const shown = { ...options, includeHolder: true };
 
   it('returns the current state of the key’s holder if requested', async () => {
     const client = new JobClient(fixture.storage);

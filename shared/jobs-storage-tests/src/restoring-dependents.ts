@@ -84,7 +84,7 @@ export function restoringDependents(fixture: Fixture): void {
     await fixture.storage.control.retry(child);
     await resolveAll(fixture.storage);
     expect(await statesOf(child)).to.deep.equal(['cancelled']);
-    await fixture.storage.control.retry(child, { regardless: true });
+    await fixture.storage.control.retry(child, { ignoreDependencies: true });
     await resolveAll(fixture.storage);
     expect(await statesOf(child)).to.deep.equal(['enqueued']);
   });

@@ -60,9 +60,9 @@ export const cancelRunning = prepared(
 export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled', neverStarted) };
 
 /** Like {@link retryFinished}, but a job that was cancelled while it waited for other jobs becomes ready too. */
-export const retryRegardless = {
+export const retryIgnoringDependencies = {
   failed: retryFinished.failed,
-  cancelled: retry('cancelled', 'false', 'cancelled-regardless'),
+  cancelled: retry('cancelled', 'false', 'cancelled-ignoring-dependencies'),
 };
 
 function retry(state: FinishedState, waits = 'false', name: string = state): Statement {

@@ -85,8 +85,8 @@ export class PostgresControl implements JobControl {
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
-    const { dependents = false, regardless = false, ...rest } = options;
-    const retry = regardless ? sql.retryRegardless : sql.retryFinished;
+    const { dependents = false, ignoreDependencies = false, ...rest } = options;
+    const retry = ignoreDependencies ? sql.retryIgnoringDependencies : sql.retryFinished;
     const steps: Steps = {
       failed: retry.failed,
       cancelled: retry.cancelled,

@@ -2,20 +2,20 @@ import type { Job, TransactionClient } from '@longshore/jobs';
 import {
   hasKeys,
   checkNewJob,
-  checkShown,
+  checkIncluded,
   collectJobs,
   withoutUncreatedJobs,
   type Enqueuer,
   type EnqueueResult,
   enqueueResultOf,
   type Holders,
-  holdersToShow,
+  holdersToInclude,
   type KeyResolution,
   type LocalServer,
   type NewBatch,
   type NewJob,
   type NewJobs,
-  noShownHolders,
+  noIncludedHolders,
 } from '@longshore/jobs/storage';
 import { lockTimeoutOnNodes } from '../citus/settings.js';
 import type { Connection } from '../connection/connection.js';
@@ -197,7 +197,7 @@ export class PostgresEnqueuer implements Enqueuer {
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
       const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
-      return { ...resolution, shownHolders: await this.#show(jobs, resolution.holders, run), createdAt };
+      return { ...resolution, includedHolders: await this.#show(jobs, resolution.holders, run), createdAt };
     };
     if (transaction !== undefined) {
       const { created, replacements, ...result } = await inSavepoint(
@@ -235,13 +235,17 @@ export class PostgresEnqueuer implements Enqueuer {
    *
    * @throws {KeyHolderHiddenError} if one of these jobs was deleted or is invisible to the caller
    */
-  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shownHolders']> {
-    const ids = holdersToShow(jobs, holders);
-    if (ids.length === 0) return noShownHolders;
+  async #show(
+    jobs: readonly NewJob[],
+    holders: Holders,
+    run: Run,
+  ): Promise<EnqueueResult['includedHolders']> {
+    const ids = holdersToInclude(jobs, holders);
+    if (ids.length === 0) return noIncludedHolders;
     const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
     const shown = new Map<string, Job>();
     for (const row of rows) shown.set(row.id, toJob(row, await this.#queues.nameOf(row.queue_id)));
-    checkShown(jobs, holders, (id) => shown.get(id));
+    checkIncluded(jobs, holders, (id) => shown.get(id));
     return shown;
   }
 

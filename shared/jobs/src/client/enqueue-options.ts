@@ -48,7 +48,7 @@ export interface EnqueueOptions {
    * Whether the result contains the other job that already holds one of the keys, if any. The whole call is rejected if
    * that job was deleted or is not visible to the caller. `false` by default.
    */
-  showHolder?: boolean;
+  includeHolder?: boolean;
   /**
    * Delay in milliseconds: 0 to 315,360,000,000 (ten years). If the job has parents, the delay starts when the last
    * parent has ended. Cannot be combined with `runAt`.

@@ -17,18 +17,18 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   readonly #createdAt: Date | null;
   readonly #holder: Job | null;
 
-  constructor(job: NewJob, { holders, shownHolders, createdAt }: EnqueueResult) {
+  constructor(job: NewJob, { holders, includedHolders, createdAt }: EnqueueResult) {
     const holderId = holders.get(job.id);
     this.id = holderId ?? job.id;
     this.queue = job.queue;
     this.created = holderId === undefined;
     this.#job = job;
     this.#createdAt = createdAt;
-    this.#holder = shownHolders.get(this.id) ?? null;
+    this.#holder = includedHolders.get(this.id) ?? null;
   }
 
   /**
-   * Returns the new job as it was stored. If no job was created and `showHolder` was set, returns the job that holds
+   * Returns the new job as it was stored. If no job was created and `includeHolder` was set, returns the job that holds
    * the key. Returns `null` if the data is not available.
    */
   asStored(): Job | null {

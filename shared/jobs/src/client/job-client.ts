@@ -70,7 +70,7 @@ export class JobClient {
    * @throws {RangeError} if an option is out of bounds
    * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if the idempotency key was used for a different request
-   * @throws {KeyHolderHiddenError} if `showHolder` is set, but the job that holds a key cannot be shown
+   * @throws {KeyHolderHiddenError} if `includeHolder` is set, but the job that holds a key cannot be shown
    * @throws {UnknownParentError} if the job depends on a job or batch that does not exist or is not visible
    * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not exist
    */

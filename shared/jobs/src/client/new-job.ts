@@ -59,7 +59,7 @@ export function toNewJob(
     after,
     keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
     ...(options.visibleQueues !== undefined && { visibleQueues: options.visibleQueues }),
-    ...(options.showHolder === true && { showsHolder: true }),
+    ...(options.includeHolder === true && { includesHolder: true }),
   };
 }
 

@@ -101,7 +101,7 @@ export interface NewJob {
    * Whether the result includes the other job that already holds one of the keys; `false` by default. If that job was
    * deleted or the caller cannot see it, the whole call is rejected. Not stored.
    */
-  showsHolder?: boolean;
+  includesHolder?: boolean;
 }
 
 /**

@@ -42,7 +42,7 @@ export class MemoryControl implements JobControl {
   }
 
   async retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
-    const { dependents = false, regardless = false } = options;
+    const { dependents = false, ignoreDependencies = false } = options;
     return this.#control(id, options, (record) => {
       const { state } = record;
       if (state === 'enqueued' || state === 'processing') return 'unchanged';
@@ -50,7 +50,7 @@ export class MemoryControl implements JobControl {
       const after = this.#jobs.dependencies.unmetOf(record.id);
       return () => {
         const skipped = dependents ? skippedBecauseOf(parentIdsOf(record), this.#jobs) : [];
-        if (after !== undefined && !regardless && state === 'cancelled' && record.attempt === 0) {
+        if (after !== undefined && !ignoreDependencies && state === 'cancelled' && record.attempt === 0) {
           this.#jobs.awaitAgain(new Map([[record, after], ...this.#unmetOf(skipped)]));
           return;
         }

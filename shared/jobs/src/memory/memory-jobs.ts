@@ -9,7 +9,12 @@ import {
   type KeyResolution,
   resolveKeys,
 } from '../storage/key-resolution.js';
-import { checkShown, type EnqueueResult, enqueueResultOf, holdersToShow } from '../storage/enqueue-result.js';
+import {
+  checkIncluded,
+  type EnqueueResult,
+  enqueueResultOf,
+  holdersToInclude,
+} from '../storage/enqueue-result.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs, type KnownIds } from './check-new-jobs.js';
 import type { Clock } from '../storage/clock.js';
@@ -80,13 +85,13 @@ export class MemoryJobs {
     const { created, holders, replacements, claims } = this.#resolve(jobs, (queue, key) =>
       this.#keys.holderOf(queue, key, stateOf, now),
     );
-    checkShown(jobs, holders, (id) => this.#records.get(id));
+    checkIncluded(jobs, holders, (id) => this.#records.get(id));
     this.#add(created, batch === null ? null : withoutUncreatedJobs(batch, created), now);
     this.#keys.claim(claims, now);
     for (const [id, job] of replacements) this.#replace(id, job);
-    const records = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
-    const shownHolders = new Map(records.map((record) => [record.id, toJob(record)]));
-    return { holders, shownHolders, createdAt: created.length === 0 ? null : new Date(now) };
+    const records = holdersToInclude(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
+    const includedHolders = new Map(records.map((record) => [record.id, toJob(record)]));
+    return { holders, includedHolders, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
   /**

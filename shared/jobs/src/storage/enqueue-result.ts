@@ -6,15 +6,15 @@ import { type Holders, noHolders } from './key-resolution.js';
 export interface EnqueueResult {
   readonly holders: Holders;
   /**
-   * The key holders requested with `showsHolder`, by id, as they were at the time of the call. Excludes holders created
+   * The key holders requested with `includesHolder`, by id, as they were at the time of the call. Excludes holders created
    * by the same call.
    */
-  readonly shownHolders: ReadonlyMap<string, Job>;
+  readonly includedHolders: ReadonlyMap<string, Job>;
   /** When the jobs were created, by the storage's clock; `null` if none was created. */
   readonly createdAt: Date | null;
 }
 
-export const noShownHolders: EnqueueResult['shownHolders'] = new Map();
+export const noIncludedHolders: EnqueueResult['includedHolders'] = new Map();
 
 /**
  * Returns the result of enqueueing jobs that have no keys.
@@ -22,34 +22,36 @@ export const noShownHolders: EnqueueResult['shownHolders'] = new Map();
  * @param createdAt `null` if no job was created
  */
 export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
-  return { holders: noHolders, shownHolders: noShownHolders, createdAt };
+  return { holders: noHolders, includedHolders: noIncludedHolders, createdAt };
 }
 
 /**
- * Returns the ids of the key holders requested with `showsHolder`. Excludes holders created by the same call, because
+ * Returns the ids of the key holders requested with `includesHolder`. Excludes holders created by the same call, because
  * the caller already has them.
  */
-export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
+export function holdersToInclude(jobs: readonly NewJob[], holders: Holders): string[] {
   const createdIds = new Set(jobs.map(({ id }) => id));
-  const wanted = jobs.flatMap(({ id, showsHolder = false }) => (showsHolder ? (holders.get(id) ?? []) : []));
+  const wanted = jobs.flatMap(({ id, includesHolder = false }) =>
+    includesHolder ? (holders.get(id) ?? []) : [],
+  );
   return [...new Set(wanted)].filter((id) => !createdIds.has(id));
 }
 
 /**
- * Checks that the caller may see every key holder requested with `showsHolder`.
+ * Checks that the caller may see every key holder requested with `includesHolder`.
  *
  * @param find returns the key holder with this id; `undefined` if it was deleted
  * @throws {KeyHolderHiddenError} if a key holder was deleted or is in a queue that the caller cannot see
  */
-export function checkShown(
+export function checkIncluded(
   jobs: readonly NewJob[],
   holders: Holders,
   find: (id: string) => Pick<Job, 'queue'> | undefined,
 ): void {
   const createdIds = new Set(jobs.map(({ id }) => id));
-  for (const { id, showsHolder = false, visibleQueues = null, keys } of jobs) {
+  for (const { id, includesHolder = false, visibleQueues = null, keys } of jobs) {
     const holderId = holders.get(id);
-    if (!showsHolder || holderId === undefined || createdIds.has(holderId)) continue;
+    if (!includesHolder || holderId === undefined || createdIds.has(holderId)) continue;
     const holder = find(holderId);
     const isVisible =
       holder !== undefined && (visibleQueues === null || visibleQueues.includes(holder.queue));

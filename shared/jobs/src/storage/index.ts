@@ -119,9 +119,9 @@ export { maxExamined, type Orphan, findOrphans } from './orphan.js';
 export { QueuePollTimers } from './queue-poll-timers.js';
 export type * from './queues.js';
 export {
-  checkShown,
-  holdersToShow,
-  noShownHolders,
+  checkIncluded,
+  holdersToInclude,
+  noIncludedHolders,
   type EnqueueResult,
   enqueueResultOf,
 } from './enqueue-result.js';

@@ -25,7 +25,7 @@ export interface RetryOptions extends JobControlOptions {
    */
   readonly dependents?: boolean;
   /** Whether to make the job ready even if it was cancelled while it waited for its parents. `false` by default. */
-  readonly regardless?: boolean;
+  readonly ignoreDependencies?: boolean;
 }
 
 /** The result of an operator's action on a job. */
@@ -50,7 +50,7 @@ export interface JobControl {
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
    * Makes a failed or cancelled job ready again. If no attempts are left, allows one more. A job that was cancelled
-   * while waiting for its parents waits for them again, unless `regardless` is set.
+   * while waiting for its parents waits for them again, unless `ignoreDependencies` is set.
    */
   retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting job no longer waits for its parents. */

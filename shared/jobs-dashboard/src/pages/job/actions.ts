@@ -25,7 +25,7 @@ export const jobActions: Actions = {
     role: 'operator',
     flash: 'The job will run, regardless of the jobs that it depends on.',
     perform: ({ control }, { target }, audit) =>
-      control.retry(target, { regardless: true, audit: audit(jobAfter('retried')) }),
+      control.retry(target, { ignoreDependencies: true, audit: audit(jobAfter('retried')) }),
   },
   '/jobs/:target/run': {
     role: 'operator',
