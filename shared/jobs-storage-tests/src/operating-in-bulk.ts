@@ -100,6 +100,16 @@ export function operatingInBulk(fixture: Fixture): void {
     expect(await stateOf(late ?? '')).to.equal('enqueued');
   });
 
+  it('ignores listed jobs that finished after it started', async () => {
+    const { storage } = fixture;
+    const { claim } = await fixture.claimOne();
+    const operation = await storage.bulk.start({ action: 'delete', filter: { id: [claim.jobId] } });
+    await until(async () => storage.clock.now() > operation.createdAt.getTime() || undefined);
+    await storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    expect(await bulk.carriedOut(operation.id)).to.include({ changed: 0 });
+    expect(await stateOf(claim.jobId)).to.equal('done');
+  });
+
   it('makes servers abort the running jobs that it cancels', async () => {
     const queue = fixture.newQueue();
     const endless = defineJob({ name: 'endless', queue });

@@ -30,6 +30,8 @@ interface RunningOperation {
   /** Ids of the jobs that the operation has changed so far. */
   readonly changed: string[];
   readonly request: BulkRequest;
+  /** Jobs created or finished later are not changed. */
+  readonly asOf: Date;
 }
 
 const chunk = 500;
@@ -73,17 +75,20 @@ export class MemoryBulkOperations implements BulkOperations {
 
   async preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview> {
     checkBulkRequest(request);
-    const count = { count: this.#matching(request).length, exact: true };
-    return { count, asOf: new Date(this.#clock.now()), oldestSearchedIds: {} };
+    const asOf = new Date(this.#clock.now());
+    const count = { count: this.#matching(request, asOf).length, exact: true };
+    return { count, asOf, oldestSearchedIds: {} };
   }
 
   async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     refuseTransaction(options.transaction);
     checkBulkRequest(request);
     const { action, filter, requestedBy = null, confirmed, delayMs = 0 } = request;
-    const matching = this.#matching(request, confirmed);
-    const wanted = filter.id ?? [];
     const createdAt = new Date(this.#clock.now());
+    const asOf = confirmed?.asOf ?? createdAt;
+    const max = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
+    const matching = this.#matching(request, asOf).slice(0, max);
+    const wanted = filter.id ?? [];
     const operation: BulkOperation = {
       id: newId(),
       action,
@@ -102,7 +107,7 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#audit.addOf(options, { ...operation });
     const rest =
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
-    this.#operations.set(operation.id, { operation, rest, changed: [], request });
+    this.#operations.set(operation.id, { operation, rest, changed: [], request, asOf });
     this.#trim();
     this.#jobs.notify(null);
     return { ...operation };
@@ -144,9 +149,9 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#begin();
     const running = [...this.#operations.values()].find(({ operation }) => operation.state === 'running');
     if (running === undefined) return false;
-    const { operation, rest, changed, request } = running;
+    const { operation, rest, changed, request, asOf } = running;
     for (const id of rest.splice(0, chunk)) {
-      const isChanged = await this.#change(request, id);
+      const isChanged = await this.#change(request, id, asOf);
       if (isChanged) changed.push(id);
       operation.seen++;
       operation[isChanged ? 'changed' : 'skipped']++;
@@ -156,11 +161,12 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   async #change(
-    { action, filter, confirmed, dependents = false }: BulkRequest,
+    { action, filter, dependents = false }: BulkRequest,
     id: string,
+    asOf: Date,
   ): Promise<boolean> {
     const job = this.#jobs.find(id);
-    if (job === undefined || !isIncluded(job, confirmed) || !matcherOf({ ...filter, state: [] })(job))
+    if (job === undefined || !isIncluded(job, asOf) || !matcherOf({ ...filter, state: [] })(job))
       return false;
     if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
     try {
@@ -172,17 +178,13 @@ export class MemoryBulkOperations implements BulkOperations {
     }
   }
 
-  /**
-   * Returns the jobs that a request would change. After a confirmed preview, leaves out jobs that were created or
-   * finished later than the preview. If the preview's count is exact, returns at most that many jobs.
-   */
-  #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
+  /** Returns the jobs that a request would change, without jobs that were created or finished after `asOf`. */
+  #matching(request: Pick<BulkRequest, 'action' | 'filter'>, asOf: Date): JobRecord[] {
     const states = statesOfRequest(request);
     const matches = matcherOf(request.filter);
-    const max = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
-    return [...this.#jobs.all()]
-      .filter((job) => states.includes(job.state) && isIncluded(job, confirmed) && matches(job))
-      .slice(0, max);
+    return [...this.#jobs.all()].filter(
+      (job) => states.includes(job.state) && isIncluded(job, asOf) && matches(job),
+    );
   }
 
   /** Starts the pending operations that are due. */
@@ -205,6 +207,6 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 }
 
-function isIncluded({ createdAt, finishedAt }: JobRecord, confirmed: BulkPreview | undefined): boolean {
-  return confirmed === undefined || (finishedAt ?? createdAt) <= confirmed.asOf;
+function isIncluded({ createdAt, finishedAt }: JobRecord, asOf: Date): boolean {
+  return (finishedAt ?? createdAt) <= asOf;
 }
