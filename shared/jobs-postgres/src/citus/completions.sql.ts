@@ -133,28 +133,6 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   retry: retried,
 };
 
-/** The jobs that `longshore-finish-done-alike` finishes. */
-const alike = `queue_id = $1 and id = any($2::uuid[]) and server_id = $3 and attempt = $4
-        and case when meta is null then true end`;
-
-const doneAlike = replacedBy(`
-    with history as (
-      insert into longshore.job_history_done (${attemptColumns})
-      select ${attemptColumns} from (select * from longshore.job where ${alike} for update) as job
-    ),
-    counted as (
-      insert into longshore.job_count (queue_id, state, jobs)
-      select queue_id, change.state, change.sign * count(*)
-      from longshore.job, (values ('processing'::longshore.job_state, -1), ('done', 1)) as change (state, sign)
-      where ${alike}
-      group by queue_id, change.state, change.sign
-    ),
-    removed as (
-      delete from longshore.job where ${alike}
-      returning id
-    )
-    select count(*)::integer as jobs from removed`);
-
 const alreadyFinished = replacedBy(`
     with claim as materialized (select * from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)),
     ended as materialized (
@@ -185,6 +163,5 @@ export const completionForms: Forms = {
       [`longshore-finish-${name}-any`, finish('any', outcome)],
     ]),
   ),
-  'longshore-finish-done-alike': doneAlike,
   'longshore-already-finished': alreadyFinished,
 };

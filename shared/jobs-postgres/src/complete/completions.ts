@@ -182,8 +182,9 @@ export class PostgresCompletions {
     if (first === undefined) return [];
     const claims = group.map(({ claim }) => claim);
     const queueId = await this.#queues.idOf(first.claim.queue);
-    const { statement, values } =
-      kind === 'plain' && areAlike(group) ? doneAlike(claims, first.claim) : finish(group, first, kind);
+    // Not on a Citus cluster, where the statement for alike outcomes has not been measured.
+    const isAlike = kind === 'plain' && !this.#database.schema.isDistributed && areAlike(group);
+    const { statement, values } = isAlike ? doneAlike(claims, first.claim) : finish(group, first, kind);
     const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statement, [queueId, ...values]);
     const counted = rows[0]?.jobs;
     if ((counted ?? rows.length) === claims.length) return [];
