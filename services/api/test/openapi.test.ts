@@ -14,7 +14,7 @@ import createClient from 'openapi-fetch';
 import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
-/** Source code of a client, as a user of the API would write it. Uses jobs and the resources of the application. */
+/** The source code of a client as users would write it, for jobs and for resources of the example shop. */
 const source = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';

@@ -11,7 +11,7 @@ import {
 import { plainText } from '../src/format/plain-text.js';
 import type { Sentence } from '../src/format/sentence.js';
 
-/** The current time in tests. Each factory function below returns a typical object; its argument replaces members. */
+/** The current time in tests. */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');
 export const ago = (seconds: number): Date => new Date(nowMs - seconds * 1_000);
 export const counts = {

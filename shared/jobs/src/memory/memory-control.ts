@@ -182,8 +182,7 @@ export class MemoryControl implements JobControl {
 }
 
 /**
- * Serializes the properties that decisions about edits can depend on. A different text means that the job was changed
- * concurrently.
+ * Serializes the properties that can decide whether an edit is allowed. If the text has changed, so has the job.
  */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);

@@ -68,8 +68,7 @@ export class TableWriter {
   /**
    * Updates the given fields of all items. A field that an item lacks becomes null.
    *
-   * @param parent returns the conditions for the parent that the items have before the update, because a key may be
-   *   unique only below a parent
+   * @param parent returns conditions on the current parent. Needed because two parents can have items with the same key
    */
   async update(
     transaction: Queryable,

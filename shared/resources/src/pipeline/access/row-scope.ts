@@ -171,7 +171,7 @@ function scopedStorage(
       },
     ]),
   );
-  // Omits functions that the storage lacks, because the presence of a function enables its call.
+  // Leaves out functions that the storage lacks, because callers check whether a function exists.
   return Object.fromEntries(
     Object.entries({ ...storage, ...scoped, operations }).filter(([name]) => name in storage),
   );
