@@ -104,9 +104,9 @@ describe('A job that is enqueued in the process of an idle server', () => {
     const queue = newQueue();
     const serverId = await registered(queue);
     const { server } = await enqueueBeside(serverId, queue, { tags: ['one'], priority: 3, maxAttempts: 7 });
-    const [started] = await eventually(() => server.started.length > 0 && server.started);
-    await storage.claims.release([started!.claim]);
-    expect([started]).to.deep.equal(await storage.claims.claim({ serverId, queue, limit: 1, leaseMs }));
+    const started = await eventually(() => server.started.length > 0 && server.started);
+    await storage.claims.release(started.map(({ claim }) => claim));
+    expect(started).to.deep.equal(await storage.claims.claim({ serverId, queue, limit: 1, leaseMs }));
   });
 
   it('counts as running', async () => {
