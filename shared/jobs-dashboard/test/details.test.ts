@@ -63,9 +63,9 @@ describe('a details page', () => {
   });
 
   it('links from a chart to the failures in its period', async () => {
-    expect(await html('/')).to.include('jobs?state=failed&amp;since=24h');
+    expect(await html('/')).to.include('jobs?state=failed&amp;finished-after=24h');
     expect(await html('/queues/newsletter')).to.include(
-      'jobs?state=failed&amp;queue=newsletter&amp;since=1h',
+      'jobs?state=failed&amp;queue=newsletter&amp;finished-after=1h',
     );
   });
 
