@@ -1,6 +1,6 @@
 import { liveJobs, type Property } from './job-properties.js';
 
-/** Properties that the store's tables must have after all jobs are done. */
+/** Queries for rows that must not exist after all jobs are done, by what is wrong with them. */
 export const storeProperties: readonly Property[] = [
   ['jobs stuck in processing', `select id from longshore.job where server_id is not null and queue_id > 0`],
   [

@@ -39,7 +39,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   ],
   // The tests of other packages use this package, so it depends on as few packages as possible.
   'shared/test-support': ['@longshore/local-postgres'],
-  // Starts the services only as processes, as Compose does.
+  // `dev` starts the services as processes, so it depends on none of them.
   dev: ['@longshore/local-postgres', '@longshore/service'],
   // Tests the services only from outside.
   acceptance: [],

@@ -49,7 +49,7 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
     ${isOrdered(filter, queueIds) ? `(select ${finishedAs(state)} from longshore.job_history_${state} where ${all(older)} ${page})` : fenced(state, older, page)}`;
 }
 
-/** Builds the search among the first finished jobs of a state, in the order of the list ({@link nearRowsOf}). */
+/** Returns the query that searches only the first {@link nearRowsOf} finished jobs of a state, in the list's order. */
 export function nearHistory(state: FinishedState, search: JobSearch): string {
   return amongFirst(state, search, nearRowsOf(search.filter));
 }
