@@ -10,7 +10,7 @@ import {
 } from '@longshore/jobs';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Defines the tests of enqueuing a job that replaces the content of the job with the same unique key. */
+/** Defines the tests of unique keys with `onConflict: 'replace'`: the new job replaces the content of the existing one. */
 export function replacing(fixture: Fixture): void {
   const client = (): JobClient => new JobClient(fixture.storage);
   const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: fixture.newQueue() });

@@ -15,8 +15,8 @@ export interface DependencyRow {
 const columns = 'parent_id, child_id, queue_id, condition';
 
 /**
- * $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5 whether each parent is already marked.
- * Inserts dependencies; all parameters are parallel arrays.
+ * Inserts dependencies, from parallel arrays: $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5
+ * whether each parent is already marked.
  */
 export const insertDependencies = prepared(
   'longshore-insert-dependencies',

@@ -43,9 +43,8 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Handles one request in stages, in the documented order. Only the last stage uses the storage.
  *
- * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`; shorter for an
- *   index
- * @param onCaller called whenever more is known about the caller. Error responses depend on the caller
+ * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`
+ * @param onCaller called with what is known about the caller so far, so that an error response can take it into account
  */
 export async function answer(
   pipeline: Pipeline,
