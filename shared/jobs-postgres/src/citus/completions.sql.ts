@@ -6,6 +6,12 @@ import { type Form, type Forms, replacedBy } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 
 /**
+ * Returns the condition that the jobs run on the server $3, in a form without statistics. Nodes plan each call anew,
+ * and would expect a server to hold one job, read all jobs of the queue, and compare each with all outcomes.
+ */
+const onServer = (column: string): string => `case when ${column} = $3 then true end`;
+
+/**
  * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts, parallel to
  * $2. Citus runs the CTEs of a statement one after another. The first CTE that uses this item locks the jobs, so that
  * later CTEs find the same jobs. The last CTE deletes the jobs.
@@ -17,7 +23,7 @@ import { numberOf, outboxNumbers } from './numbers.sql.js';
 const finished = (kind: JobKind, columns: string, values: string, lock = ''): string => `
       (
         select * from longshore.job
-        where queue_id = $1 and id = any($2::uuid[]) and server_id = $3${kind === 'plain' ? ' and case when meta is null then true end' : ''} ${lock}
+        where queue_id = $1 and id = any($2::uuid[]) and ${onServer('server_id')}${kind === 'plain' ? ' and case when meta is null then true end' : ''} ${lock}
       ) as job
       join unnest($2::uuid[], $4::smallint[]${values}) with ordinality as finished (finished_id, finished_attempt${columns}, finished_place)
         on job.id = finished.finished_id and job.attempt = finished.finished_attempt`;
@@ -59,7 +65,7 @@ function finish(kind: JobKind, { state, columns, values, stored, others, result 
     ),
     removed as (
       delete from longshore.job using unnest($2::uuid[], $4::smallint[]) as finished (id, attempt)
-      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt${kind === 'plain' ? ' and case when job.meta is null then true end' : ''}
+      where job.queue_id = $1 and job.id = finished.id and ${onServer('job.server_id')} and job.attempt = finished.attempt${kind === 'plain' ? ' and case when job.meta is null then true end' : ''}
       returning job.id, job.attempt
     )
     ${result ?? 'select id, attempt from removed'}`);

@@ -11,6 +11,7 @@ import {
   selectLocalRows,
 } from './distribution.sql.js';
 import { citusFunctions } from './functions.sql.js';
+import { tuneShards } from './shards.sql.js';
 
 /** The result of {@link readDistribution}. */
 interface Found {
@@ -23,7 +24,7 @@ type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly R
 
 /**
  * Distributes the tables of a migrated store over the nodes of a Citus cluster, and installs or updates the Citus
- * functions. If `distribution` is `none`, only checks that the store is not distributed. Many processes can call this
+ * functions, and tunes the shards. If `distribution` is `none`, only checks that the store is not distributed. Many processes can call this
  * at once; only one at a time distributes the store.
  *
  * @throws {Error} if the option is `none` but the store is distributed, or if the option is `citus` but Citus is not
@@ -81,6 +82,7 @@ async function distributeOnce(run: RunSql): Promise<void> {
   const source = [functions?.migration, ...citusFunctions].join('\n');
   const version = createHash('sha256').update(source).digest('hex').slice(0, 16);
   if (functions?.version !== version) await together(run, [...citusFunctions, noteFunctions(version)]);
+  await run(tuneShards.text);
 }
 
 async function together(run: RunSql, statements: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { skippedErrorName } from '@longshore/jobs/storage';
+import { createTuneShards } from './shards.sql.js';
 
 /**
  * Returns the global ids of the Citus transactions that are prepared on worker nodes but not committed yet. Fails if a
@@ -259,6 +260,24 @@ const holdersOf = `
   end
   $$`;
 
+/** Like the function in the migrations, but waits for a holder that is moving to another queue, and finds it there. */
+const keyHolderState = `
+  create or replace function longshore.key_holder_state(number integer, holder uuid) returns longshore.job_state language plpgsql as $$
+  declare
+    place integer := number;
+    found_state longshore.job_state;
+    moved_to integer;
+  begin
+    loop
+      select found.state, found.moved_to into found_state, moved_to
+      from longshore.holders_of(place, array[holder], array[true]) as found;
+      exit when found_state is not null or moved_to is null or moved_to = place;
+      place := moved_to;
+    end loop;
+    return found_state;
+  end
+  $$`;
+
 const skippedBecauseOf = `
   create or replace function longshore.skipped_because_of(parents uuid[]) returns table (id uuid, is_batch boolean)
   language plpgsql as $$
@@ -363,7 +382,9 @@ export const citusFunctions: readonly string[] = [
   summarizeTimes,
   queueNumber,
   holdersOf,
+  keyHolderState,
   lockUnsuccessful,
   skippedBecauseOf,
   notifyOnCommit,
+  createTuneShards,
 ];

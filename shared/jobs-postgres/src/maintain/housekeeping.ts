@@ -6,6 +6,7 @@ import {
   throughputKept,
   timingsKept,
 } from '@longshore/jobs/storage';
+import { tuneShards } from '../citus/shards.sql.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { deleteOldAudit } from '../control/audit.js';
@@ -118,7 +119,6 @@ export class Housekeeping {
     if (performance.now() - this.#roomNotedAt >= roomCheckIntervalMs)
       await chores.do('admit blocked jobs', () => this.noteRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
-    this.#cleanedAt = performance.now();
     await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
     await chores.do('delete old bulk operations', () => this.#deleteOldBulks());
@@ -141,6 +141,9 @@ export class Housekeeping {
       this.#database.query(deleteGoneMovedJobs, [10_000]),
     );
     await chores.do('delete old set-aside items', () => this.#database.query(deleteOldAside));
+    if (this.#database.schema.isDistributed)
+      await chores.do('tune shards', () => this.#database.query(tuneShards));
+    this.#cleanedAt = performance.now();
   }
 
   async noteRoom(): Promise<void> {
