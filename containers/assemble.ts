@@ -1,6 +1,6 @@
-// node containers/assemble.ts SERVICE OUT [PACKAGE…]: copies into OUT what the service and the further packages need at
-// run time. These are the production dependencies, and packages of this repository with the files listed in their
-// manifests.
+// node containers/assemble.ts SERVICE OUT [PACKAGE…]: copies into OUT everything that the service and the given
+// packages need at run time: their production dependencies, and the packages of this repository with the files listed
+// in their manifests.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';

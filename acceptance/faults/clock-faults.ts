@@ -13,8 +13,8 @@ const inWords = (ms: number): string =>
 const eitherWay = (stepMs: number, random: () => number): number => (random() < 0.5 ? stepMs : -stepMs);
 
 /**
- * Creates a fault that sets a random process's clock wrong by `stepMs`, ahead or back. Corrects the clock after 1.5 to
- * 3.5 seconds.
+ * Creates a fault that moves a random process's clock ahead or back by `stepMs`. The fault corrects the clock after 1.5
+ * to 3.5 seconds.
  */
 function clockSet(stepMs: number): Fault {
   return async ({ fleet, random }) => {
@@ -34,7 +34,7 @@ export const clockYear = clockSet(365 * dayMs);
 
 const anyStep = ({ random }: Stage): number => eitherWay(steps[pick(random, steps.length)] ?? 0, random);
 
-/** Sets every process's clock wrong by a random step. Corrects all clocks after 1.5 to 3.5 seconds. */
+/** Moves the clock of each process by its own random step. Corrects all clocks after 1.5 to 3.5 seconds. */
 export const clocksApart: Fault = async (stage) => {
   const { fleet, random } = stage;
   await Promise.all(fleet.processes.map((process) => fleet.setClock(process, anyStep(stage))));

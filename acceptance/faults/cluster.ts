@@ -2,7 +2,7 @@ import { createCitusDatabase } from '@longshore/test-support';
 import type { Postgres } from '../test/system/postgres.js';
 import type { Observer } from './observer.js';
 
-/** Faults that require Postgres to run on this machine. */
+/** Faults that send signals to Postgres processes. They are impossible if the cluster runs on another machine. */
 const localOnlyFaults: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
 
 /**

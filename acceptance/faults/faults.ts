@@ -26,5 +26,4 @@ export const processFaults: Readonly<Record<string, Fault>> = {
   'clock-wrong-at-start': clocks.startedWrong,
 };
 
-/** All database and process faults, by name. */
 export const faults: Readonly<Record<string, Fault>> = { ...databaseFaults, ...processFaults };

@@ -1,6 +1,6 @@
 /**
- * A property, and a query that returns its violations. The query can use two CTEs: `accepted` with the ids of all
- * accepted jobs, and `promised` with the ids of all accepted batches.
+ * A description of a kind of violation, and a query that returns all violations of this kind. The query can use two
+ * CTEs: `accepted` with the ids of all accepted jobs, and `promised` with the ids of all accepted batches.
  */
 export type Property = readonly [property: string, sql: string];
 
@@ -21,7 +21,7 @@ export const effects = `
   select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed
   from ledger.effect group by job_id, name`;
 
-/** Properties that all jobs must have at the end of a run. */
+/** Violations to look for in the jobs at the end of a run. */
 export const jobProperties: readonly Property[] = [
   [
     'jobs lost: accepted, and nowhere in the store',

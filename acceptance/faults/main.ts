@@ -26,7 +26,7 @@ async function run(options: Options): Promise<boolean> {
   let load: Load | undefined;
   try {
     fleet = await Fleet.start(postgres.url, isCluster ? 'citus' : 'none');
-    // Sets the queue's limits in the same way as the storage's `limitQueue` statement.
+    // Sets the limits of the queue `limited`, like the storage's `limitQueue` statement.
     const [limited] = await observer.query<{ id: number }>(
       `insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
        on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit

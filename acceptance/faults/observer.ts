@@ -42,7 +42,7 @@ export class Observer {
     );
   }
 
-  /** Returns the ids of all unfinished jobs; if `ids` is given, only of those in the list. */
+  /** Returns the ids of the unfinished jobs among `ids`, or of all unfinished jobs if `ids` is `null`. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(

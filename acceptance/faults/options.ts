@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Minimum duration of the faults, in seconds; 0 causes each fault once. Ignored if `faults` is positive. */
+  /** How long to keep causing faults, in seconds; 0 causes each fault once. Ignored if `faults` is positive. */
   readonly seconds: number;
   /** Number of faults to cause; 0 if `seconds` decides when to stop. */
   readonly faults: number;

@@ -47,8 +47,8 @@ async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<st
 }
 
 /**
- * Freezes a worker that is running jobs. Resumes the worker after other workers have finished these jobs. Completions
- * that then arrive late must change nothing.
+ * Freezes a worker that is running jobs. Resumes the worker after other workers have finished these jobs. The resumed
+ * worker's late completions must change nothing.
  */
 export const workerFrozen: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, ([index = 0]) => frozen(stage, stage.fleet.worker(index).pid));

@@ -1,6 +1,6 @@
 import { liveJobs, type Property } from './job-properties.js';
 
-/** Queries for rows that must not exist after all jobs are done, by what is wrong with them. */
+/** Violations to look for in the store's tables at the end of a run. */
 export const storeProperties: readonly Property[] = [
   ['jobs stuck in processing', `select id from longshore.job where server_id is not null and queue_id > 0`],
   [

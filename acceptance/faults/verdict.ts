@@ -3,7 +3,7 @@ import type { Load } from './load.js';
 import type { Observer } from './observer.js';
 import { storeProperties } from './store-properties.js';
 
-/** A property and its number of violations. */
+/** A kind of violation, and the number of violations that were found. */
 export interface Check {
   readonly property: string;
   readonly breaches: number;
@@ -12,7 +12,7 @@ export interface Check {
 }
 
 /**
- * Checks all properties of the store's tables and the ledger, after all jobs are done.
+ * Looks for violations in the store's tables and the ledger, after all jobs are done.
  *
  * @param schema the schema with the store's tables
  */
@@ -61,7 +61,7 @@ export async function tally(observer: Observer, schema: string): Promise<Tally> 
   return row ?? { done: 0, repeated: 0, lost: 0, doubled: 0 };
 }
 
-/** Rewrites a query to read tables in another schema. Types and names in string literals stay unchanged. */
+/** Rewrites a query to read tables in another schema. Leaves type casts and quoted names unchanged. */
 function within(schema: string, sql: string): string {
   return sql.replaceAll(/(?<!'|::)longshore\./g, `${schema}.`);
 }

@@ -20,8 +20,8 @@ const megabyte = 1_048_576;
 /** Maximum memory of a process, in bytes. */
 const maxMemory = 700 * megabyte;
 /**
- * Time limit for a control job, in milliseconds. On a slow machine, the limit is ten times the duration of a control
- * job before the fuzzing.
+ * Time limit for a control job, in milliseconds. If a control job before the fuzzing takes more than a tenth of this,
+ * the limit is ten times that job's duration.
  */
 const controlMs = 2_000;
 

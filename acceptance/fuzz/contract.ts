@@ -35,8 +35,8 @@ export class Contract {
 }
 
 /**
- * Returns the first line of an error message and the name of its source file. Replaces variable parts, such as ids and
- * numbers.
+ * Returns the first line of an error message and the name of its source file. Replaces ids, quoted text and numbers, so
+ * that errors with the same cause are counted together.
  */
 function causeOf(text: string): string {
   const message =

@@ -10,7 +10,10 @@ import type { Chain } from './plan.js';
 /** Number of chains per collection. */
 const livesEach = 30;
 
-/** Relative frequency of each method. Requests with a body have more variants. Deletions leave less to test. */
+/**
+ * Relative frequency of each method. Methods with a body are more frequent, because their requests have more variants.
+ * Deletions are rare, because they leave less to test.
+ */
 const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
 
 /**

@@ -19,7 +19,8 @@ export class Known {
   readonly #cursors = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
   /**
-   * Name of the path parameter that identifies an item, by the collection's path and by the last segment of that path.
+   * Names of the path parameters that identify items. Each name is stored under the collection's path, and also under
+   * the last segment of that path.
    */
   readonly #parameterOf = new Map<string, string>();
 

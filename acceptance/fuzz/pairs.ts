@@ -41,11 +41,11 @@ export function allPairs(
 }
 
 /**
- * Number of levels that omit a parameter. About as many levels set it, so a request contains about half of all
- * parameters.
+ * Number of a parameter's levels in the covering array that omit it. About as many levels set it, so a request contains
+ * about half of all parameters.
  */
 const absent = 3;
-/** Approximate number of levels that set a parameter, each to a different value. */
+/** Approximate number of a parameter's levels that set it, each to a different value. */
 const present = 3;
 
 function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: number): readonly Row[] {

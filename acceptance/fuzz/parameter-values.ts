@@ -10,7 +10,7 @@ import { placeholder } from './placeholder.js';
 /** Name and value of a query parameter, before encoding. */
 export type Pair = readonly [name: string, value: string];
 
-/** Placeholder names of the parameters that take values from earlier responses. */
+/** Maps each parameter whose value comes from an earlier response to the name of its placeholder. */
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
 /**
@@ -59,7 +59,7 @@ function inQuery(
   });
 }
 
-/** Generates values of a path parameter; `undefined` for the value of an existing item. */
+/** Generates values of a path parameter. `undefined` stands for the value of an existing item. */
 export function pathValue(
   vocabulary: Vocabulary,
   { name, schema }: Parameter,

@@ -73,8 +73,8 @@ function encodePart(text: string): string {
 }
 
 /**
- * Returns a `curl` command line that repeats the request. A binary or long body, or one with control characters, is
- * written to a file.
+ * Returns a `curl` command line that repeats the request. Writes the body to a temporary file if it is binary, longer
+ * than 3,000 characters, or contains control characters.
  */
 export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
   const options = Object.entries(headers).map(([name, value]) =>

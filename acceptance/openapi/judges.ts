@@ -5,15 +5,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Directory of the judges. They have a separate package.json, because nothing else in this repository needs their
- * packages.
+ * Directory of the judges, which are linters of the OpenAPI document and generators of clients. They have a separate
+ * package.json, because nothing else in this repository needs their packages.
  */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
 /** The Node.js executable that runs the judges. Some judges need a newer version than Longshore does. */
 const node = path.join(directory, 'node_modules/node/bin/node');
 const maxBytes = 256 * 1_048_576;
 
-/** A finding of a judge about the document. */
 export interface Finding {
   readonly rule: string;
   readonly message: string;
@@ -21,7 +20,7 @@ export interface Finding {
   readonly at: string;
 }
 
-/** Returns the findings about the document in a file. */
+/** Lints the document in `file` and returns the findings. */
 export type Judge = (file: string) => Promise<readonly Finding[]>;
 
 /** Generates a client from the document in `file` into the directory `out`. */

@@ -15,7 +15,7 @@ describe('an api in production', () => {
   before(async () => {
     postgres = await startPostgres();
     const environment = { DATABASE_URL: postgres.url, NODE_ENV: 'production' };
-    // Creates the key on an empty database, as at the first setup.
+    // Creates the key in an empty database, as an operator does before the first start.
     const created = run(
       'services/api/dist/main.js',
       ['create-key', '--name', 'operators', '--scopes', 'read,write'],

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { runsByItself, type Snippet, snippets } from './docs/snippet.js';
 import { house } from './house/house.js';
 
-/** Maps a page to the test that covers the files that the reader is asked to write. */
+/** Maps a walkthrough page to the test that writes and runs the page's files. */
 const walks: Readonly<Record<string, string>> = {
   'docs/own-application.md': 'acceptance/test/own-application.test.ts',
   'docs/quick-start.md': 'acceptance/test/packages/created-application.ts',
@@ -51,8 +51,8 @@ function isRun(snippet: Snippet): boolean {
 }
 
 /**
- * Whether a snippet contains only `make` commands or only assignments of the services' variables. Tests below check the
- * names of the targets and variables.
+ * Whether a snippet contains only `make` commands, or only assignments to the services' environment variables. Tests
+ * below check that these targets and variables exist.
  */
 function isOfNames(snippet: Snippet): boolean {
   const calls = snippet.text.trim().split('\n');

@@ -21,7 +21,10 @@ await storage.close();
 };
 const template = 'docs_template';
 
-/** Page with the reader's first program. Programs on this page run on a database without tables. */
+/**
+ * Page with the reader's first program. Programs on this page run on a database without tables, as on a reader's
+ * machine.
+ */
 const first = 'docs/jobs/first-job.md';
 
 describe('a program in the documentation', () => {

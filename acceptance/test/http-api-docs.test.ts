@@ -19,7 +19,8 @@ describe('a call in the documentation of the HTTP API', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // The api's own server does not consume the queue `slow`, so the state of the documented jobs does not change.
+    // The documented jobs are in the queue `slow`, which the api's own server does not consume. Their states therefore
+    // do not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {

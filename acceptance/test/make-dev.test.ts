@@ -10,7 +10,7 @@ import { run, type Running } from './system/process.js';
 import { freePort } from './system/service.js';
 
 interface Dev extends Running {
-  /** The HTTP addresses of the services, as `make dev` has printed them. */
+  /** The HTTP addresses of the services that `make dev` printed. */
   readonly urls: string[];
   readonly api: string;
 }

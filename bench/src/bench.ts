@@ -36,7 +36,7 @@ export class Bench {
     this.inspect = options.inspect;
   }
 
-  /** Returns only those `names` that take part in this run. */
+  /** Returns the `names` that take part in this run. */
   among(names: readonly ContenderName[]): ContenderName[] {
     return names.filter((name) => this.#options.contenders.includes(name));
   }

@@ -1,7 +1,6 @@
 import type { Environment } from './environment.js';
 import type { Row, ScenarioResult } from './result.js';
 
-/** A scenario's result with the scenario's name. */
 export type NamedResult = ScenarioResult & { readonly scenario: string };
 
 const width = 760;
@@ -22,8 +21,8 @@ const style = `
   text.head { font-weight: 600; font-size: 14px } text.value { font-variant-numeric: tabular-nums }`;
 
 /**
- * Returns an SVG document for light and dark pages, with one panel per scenario. Omits scenarios without rows. A bar
- * shows the first figure of each row.
+ * Returns an SVG document for light and dark pages, with one panel per scenario. Omits scenarios without rows. Each row
+ * has a bar for its first figure.
  */
 export function drawResults(
   results: readonly NamedResult[],

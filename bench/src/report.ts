@@ -11,7 +11,7 @@ export function formatEnvironment(environment: Environment): string {
 /**
  * Returns a scenario's title, table and ratios as text.
  *
- * @param judge whether to show which targets are met
+ * @param judge whether to show the targets and whether they are met
  */
 export function formatResult({ title, rows, ratios }: ScenarioResult, judge: boolean): string {
   return ['', title, ...table(rows), ...ratios.map((ratio) => formatRatio(ratio, judge))].join('\n');

@@ -1,6 +1,6 @@
 /**
- * Implements `make dev`: runs everything that a developer needs as local processes until Ctrl-C. The arguments are the
- * projects to compile when a source changes; without arguments, nothing is watched.
+ * Implements `make dev`: runs the services as local processes until Ctrl-C, with a Postgres unless `API_STORAGE` is
+ * `memory`. The arguments are the projects to compile when a source changes. Without arguments, nothing is watched.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';

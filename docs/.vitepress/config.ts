@@ -66,7 +66,7 @@ export default defineConfig({
       options: {
         miniSearch: {
           searchOptions: {
-            // Ranks guides above the reference and the decisions, because those mention the same words more often.
+            // Ranks guides first. The reference and the decisions repeat terms more often and would rank higher.
             boostDocument: (id: string) => (/^\/(reference|adr)\//.test(id) ? 0.3 : 1),
           },
         },

@@ -7,7 +7,7 @@ const secret = (): string => randomBytes(24).toString('hex');
 
 export const password = secret();
 const key = secret();
-/** Request headers that authenticate a caller of the API. */
+/** Request headers with the API's admin key. */
 export const credentials = { authorization: `Bearer ${key}` };
 
 /** Uses a separate project name and separate ports, so that the tests do not touch a developer's stack. */

@@ -81,8 +81,8 @@ export class CompiledPrograms {
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Omits all other variables, so that the program uses the compiled packages, as a user's program does, and measures
-    // no coverage.
+    // Passes no other variables. NODE_OPTIONS could make the program load the packages' sources instead of the compiled
+    // files, and NODE_V8_COVERAGE would measure coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;

@@ -58,8 +58,8 @@ function snippetsOf(page: string, text: string): Snippet[] {
 }
 
 /**
- * Returns whether a snippet needs nothing but a database: a complete program with documented output, or an excerpt with
- * a frame.
+ * Returns whether a snippet runs with only a database. This is true for a complete program with documented output, and
+ * for an excerpt with a frame.
  */
 export function runsByItself({ language, frame, output }: Snippet): boolean {
   return frame !== undefined || (language === 'ts' && output !== undefined);

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { readSource } from './house.js';
 
 /**
- * Names that applications import from `@longshore/jobs`. Names that only storage implementations or tools need belong
- * in `@longshore/jobs/storage`.
+ * All names that `@longshore/jobs` exports. Names that only storage implementations or tools need belong in
+ * `@longshore/jobs/storage`.
  */
 const names = `
   AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition

@@ -4,7 +4,7 @@ import { readSource, sourceFiles } from './house.js';
 
 interface Rule {
   readonly title: string;
-  /** The files that the rule applies to. */
+  /** Matches the paths of the files that the rule applies to. */
   readonly files: RegExp;
   /** Returns the violations in a file, given its path and text. */
   readonly breaches: (file: string, text: string) => readonly string[];

@@ -85,7 +85,6 @@ async function install(directory: string): Promise<void> {
   if (!ok) throw new Error(text);
 }
 
-/** Returns the text of a file in a tarball. */
 export async function textInTarball(tarball: string, file: string): Promise<string> {
   const { ok, text } = await execute('tar', ['-xzOf', tarball, file]);
   if (!ok) throw new Error(text);

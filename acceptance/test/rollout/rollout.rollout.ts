@@ -20,7 +20,7 @@ const orders: Readonly<Record<string, readonly Step[]>> = {
   'the api first, then back again': [forward('api'), forward('worker'), backward('api'), backward('worker')],
 };
 
-/** Number of jobs to finish between two steps of the rollout. */
+/** Number of jobs that must finish before the next step of the rollout. */
 const jobsTogether = 60;
 
 describe('rolling out this version over the previous one, under load', () => {

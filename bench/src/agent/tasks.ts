@@ -45,7 +45,7 @@ export class Tasks {
 
   /**
    * Enqueues `count` jobs from concurrent callers. Each caller enqueues its next job as soon as the previous one is
-   * durable. Returns the total time.
+   * durable. Returns the elapsed time.
    */
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
@@ -60,8 +60,8 @@ export class Tasks {
   }
 
   /**
-   * Runs all waiting jobs; there must be exactly `count`. Returns the time from the start of the server until the last
-   * outcome is in the database, without the time to stop the server.
+   * Runs all waiting jobs. There must be exactly `count`. Returns the time from the start of the server until all
+   * outcomes are stored.
    */
   async drain(count: number, settings: ServerSettings): Promise<number> {
     let ran = 0;

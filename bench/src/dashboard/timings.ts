@@ -7,8 +7,8 @@ const hours = 31 * 24;
 
 /**
  * Fills the timings as if the store had been in use for a month. Writes one-minute and one-hour buckets for all jobs
- * together, for each job name, for the first queues, and for the first names in the first queues. Writes only one-hour
- * buckets for the other queues. Keeps timings that already exist.
+ * together, for each job name, for the first 50 queues, and for 20 names in each of the first 10 queues. Writes only
+ * one-hour buckets for the other queues. Keeps timings that already exist.
  */
 export async function fillTimings(
   client: pg.Client,

@@ -1,4 +1,4 @@
-/** An upper bound for the machine: a bare Node.js HTTP server that only reads JSON and responds. */
+/** A bare Node.js HTTP server that only reads JSON and responds. Its throughput is an upper bound on this machine. */
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 

@@ -1,4 +1,7 @@
-/** An upper bound for the api service's framework: a Koa application that only reads JSON and responds. */
+/**
+ * A Koa application that only reads JSON and responds. Its throughput is an upper bound for the api service, which uses
+ * Koa.
+ */
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 

@@ -5,7 +5,7 @@ const connecting = 100;
 
 /** Open connections that are mostly silent. */
 export interface Listeners {
-  /** Resolves once `text` has arrived `count` times, to the time since this call in milliseconds. */
+  /** Waits until `text` has arrived `count` times. Resolves to the elapsed time, in milliseconds. */
   delivered(text: string, count: number): Promise<number>;
   close(): void;
 }

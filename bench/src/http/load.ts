@@ -13,7 +13,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** Request timeout, in seconds. Also how long a load must run before it fails for lack of responses. */
+/** Request timeout, in seconds. A load that runs at least this long fails if no response arrives. */
 const requestTimeoutSeconds = 120;
 
 /** The part of autocannon's result that the benchmark uses. Latencies are in milliseconds. */

@@ -25,8 +25,8 @@ const cacheExpiryMs = 1_100;
 const warmUpRounds = 10;
 
 /**
- * The pages to measure, including lists of queues and names with many, some and few jobs. `ID` is replaced by the id of
- * a failed job; `GRAPH`, `BATCH` and `RECURRING` are replaced by the ids of the landmarks.
+ * The pages to measure, including job lists filtered by queues and names with many, some and few jobs. `ID` is replaced
+ * by the id of a failed job; `GRAPH`, `BATCH` and `RECURRING` are replaced by the ids of the landmarks.
  */
 const pages = [
   '',

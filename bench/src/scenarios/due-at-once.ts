@@ -16,8 +16,8 @@ const leadMs = (jobs: number): number => 3_000 + jobs / 100;
 const plainEveryMs = 50;
 
 /**
- * Measures how soon scheduled jobs run when all of them become due at the same time, and how long jobs in another queue
- * wait while they run.
+ * Measures how soon scheduled jobs run when all of them become due at the same time. Also measures how long jobs in
+ * another queue wait while the scheduled jobs run.
  */
 export const dueAtOnce: Scenario = {
   name: 'due-at-once',

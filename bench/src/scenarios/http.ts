@@ -57,7 +57,7 @@ interface System {
 
 /**
  * Measures one kind of request, and verifies that every accepted job is in the store. Reports the CPU time of each
- * service and of Postgres per request. The load generator uses the rest of the CPU.
+ * service and of Postgres per request, but not that of the load generator.
  */
 async function measured({ bench, url, api, worker }: System, name: string, load: Load): Promise<Row> {
   const times = (): Promise<(number | null)[]> =>

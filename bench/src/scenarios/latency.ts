@@ -51,7 +51,7 @@ async function measure(bench: Bench, server: Agent, place: 'one process' | 'two 
   }
 }
 
-/** Returns the latencies of `jobs` jobs. First sends five more jobs to warm up connections and code. */
+/** Returns the latencies of `jobs` jobs. First sends five extra jobs to warm up connections and code. */
 async function latencies(
   server: Agent,
   sender: Agent,

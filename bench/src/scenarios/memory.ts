@@ -14,9 +14,7 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 const connections = 8;
 const viewers = 5;
 
-/**
- * Maximum growth of a service's memory: its size at the end of the soak divided by its size after a tenth of the soak.
- */
+/** Maximum ratio of a service's memory at the end of the soak to its memory after a tenth of the soak. */
 const growth = 1.25;
 
 /**

@@ -35,7 +35,7 @@ export const pinnedGuarantees: Scenario = {
       const server = new JobServer({ storage, handlers, queues: ['limited', 'plain'], concurrency: 20 });
       await server.start();
 
-      /** Resolves to the milliseconds until `count` jobs have run. */
+      /** Calls `enqueue`. Resolves to the milliseconds until `count` jobs have run. */
       const timeToRun = async (count: number, enqueue: () => Promise<unknown>): Promise<number> => {
         let ran = 0;
         const finished = new Promise<void>((resolve) => {

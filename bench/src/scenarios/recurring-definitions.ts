@@ -66,7 +66,7 @@ async function measure(bench: Bench, others: number): Promise<Row> {
   }
 }
 
-/** Writes yearly recurring jobs. The next due times start in an hour, one second apart. */
+/** Writes yearly recurring jobs. They become due one second apart, starting in an hour. */
 async function fill(url: string, count: number): Promise<void> {
   await connected(url, async (client) => {
     await client.query(

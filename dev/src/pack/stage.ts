@@ -33,7 +33,10 @@ export async function stage(
   return to;
 }
 
-/** Returns the publishable files in a folder or file of a package, relative to the package. */
+/**
+ * Returns the files to publish for one entry of the manifest's `files`, which is a folder or a file. The returned paths
+ * are relative to the package.
+ */
 async function filesBelow(from: string, listed: string): Promise<string[]> {
   if ((await stat(path.join(from, listed))).isFile()) return [listed];
   const entries = await readdir(path.join(from, listed), { recursive: true, withFileTypes: true });

@@ -1,4 +1,4 @@
-/** Matches the heading of the unreleased changes, in the format of Keep a Changelog. */
+/** Matches the heading of the section with unreleased changes. */
 const heading = /^## Unreleased *$/m;
 
 /**

@@ -25,8 +25,10 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
 }
 
 /**
- * Derives the job's idempotency key from the `Idempotency-Key` header and the caller. Returns no key if the header is
- * missing.
+ * Derives the job's idempotency key from the `Idempotency-Key` header and the caller. Returns an empty object if the
+ * header is missing.
+ *
+ * @throws {ApiError} 40003 if the header is malformed
  */
 function keyOf(context: Koa.Context): Pick<EnqueueOptions, 'idempotencyKey'> {
   const given = context.get('idempotency-key');

@@ -12,7 +12,7 @@ class BrokenStorage extends MemoryStorage {
 }
 
 describe('API_ERROR_STACK=trusted', () => {
-  /** Sends a request that fails, with a key of this scope. Returns the status and body of the response. */
+  /** Sends a failing request, using a key with the given scope. Returns the status and body of the response. */
   const answerTo = async (scope: string): Promise<string> => {
     const storage = new BrokenStorage();
     const server = await serveResources(storage, { API_ERROR_STACK: 'trusted' });

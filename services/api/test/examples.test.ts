@@ -26,7 +26,10 @@ interface Example extends Pick<Parameter, 'name' | 'in' | 'explode'> {
 type Ids = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Tests the examples on the job resources and the seeded example application. No server runs the jobs. */
+/**
+ * Sends the examples in the OpenAPI document to an API with the job resources and the seeded example application. No
+ * server runs the jobs.
+ */
 describe('The examples of the document', () => {
   let database: TestDatabase;
   let api: RunningApi;

@@ -3,7 +3,7 @@ import { httpClient } from '@longshore/test-support';
 import { expect } from 'chai';
 import { runApi, type RunningApi } from './support/running-api.js';
 
-/** Requests that Node.js or its HTTP parser would reject without a response body. */
+/** Malformed requests. Node.js itself would reject most of them without a response body. */
 const requests: Readonly<Record<string, readonly [request: string, status: number, code: number]>> = {
   'no Host': ['GET /api/v1/jobs HTTP/1.1\r\n\r\n', 400, 40003],
   'two Hosts': ['GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', 400, 40003],

@@ -7,8 +7,8 @@ import { traceJobs, traceRequests } from '../src/trace-context.js';
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 /**
- * Sends a request with this `traceparent` header that enqueues a job. Returns the `traceparent` that the job's handler
- * receives.
+ * Sends a request that enqueues a job, with `header` as its `traceparent`. Returns the `traceparent` that the job's
+ * handler receives.
  */
 async function seenByHandler(header: string): Promise<unknown> {
   const storage = new MemoryStorage();

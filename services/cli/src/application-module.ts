@@ -15,7 +15,7 @@ export function nameApplication(argument: string | undefined): string {
     throw new InvalidArgumentError(
       'Name the module that exports your application, as an argument or in LONGSHORE_APP: ./dist/application.js',
     );
-  // An argument that ends like a script file is a path, even without a leading dot.
+  // An argument with the extension of a script is a path, even without a leading dot.
   const isFile = /\.[cm]?[jt]s$/.test(name) && !/^[./]/.test(name) && argument !== undefined;
   process.env['LONGSHORE_APP'] = isFile ? `./${name}` : name;
   return process.env['LONGSHORE_APP'];

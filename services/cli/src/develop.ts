@@ -24,7 +24,7 @@ const settleMs = 50;
  * working directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves when the command is stopped, for
  * example with Ctrl-C.
  *
- * @throws {Error} if the port is in use
+ * @throws {Error} if another HTTP server uses the port, or a required package is not installed
  */
 export async function develop(application: string, port: number): Promise<void> {
   const interrupted = new Promise<void>((resolve) => {
@@ -113,7 +113,7 @@ function welcome(url: string, database: string | undefined, ms: number): void {
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
       `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
-      // Shows only the URL of the local Postgres, because the user's `DATABASE_URL` may contain a password.
+      // Omits a `DATABASE_URL` that the user has set, because it may contain a password.
       ...(process.env['DATABASE_URL'] ? [] : [`    Postgres    ${paint('cyan', database ?? '')}`]),
       '',
     ].join('\n'),

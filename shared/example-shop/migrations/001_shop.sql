@@ -53,8 +53,8 @@ create table shop.line_item (
   price numeric(10, 2) not null check (price >= 0)
 );
 
--- The total of an order is the sum of its line items. Triggers keep it up to date, whatever program changes the items.
--- They run once per statement, so that many rows take a single pass.
+-- The total of an order is the sum of its line items. Triggers keep it up to date, no matter which program changes the
+-- items. They run once per statement rather than once per row, so that bulk changes stay fast.
 create function shop.sum_orders() returns trigger language plpgsql as $$
 begin
   update shop.order o
@@ -81,7 +81,7 @@ create table shop.cancellation (
 );
 create unique index on shop.cancellation (order_id) where status = 'requested';
 
--- A refund job inserts one entry per order, so a job that runs again refunds nothing twice.
+-- Each order can have only one entry, so a refund job that runs twice cannot refund an order twice.
 create table shop.ledger_entry (
   id uuid primary key default gen_random_uuid(),
   order_id uuid not null unique references shop.order on delete cascade,

@@ -1,4 +1,5 @@
--- The indexes that the resources need, as returned by `tableIndexes` of @longshore/resources. A test compares them.
+-- The indexes that the resources need, as returned by `tableIndexes` of @longshore/resources. A test checks that
+-- they match.
 set local search_path to shop, public;
 create index if not exists "store_name_idx" on "shop"."store" ("name", "id");
 create index if not exists "store_city_idx" on "shop"."store" ("city", "id");

@@ -1,4 +1,4 @@
--- Rows of the view shop.group_customer can be inserted and deleted: they are memberships.
+-- Makes the view shop.group_customer writable. Inserting or deleting a row adds or removes a membership.
 
 create function shop.add_group_member() returns trigger language plpgsql as $$
 begin

@@ -97,7 +97,7 @@ const subjects = [
   'Broken lantern',
   'Change of address',
 ];
-// Order states, repeated so that they occur in the proportions of a healthy shop.
+// Order states. Common states are repeated, so that more orders have them.
 const states = [
   'open',
   'paid',
@@ -140,7 +140,7 @@ function statements({ orders, customers, stores, cars, tickets }: Counts): reado
             'Quay ' || 1 + n % 200 || ', ' || s.city, case when n % 5 = 0 then 'Ring the bell twice' end, ${day('n % 365')}
      from generate_series(1, ${orders}) n
      join (select id, city, row_number() over (order by id) as place from shop.store) s on s.place = 1 + n % ${stores}`,
-    // Disables the trigger that computes order totals. The totals are already set, and the trigger is slow.
+    // Disables the triggers that compute order totals. The totals are already set, and the triggers are slow.
     'alter table shop.line_item disable trigger user',
     `insert into shop.line_item (id, order_id, product, quantity, price)
      select ${uuid('line', "n || '-' || line")}, ${uuid('order', 'n')}, ${pick(products, 'n + line')}, ${quantity}, ${price}

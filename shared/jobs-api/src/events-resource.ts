@@ -69,7 +69,8 @@ export function jobEventsResource(events: JobEvents): Resource {
 /**
  * Converts a stream of job events to server-sent events.
  *
- * @param filter selects the events to send, because a job can move to a queue outside the caller's scope
+ * @param filter selects the events to send. The stream of a single job is filtered too, because the job can move to a
+ *   queue that the caller may not see
  */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {

@@ -68,7 +68,6 @@ export function text({ min, max }: Bounds, description?: string): Type.TString {
   });
 }
 
-/** Returns a schema that also accepts `null`. */
 export function nullable<Schema extends Type.TSchema>(
   schema: Schema,
   options: Type.TSchemaOptions = {},
@@ -76,7 +75,6 @@ export function nullable<Schema extends Type.TSchema>(
   return Type.Union([schema, Type.Null()], options);
 }
 
-/** Schema options for a nullable field whose example value is null. */
 export const nullInExamples: Type.TSchemaOptions = { examples: [null] };
 
 export function toTime(date: Date | null): string | null {

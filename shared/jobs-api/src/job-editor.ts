@@ -55,8 +55,8 @@ export class JobEditor {
   }
 
   /**
-   * Changes all jobs or none, and returns them in the order of the changes. Throws like {@link one}; in addition, 40402
-   * if a job does not exist.
+   * Changes all jobs or none, and returns them in the order of the changes. Throws like {@link one}, and also 40402 if
+   * a job does not exist.
    */
   all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
     const ids = changes.map(({ id }) => id);

@@ -33,9 +33,7 @@ export interface NewBatchBody {
   readonly callbackWhen?: ContinuationCondition;
 }
 
-/**
- * Enqueues the jobs described by request bodies. The storage can combine concurrent requests into one write.
- */
+/** Enqueues the jobs described by request bodies. */
 export class JobEnqueuer {
   readonly #client: JobClient;
   readonly #storage: Pick<JobStorage, 'jobs'>;

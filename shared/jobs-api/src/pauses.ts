@@ -25,13 +25,12 @@ export const pauseFields = {
   ),
 };
 
-/** What the API reference adds to the description of pause operations. */
+/** A note on pause operations for the API reference. */
 export const pauseNote =
   'If it is already paused, a call with another reason or end replaces these; otherwise it has no effect.';
 
 export const pauseFieldNames = ['pausedAt', 'pausedBy', 'pauseReason', 'pausedUntil'] as const;
 
-/** Returns the body schema of pause operations. */
 export function pauseBody(requiresReason: boolean) {
   return Type.Object(
     {

@@ -235,7 +235,7 @@ function checkOf(check: Check<Item> | undefined): ControlOptions<RecurringJob> {
 }
 
 /**
- * Runs `work` and rethrows its errors.
+ * Runs `work` and converts a {@link RecurringJobOwnedError} to an API error.
  * @throws {ApiError} 40902 if a recurring job is defined in an application's code
  */
 async function owned<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -26,7 +26,6 @@ onEachStorage('An operation on a job', (api) => {
     return item;
   };
 
-  /** Functions that create a job in each state. */
   const makers: Readonly<Record<JobState, () => Promise<ItemBody>>> = {
     awaiting: async () => enqueued({ after: { parents: [(await scheduled()).id] } }),
     scheduled,

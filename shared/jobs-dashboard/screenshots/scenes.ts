@@ -7,7 +7,7 @@ export interface Scene {
   readonly name: string;
   /** The path of the page inside the dashboard. */
   readonly path: string;
-  /** The name of the dashboard to visit. By default, this is the dashboard `open`, which shows the story. */
+  /** The dashboard to visit. Defaults to `open`, which shows the {@link Story}. */
   readonly site?: 'locked' | 'paused' | 'empty' | 'branded';
   /** Interacts with the page before the screenshot is taken. */
   readonly act?: (page: Page) => Promise<void>;
@@ -86,7 +86,7 @@ async function askInDialog(page: Page, name: RegExp): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** Goes offline, waits until the page shows this, and advances the page's clock by twelve seconds in total. */
+/** Takes the page offline, waits until it shows the lost connection, and lets its clock run for twelve seconds. */
 async function loseConnection(page: Page): Promise<void> {
   await page.clock.install();
   await page.reload();

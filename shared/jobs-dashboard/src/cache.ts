@@ -8,7 +8,7 @@ const MAX_ENTRIES = 1_000;
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** If a value is older than intended by more than this, in milliseconds, pages show its age. */
+/** If the refresh of a value is overdue by more than this, in milliseconds, pages show the value's age. */
 const OVERDUE_MS = 30_000;
 /** How long {@link Cache.readSoon} keeps a value, in milliseconds. */
 const MAX_AGE_MS = 5 * 60_000;
@@ -16,11 +16,10 @@ const MAX_AGE_MS = 5 * 60_000;
 /** The result of {@link Cache.readSoon}. */
 export interface Known<T> {
   readonly value: T;
-  /** When the value was read, if that is much longer ago than intended; `null` otherwise. */
+  /** When the value was read, if its refresh is overdue by more than 30 s; `null` otherwise. */
   readonly asOf: Date | null;
 }
 
-/** The result of a completed read. */
 interface Settled {
   readonly value: Promise<unknown>;
   readonly readAtMs: number;
@@ -52,8 +51,8 @@ interface Lifetime<T> {
   /** How long the value can still be shown after that, while it is being read again. */
   readonly staleMs: (freshMs: number, tookMs: number) => number;
   /**
-   * Whether to cache slow failures. If a read fails after more than the cache's default lifetime, its error is cached
-   * for as long as the read took.
+   * Whether to cache slow failures: if a read takes longer than the cache's default lifetime and fails, its error is
+   * cached for as long as the read took.
    */
   readonly keepsFailures: boolean;
 }

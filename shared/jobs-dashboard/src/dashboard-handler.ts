@@ -4,7 +4,7 @@ import { createDashboard } from './dashboard.js';
 import { BasePath } from './http/base-path.js';
 import type { DashboardOptions } from './options.js';
 
-/** The options of {@link createDashboard}, and options of the request handler. */
+/** The options of {@link createDashboard}, plus those of the request handler. */
 export interface DashboardHandlerOptions extends DashboardOptions {
   /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted. Defaults to `false`. */
   readonly trustProxy?: boolean;
@@ -14,7 +14,7 @@ export interface DashboardHandlerOptions extends DashboardOptions {
 
 /**
  * Answers a request below the dashboard's path. Passes any other request to `next`, or answers it with 404 if there is
- * no `next`. The request must be unmodified: its URL must be complete, and its body must not have been read.
+ * no `next`. The framework must not have read the body or stripped a prefix from the URL of the request.
  */
 export type DashboardHandler = (
   request: IncomingMessage,

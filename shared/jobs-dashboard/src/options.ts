@@ -25,7 +25,7 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   /**
    * A password that all users share, for the sign-in page and HTTP Basic authentication. An empty string counts as
    * missing. At most one of `password`, `users`, `openId`, `proxyHeaders` and `authorize` may be given. Without any of
-   * them, only direct loopback clients have access, and production rejects every request.
+   * them, only direct loopback clients have access; in production, nobody has.
    */
   readonly password?: string | undefined;
   /** Users with individual passwords and roles, for the sign-in page and HTTP Basic authentication. */

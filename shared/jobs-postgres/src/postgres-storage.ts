@@ -115,7 +115,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // Reads jobs on the connections for writes, before the jobs are changed.
+    // For actions and bulk operations, which read jobs on the connections for writes before they change them.
     const written = new PostgresJobReader(
       { database, searches, lookups: database },
       clock,

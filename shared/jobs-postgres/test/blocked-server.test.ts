@@ -10,8 +10,8 @@ import { createStoreDatabase } from './support/store-database.js';
 const serverTimeoutMs = 10_000;
 
 /**
- * Returns the source of a program that rescues jobs in a loop until it receives input. It then prints how many times it
- * searched, and how many dead servers and lost jobs it found.
+ * Returns the source of a program that rescues jobs in a loop until it receives input. It prints a line after the first
+ * search, and at the end the number of searches and the total number of dead servers and lost jobs found.
  */
 const rescuer = (url: string): string => `
   import { PostgresStorage } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};

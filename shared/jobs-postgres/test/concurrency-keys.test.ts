@@ -92,7 +92,7 @@ describe('Concurrency keys on Postgres', () => {
       await storage.completions.complete([
         { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
-    await storage.close(); // this storage has not resolved the dependencies yet
+    await storage.close(); // before it has unblocked the next job
     storage = new PostgresStorage({ url: database.url });
     await storage.maintenance.resolveDependencies(100);
     const next = await storage.claims.claim({

@@ -13,9 +13,8 @@ const work = defineJob({ name: 'work' });
 
 describe('Retired queues on Postgres', () => {
   let database: TestDatabase;
-  /** The storage of one process. */
   let storage: PostgresStorage;
-  /** The storage of a second process. */
+  /** The storage of another process. */
   let other: PostgresStorage;
   let direct: Database;
 

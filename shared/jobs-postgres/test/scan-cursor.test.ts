@@ -94,7 +94,7 @@ describe('The commit horizon', () => {
 
   it('waits for a transaction that took its position before it got its number', () => {
     const horizon = new CommitHorizon();
-    horizon.observe('100:100:', 10n, 100n, 0); // transaction 101 has taken position 10, but has no number yet
+    horizon.observe('100:100:', 10n, 100n, 0); // transaction 101 has taken position 10, but has no id yet
     horizon.observe('101:101:', 10n, 102n, 20);
     horizon.observe('101:103:101', 10n, 103n, 40);
     expect(horizon.place).to.equal(0n);

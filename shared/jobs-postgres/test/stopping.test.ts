@@ -36,7 +36,7 @@ describe('Stopping while the database does not respond', () => {
     await server.start();
     await new JobClient(storage).enqueue(endless, {});
     await eventually(async () => server.running === 1);
-    // Waiting for one table while holding another would deadlock with statements that lock them in another order.
+    // `nowait` prevents deadlocks with statements that lock these tables in another order.
     await eventually(async () => {
       await blocker.query(
         'rollback; begin; lock table longshore.job, longshore.server, longshore.queue nowait',

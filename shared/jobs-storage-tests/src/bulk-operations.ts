@@ -75,7 +75,7 @@ export function keepingBulkOperations(fixture: Fixture): void {
       const filter = { queue: [fixture.newQueue()] };
       started.push((await bulk.carryOut({ action: 'run', filter, requestedBy: 'ann' })).id);
     }
-    const newestFirst = started.toSorted().toReversed(); // ids created in the same millisecond are in random order
+    const newestFirst = started.toSorted().toReversed(); // ids created in the same millisecond may be in any order
     const [first, ...rest] = await fixture.storage.bulk.list({ limit: 3 });
     expect(first).to.include({
       id: newestFirst[0],

@@ -7,7 +7,7 @@ export interface ModelJob {
   attempt: number;
   maxAttempts: number;
   priority: number;
-  /** Concurrency key; `null` if the job has none. At most {@link concurrencyLimit} jobs of a key run at once. */
+  /** `null` if the job has no key. At most {@link concurrencyLimit} jobs with the same key run at once. */
   concurrencyKey: string | null;
   /** The claim of the current attempt, or `null` if the job is not running. */
   claim: Claim | null;

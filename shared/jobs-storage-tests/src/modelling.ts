@@ -133,7 +133,7 @@ const dieAndRescue =
     await fixture.silence(server.id);
     const { deadServers } = await storage.maintenance.rescue();
     for (const dead of deadServers) model.serverDied(dead);
-    // Some storages cannot silence one server without the others.
+    // Some storages can only silence all servers at once, so several may have died.
     for (const [place, { id }] of [...servers.entries()].toReversed())
       if (deadServers.includes(id)) servers.splice(place, 1);
     if (servers.length === 0) servers.push(await fixture.register(queue));

@@ -4,7 +4,7 @@ import type { AuditEntry, PauseOptions, PauseState } from '@longshore/jobs/stora
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Duration of the pauses whose end a test waits for, in milliseconds. */
+/** Duration of pauses that end during a test, in milliseconds. */
 const shortMs = 80;
 
 /** A queue, job type or recurring job that a test pauses. */

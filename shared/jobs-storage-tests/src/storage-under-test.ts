@@ -12,7 +12,7 @@ import {
 export interface StorageUnderTest {
   /** An open storage, shared by the whole suite; each test uses its own queues. */
   readonly storage: JobStorage;
-  /** Makes a server's last heartbeat older than its timeout. */
+  /** Makes a server's last heartbeat older than its timeout. May do the same to all other servers. */
   silence(serverId: string): Promise<void>;
   /** Sets when a recurring job is next due. `at` must be a time of the recurring job's schedule. */
   setNextDue(recurringJobId: string, at: Date): Promise<void>;

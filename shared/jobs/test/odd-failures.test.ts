@@ -75,7 +75,7 @@ const member: fc.Arbitrary<MakeValue> = fc.oneof(
   fc.string({ unit: 'binary' }).map((value) => () => value),
 );
 
-/** Generates errors with some odd members: odd values, or getters that throw. */
+/** Generates errors whose members can be odd values or getters that throw. */
 const oddError: fc.Arbitrary<MakeValue> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),

@@ -1,4 +1,4 @@
-// Registers the TypeScript loader, because threads do not inherit it from the tests on Node 20.
+// Registers the TypeScript loader, because threads do not inherit the loader of the tests on Node 20.
 import { register } from 'tsx/esm/api';
 
 register();

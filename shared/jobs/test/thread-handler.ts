@@ -3,7 +3,10 @@ import { isMainThread } from 'node:worker_threads';
 import type { JobContext } from '../src/index.js';
 import { CancelJob, SnoozeJob } from '../src/job/errors.js';
 
-/** An error that the tests' job definition does not retry. Each thread loads its own copy of this class. */
+/**
+ * An error that the tests' job definition does not retry. Each thread loads its own copy of this class, so `instanceof`
+ * does not recognize errors from other threads.
+ */
 export class HopelessError extends Error {
   readonly reasonCode = 7;
 }

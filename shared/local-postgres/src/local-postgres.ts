@@ -52,11 +52,12 @@ const fastSettings = {
 };
 
 /**
- * Starts the Postgres that npm has installed, even as root. Resolves when Postgres accepts connections. Postgres is
- * stopped when this process exits.
+ * Starts the Postgres that npm has installed. Resolves when Postgres accepts connections. Postgres is stopped when this
+ * process exits.
  *
- * @throws if there are no binaries for this platform, if a Postgres is already running on the directory, or if Postgres
- *   does not start; the error then contains the last lines of the log
+ * @throws if there are no binaries for this platform, if this process runs as root on a system other than Linux, if a
+ *   Postgres is already running on the directory, or if Postgres does not start; in the last case, the error contains
+ *   the last lines of the log
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = path.resolve(options.directory);

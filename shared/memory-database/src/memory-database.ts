@@ -24,9 +24,8 @@ export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
-  /** The pool for writes: here, the database itself. */
+  /** The pools for writes and for reads. Here, both are this database. */
   readonly pool: Database = this;
-  /** The pool for reads: here, also the database itself. */
   readonly reads: Database = this;
 
   async query<Row extends object>(text: string, values?: unknown[]): Promise<QueryResult<Row>> {

@@ -5,7 +5,8 @@ create table ledger.effect (
   name text not null,
   attempt integer not null,
   at timestamptz not null default clock_timestamp(),
-  -- Number of jobs with the same key at that time, and the maximum; null for jobs without a key.
+  -- Number of running jobs (for `unique`: of unfinished jobs) with the same key, and its maximum; null for jobs without
+  -- a key.
   together integer,
   allowed integer
 );

@@ -61,8 +61,8 @@ const checkEveryMs = 20;
  * Counts the open transactions of jobs with this key, including the current one. Each transaction takes a shared
  * advisory lock, and the function counts these locks.
  *
- * Postgres releases a transaction's locks shortly after the commit becomes visible. While the count is above the
- * limit, the function therefore counts again, {@link maxChecks} times in total. It returns the lowest count.
+ * Postgres releases a transaction's locks shortly after the commit becomes visible. The function therefore counts up to
+ * {@link maxChecks} times while the count is above the limit. It returns the lowest count.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);

@@ -10,7 +10,6 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** An accepted job or batch. */
 export interface Accepted {
   readonly what: 'job' | 'batch';
   readonly id: string;

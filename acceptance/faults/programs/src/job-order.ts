@@ -59,8 +59,7 @@ function nameOf(share: number): JobOrder['name'] {
 }
 
 /**
- * Returns a random job without a key. With a unique key, the API could return an existing job instead of adding a new
- * one to the batch.
+ * Returns a random job without a key. A request with a unique key could return an existing job instead of a new one.
  */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);

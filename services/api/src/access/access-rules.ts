@@ -35,8 +35,8 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
 }
 
 /**
- * Returns, for each resource, the field that holds a row's queue. An API key that is restricted to certain queues sees
- * only their rows.
+ * Returns the field that holds a row's queue, for each resource whose rows belong to queues. An API key that is
+ * restricted to certain queues sees only the rows of these queues.
  */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));

@@ -3,7 +3,7 @@ import { apiKeyId } from './api-key.js';
 
 /** One function per accepted kind of credentials. Credentials of any other kind are rejected. */
 export interface CredentialKinds {
-  /** Returns the admin if the token is the configured admin key; otherwise `undefined`. */
+  /** Returns the admin's principal if the token is the configured admin key; otherwise `undefined`. */
   readonly adminKey?: (token: string) => Principal | undefined;
   readonly apiKey?: (token: string) => Promise<Principal>;
   readonly jsonWebToken?: (token: string) => Promise<Principal>;

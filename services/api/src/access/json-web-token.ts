@@ -6,8 +6,8 @@ export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
   /**
-   * URL of the issuer's public keys. The keys are read when the first token arrives, and cached for ten minutes. They
-   * are read again if a token was signed with an unknown key.
+   * URL of the issuer's public keys. The keys are read when the first token arrives, and cached for ten minutes. If a
+   * token was signed with an unknown key, they are read again, but at most every 30 seconds.
    */
   readonly jwksUrl: string;
   readonly clockToleranceSeconds: number;

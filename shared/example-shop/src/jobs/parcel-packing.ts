@@ -27,8 +27,8 @@ export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, si
 };
 
 /**
- * Packs the items from `index` onwards by backtracking. If several parcels have the same remaining capacity, only the
- * first of them is tried.
+ * Packs the items from `index` onwards by backtracking. Parcels with the same remaining capacity are interchangeable,
+ * so only the first of them is tried.
  *
  * @returns whether all of the items fit
  */

@@ -13,7 +13,7 @@ export interface EventsUnderTest {
   readonly url: string;
   /** The id of a ready job. */
   readonly id: string;
-  /** Returns how often the feed has been read. */
+  /** Returns how often the event feed of the storage has been read. */
   readonly reads: () => number;
   enqueue(queue?: string): Promise<string>;
   /** Completes the ready jobs of a queue with the result `ashore`. */

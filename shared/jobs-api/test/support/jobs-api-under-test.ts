@@ -28,7 +28,7 @@ export interface ItemBody {
   readonly [field: string]: unknown;
 }
 
-/** A response, with its body as text and parsed in several ways. */
+/** A response. `item`, `items` and `codes` parse the body when they are read. */
 export interface Answer {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
@@ -179,7 +179,7 @@ export class JobsApiUnderTest {
   }
 }
 
-/** Runs the tests twice: with the storage in memory and with Postgres storage. */
+/** Runs the tests twice: with in-memory storage and with Postgres storage. */
 export function onEachStorage(
   title: string,
   tests: (api: JobsApiUnderTest) => void,

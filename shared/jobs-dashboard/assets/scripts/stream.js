@@ -57,8 +57,8 @@ export class Stream {
   }
 
   /**
-   * Reconnects after a pause. Browsers do not reconnect by themselves after a status other than 200. A proxy can send
-   * such a status during a restart. The server can send it while the job is waiting, or if too many streams are open.
+   * Reconnects after a pause. Browsers do not reconnect after a status other than 200. A proxy can send such a status
+   * during a restart. The server sends one while the job is waiting, or if too many streams are open.
    */
   #retry() {
     this.#close();

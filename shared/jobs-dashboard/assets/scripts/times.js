@@ -51,7 +51,8 @@ export function setClock(now) {
 }
 
 /**
- * Shows exact times and day headings in the viewer's time zone. Each part of a page needs only one call.
+ * Shows exact times and day headings in the viewer's time zone. These do not change while the page is open, so one call
+ * for each newly loaded part of the page is enough.
  *
  * @param {ParentNode} root
  */

@@ -3,7 +3,7 @@ import type { JobCount } from '@longshore/jobs/storage';
 
 /** The content of an action request, apart from the viewer, the action and the target in the path. */
 export interface Intent {
-  /** The thing to change, if the path does not contain it because its name can be any string. */
+  /** What to change, if a form field names it instead of the path. Names in paths cannot be any string. */
   readonly target?: string;
   /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
   readonly filter?: { readonly [member: string]: JsonValue };

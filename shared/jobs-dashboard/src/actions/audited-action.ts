@@ -29,7 +29,6 @@ export interface ActionRecord {
   readonly reason: string | null;
 }
 
-/** An action that has been requested and is about to be carried out. */
 export interface PendingAction {
   readonly viewer: Viewer;
   readonly address: string;
@@ -57,7 +56,7 @@ export async function runAudited(
     });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // The storage requests the audit entry before it commits, and the request sets `outcome`. If `outcome` is `null`,
+    // Before it commits, the storage calls the function above, which sets `outcome`. If `outcome` is still `null`,
     // nothing has been committed.
     throw new InterruptedAction(outcome === null ? 'undone' : 'unknown', error);
   }

@@ -3,9 +3,9 @@ import type { Warning } from '../diagnosis/warning.js';
 import { plainText } from '../format/plain-text.js';
 
 /**
- * Converts warnings to the form that alerts track. Measured warnings about the same subject share a key, and only the
- * most urgent of them is returned. A measured cause can change at any moment; without the shared key, each change would
- * begin a new alert.
+ * Converts warnings to the form that alerts track. The cause of a measured warning can change at any moment. So that a
+ * new cause does not begin a new alert, all measured warnings about a subject share one key. Only the most urgent of
+ * them is returned.
  *
  * @param warnings most urgent first
  */

@@ -7,7 +7,7 @@ import type { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_sign_in';
-/** Time limit for completing a sign-in at the provider, in milliseconds; the cookie expires after it. */
+/** Time limit for completing a sign-in at the provider, in milliseconds. Also the lifetime of the cookie. */
 const SIGN_IN_MS = 10 * 60_000;
 
 /** Options for letting people sign in at an OpenID Connect provider. */
@@ -91,7 +91,7 @@ export class OpenIdProvider {
   }
 
   /**
-   * Completes a sign-in with the response that the browser brings back from the provider.
+   * Completes a sign-in. The provider's response is in the query parameters of the request.
    *
    * @throws {Error} if the provider cannot be reached or its response is invalid
    */
@@ -143,7 +143,7 @@ export class OpenIdProvider {
     return claim === undefined || Array.isArray(claim) ? claim : [claim];
   }
 
-  /** Returns the provider's metadata, read at the first call. After a failure, the next call tries again. */
+  /** Returns the provider's metadata. Reads it on the first call, and again on the next call after a failure. */
   #discover(): Promise<Configuration> {
     this.#configuration ??= this.#readMetadata().catch((error: unknown) => {
       this.#configuration = undefined;

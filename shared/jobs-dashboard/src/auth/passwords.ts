@@ -6,13 +6,13 @@ import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * Limits per minute and client address: after 10 wrong passwords, further wrong passwords are answered with 429; after
- * 100, even the right password is answered with 429.
+ * Limits per minute and client address. After 10 wrong passwords, the result of another wrong password is `wait`
+ * instead of `wrong`. After 100, even the right password results in `wait`.
  */
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
 
-/** Maximum number of passwords waiting to be checked. Further passwords are answered with 429. */
+/** Maximum number of passwords waiting to be checked. Further passwords result in `wait`. */
 const MAX_WAITING = 10;
 const QUEUE_WAIT_MS = 1_000;
 
@@ -39,7 +39,7 @@ interface Account {
 export class Passwords {
   readonly #shared: Password | null;
   readonly #users: ReadonlyMap<string, Account>;
-  /** Checked instead if no user has the name, so that unknown names are not rejected faster than known ones. */
+  /** Checked if no user has the given name, so that rejecting an unknown name takes as long as a wrong password. */
   readonly #decoyPassword: Password;
   readonly #failures: Throttle;
   readonly #tries: Throttle;

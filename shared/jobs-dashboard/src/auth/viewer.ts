@@ -16,7 +16,7 @@ export interface Viewer {
   /** The viewer's name, shown on every page and in audit entries. */
   readonly name: string;
   readonly role: Role;
-  /** Whether the name was entered freely, together with a password that all users share. Defaults to `false`. */
+  /** Whether the name is unproven, because all users share one password and can enter any name. Defaults to `false`. */
   readonly unverified?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Maximum number of failed messages to read. */
+/** Maximum number of undelivered alerts to read. */
 export const MAX_FAILURES = 100;
 
 /** Returns one warning for each webhook with undelivered alerts. */

@@ -123,7 +123,7 @@ function blockerOfNextJob(
     );
   }
   const [type] = pausedJobs;
-  // The time before the first of these servers started does not count as waiting.
+  // The time before the first active consumer started does not count as waiting.
   const servedMs = Math.max(...activeAmong(consumers).map(({ startedAt }) => nowMs - startedAt.getTime()));
   if (Math.min(waitedMs, servedMs) < STUCK_MS) return null;
   if (type !== undefined) return pausedTypeBlocker(type);

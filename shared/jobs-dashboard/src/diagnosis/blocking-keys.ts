@@ -12,7 +12,6 @@ const MAX_OCCUPANTS = 3;
 
 export const noBlockingKeys: BlockingKeys = { keys: [], isComplete: true };
 
-/** Returns the keys that block jobs of this queue. */
 export function keysOf(queue: string, { keys, isComplete }: BlockingKeys): BlockingKeys {
   return { keys: keys.filter((key) => key.queue === queue), isComplete };
 }

@@ -3,7 +3,7 @@ import { areManyFailures, type CommonFailures, type RecentThroughput, recently }
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 
-/** Maximum number of queues whose throughput is read. */
+/** Maximum number of queues whose throughput is read. Those with the most failed jobs take precedence. */
 const MAX_QUEUES = 100;
 const MINUTE_MS = 60_000;
 

@@ -8,7 +8,7 @@ import type { Warning } from './warning.js';
 /**
  * A job type is judged by the last minute or by the last five minutes, whichever has the larger share of failed
  * attempts. One minute reveals a bad deployment early, and five minutes reveal occasional failures. The last day shows
- * how often the type usually fails. Over a day, an incident of an hour does not count as usual.
+ * how often the type usually fails, because an incident of an hour hardly affects the share of a whole day.
  */
 const MINUTE_MS = 60_000;
 const RECENT_MS = 5 * MINUTE_MS;
@@ -16,7 +16,7 @@ const USUAL_MS = 24 * 3_600_000;
 
 /** Minimum number of failed attempts for a warning. Fewer failures can be chance. */
 const MIN_FAILED = 5;
-/** Minimum share of attempts that must have failed for a warning. */
+/** Minimum share of failed attempts for a warning, from 0 to 1. */
 const MIN_SHARE = 0.2;
 /** A job type gets a warning if it fails at least this many times as often as usual. */
 const FACTOR = 3;
@@ -47,7 +47,7 @@ export interface FailingType {
 
 /**
  * Finds the job types that fail unusually often, most failures first. Omits a type if fewer than five of its failed
- * jobs are still stored, because operators have already retried or deleted the others.
+ * jobs are still stored: operators have then already retried or deleted the others.
  *
  * @param queue limits the search to attempts in this queue; by default, covers all queues. The returned errors always
  *   come from all queues

@@ -14,8 +14,8 @@ const LATE_MS = 60_000;
 type Schedule = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJobId'>;
 
 /**
- * Returns the late recurring jobs, longest overdue first. Omits recurring jobs that are waiting for their previous job,
- * because `overlap` is `wait`.
+ * Returns the late recurring jobs, longest overdue first. Omits those whose `overlap` is `wait` and whose previous job
+ * is unfinished.
  */
 export async function findLate<Recurring extends Schedule>(
   recurring: readonly Recurring[],

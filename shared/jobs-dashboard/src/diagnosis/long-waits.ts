@@ -7,13 +7,13 @@ import { type PausedJobs, pausedIn } from './paused-types.js';
 import type { Warning } from './warning.js';
 
 /**
- * A queue gets a warning if its oldest job has been ready for longer than this, in milliseconds, although servers are
- * running.
+ * A queue gets a warning if its oldest job has been ready for at least this long, in milliseconds. The warning comes
+ * earlier if an operator has to act.
  */
 const LONG_WAIT_MS = 5 * 60_000;
 /**
- * The list of queues and the list of servers are read separately, so they can contradict each other for this long, in
- * milliseconds.
+ * Waits shorter than this, in milliseconds, get no warning. The lists of queues and servers are read separately, so
+ * they can contradict each other for a few seconds.
  */
 const SETTLING_MS = 5_000;
 const MAX_NAMES = 2;
@@ -83,7 +83,6 @@ function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): st
   return `jobs wait: ${blocker?.kind ?? 'backlog'}, servers of ${[...servers].toSorted().join(' | ')}`;
 }
 
-/** Returns the subject of a wait. Identifies servers by their queues. */
 function subjectOf({ name }: Queue, blocker: Blocker | null, consumers: readonly Server[]): string {
   if (blocker?.kind === 'limit' || blocker?.kind === 'rate')
     return `jobs of queue ${name} wait for its limit`;

@@ -4,7 +4,6 @@ import type { CurrentWarning } from './warning-watch.js';
 import { isUntouched } from './untouched.js';
 import type { Situation } from './warnings.js';
 
-/** The overall state, and the warnings behind it. */
 export interface OverallStatus {
   readonly tone: 'calm' | 'attention';
   readonly headline: string;

@@ -7,7 +7,6 @@ import { type Blocker, type BlockerContext, blockerOfQueue, findBlocker, slotsOf
 import { pauseEnd, pauseText } from './pause.js';
 import { activeAmong } from './consumers.js';
 
-/** The status of a queue, and the reason for it. */
 export interface QueueStatus {
   readonly badge: Badge;
   readonly text: Sentence;

@@ -10,7 +10,7 @@ export const recently = { sinceMs: 10 * 60_000, bucketMs: 10_000 } as const;
 export interface RecentThroughput {
   readonly done: number;
   readonly failed: number;
-  /** What most of the failures have in common; `null` if this was not read because there are too few failures. */
+  /** What most of the failures have in common; `null` if there are too few failures for a warning. */
   readonly common: CommonFailures | null;
 }
 
@@ -20,7 +20,8 @@ export interface CommonFailures {
   /** Lower bound for the number of recent failures that are still stored. The others have been retried or deleted. */
   readonly stored: number;
   /**
-   * The most frequent error; `null` if none is stored. `most` is `false` if another error might be equally frequent.
+   * The most frequent error; `null` if none is stored. `most` is `false` if another error might be more frequent,
+   * because the numbers are only lower bounds.
    */
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }

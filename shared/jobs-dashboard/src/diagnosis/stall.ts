@@ -28,7 +28,6 @@ export interface SystemState {
   readonly nowMs: number;
 }
 
-/** A blocker, and the number of jobs that it stops. */
 interface Stop {
   readonly blocker: Blocker;
   readonly count: number;
@@ -41,7 +40,7 @@ const MAX_QUEUES = 3;
  * operator's help.
  *
  * @param jobs enqueued or scheduled jobs; if they belong to a batch, no job of the batch may be running
- * @param kind whether the jobs belong to a batch, or there is only a single job
+ * @param kind `batch` if the jobs belong to a batch, `job` for a single job
  * @param more whether the batch has more jobs in these states
  */
 export function stallOf(

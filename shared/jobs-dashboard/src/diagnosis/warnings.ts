@@ -33,7 +33,7 @@ import type { Warning } from './warning.js';
 export interface Situation {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];
-  /** The jobs that have been running longest. */
+  /** Up to five running jobs, earliest created first. */
   readonly longestRunning: readonly Job[];
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
@@ -61,8 +61,8 @@ export interface Situation {
 }
 
 /**
- * The lists of jobs and of servers are read separately, so they can contradict each other for this long, in
- * milliseconds.
+ * Jobs that started more recently than this, in milliseconds, do not count as abandoned. The lists of jobs and servers
+ * are read separately, so a new server can be missing from its list.
  */
 const SETTLING_MS = 5_000;
 

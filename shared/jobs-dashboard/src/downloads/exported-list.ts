@@ -24,8 +24,8 @@ export interface ExportSource {
 }
 
 /**
- * Parses the parameter `after`: the id of the row before the first row to export, or `null` to begin at the start of
- * the list.
+ * Parses the parameter `after`. Returns the id of the row after which the export begins, or `null` for the start of the
+ * list.
  *
  * @throws {Problem} (400) if the parameter cannot be the id of a row
  */

@@ -1,4 +1,4 @@
-/** How many jobs were done and how many failed in the period that begins at `at`. */
+/** How many jobs succeeded and how many failed in the period that begins at `at`. */
 export interface Bucket {
   readonly at: Date;
   readonly done: number;

@@ -22,7 +22,7 @@ export function cronWords(cron: string): string | null {
 function withinTheHour(minute: string): string | null {
   const [, step] = /^\*\/(\d+)$/.exec(minute) ?? [];
   if (minute === '*' || step === '1') return 'every minute';
-  // Other steps are not described: they start over each hour, so the last interval of an hour is shorter.
+  // Describes only steps that divide 60. Other steps start over each hour, so the last interval is shorter.
   if (step !== undefined) return 60 % Number(step) === 0 ? `every ${step} min` : null;
   return number.test(minute) ? `hourly at :${minute.padStart(2, '0')}` : null;
 }

@@ -53,8 +53,8 @@ export function redact(value: JsonValue, pattern: RegExp, depth = 0): Shown {
 }
 
 /**
- * Returns whether values under this key are redacted. Matches the pattern against the key as written, and with hyphens
- * between the words: `userPIN` and `user-PIN`.
+ * Returns whether values under this key are redacted. Matches the pattern against the key as written, such as
+ * `userPIN`, and with hyphens between its words, such as `user-PIN`.
  */
 export function isRedacted(key: string, pattern: RegExp): boolean {
   const words = key.replaceAll(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2-');

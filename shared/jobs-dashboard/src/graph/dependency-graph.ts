@@ -2,7 +2,6 @@ import type { Batch, Job, JobState } from '@longshore/jobs';
 import { endOf } from '@longshore/jobs/storage';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 
-/** A job or batch in a dependency graph. */
 export interface GraphNode {
   readonly id: string;
   readonly kind: 'job' | 'batch';
@@ -20,7 +19,7 @@ export interface DependencyGraph {
 }
 
 const MAX_NODES = 40;
-/** Maximum number of edges to follow in each direction. */
+/** Maximum distance from the start in each direction, in edges. */
 const MAX_STEPS = 3;
 /** Maximum number of dependents to read for each job or batch. */
 const MAX_DEPENDENTS = 8;

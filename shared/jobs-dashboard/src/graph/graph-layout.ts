@@ -1,6 +1,5 @@
 import type { DependencyGraph, GraphNode } from './dependency-graph.js';
 
-/** A node with its position in the drawing. */
 export interface PlacedNode extends GraphNode {
   readonly x: number;
   readonly y: number;

@@ -6,13 +6,13 @@ const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The colours of the surfaces on which links appear, as hex colours. */
+/** Hex colours of the surfaces on which links appear. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];
 }
 
-/** The colour of links and buttons in each colour scheme, as a hex colour. */
+/** Hex colours of links and buttons, by colour scheme. */
 export interface Accent {
   readonly light: string;
   readonly dark: string;

@@ -12,8 +12,8 @@ export class BasePath {
   readonly path: string;
 
   /**
-   * @throws {TypeError} if the path contains anything but segments of letters, digits, `-`, `_`, `~` and, except at the
-   *   start of a segment, `.`
+   * @throws {TypeError} if a segment is empty, begins with `.`, or contains anything but letters, digits, `-`, `_`, `~`
+   *   and `.`
    */
   constructor(path: string) {
     const trimmed = path.replace(/\/+$/, '');

@@ -6,7 +6,6 @@ import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
 import type { RequestContext } from './request-context.js';
 
-/** The data for rendering a page. */
 export interface Content extends RequestContext {
   readonly title: string;
   readonly [name: string]: unknown;
@@ -29,7 +28,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** Changes when the assets change, because pages might then render differently for the same data. */
+  /** The version of the assets. Part of entity tags, because new assets can come with changed views. */
   get version(): string {
     return this.#assets.version;
   }

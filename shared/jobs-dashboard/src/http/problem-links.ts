@@ -1,6 +1,5 @@
 import { sections } from '../pages/page.js';
 
-/** A link that an error page offers. */
 export interface ProblemLink {
   /** The path of the linked page, inside the dashboard. */
   readonly path: string;
@@ -18,9 +17,9 @@ const things: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the links for the error page of a failed action. Usually, one link leads back to the target, the set-aside
- * items or the bulk actions. If the target is gone, links lead to its history and, except for jobs, to its section.
- * Returns no links if the path is not the path of an action.
+ * Returns the links for the error page of a failed action. One link leads back to the target or, for a set-aside item
+ * or a new bulk action, to the list. If the target is gone, links lead to its history and, except for jobs, to its
+ * section. Returns no links if the path is not the path of an action.
  *
  * @param inside the path of the action, such as `/queues/mail/pause`
  * @param gone whether the target does not exist

@@ -8,7 +8,7 @@ export interface ViewerData {
 }
 
 /**
- * Renders and compresses each fragment of a page once for all viewers, while the result is cached. Fragments with forms
+ * Renders and compresses fragments of pages. Caches the results for all viewers, except for fragments with forms: these
  * are rendered for each viewer, because form tokens differ.
  */
 export class Fragments {

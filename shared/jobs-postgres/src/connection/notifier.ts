@@ -15,7 +15,8 @@ const sendNotifications = prepared(
 );
 
 /**
- * Values sent in place of a queue name. Queue names start with a letter or a digit, so they never equal these values.
+ * Values sent in place of a queue name: for background work, to test the connection, and from a caller's transaction.
+ * Queue names start with a letter or a digit, so they never equal these values.
  */
 const background = '';
 const pulse = '.';
@@ -23,8 +24,8 @@ const onCommit = '*';
 
 /**
  * How long the servers of this process poll frequently after a notification from a caller's transaction, in
- * milliseconds. Such a notification is sent at most once per 200 ms, so polling must find the jobs of the other
- * transactions.
+ * milliseconds. At most one caller's transaction per 200 ms sends a notification, so polling must find the jobs of the
+ * others.
  */
 const othersCommitMs = 5_000;
 
@@ -79,7 +80,7 @@ export class Notifier {
   /**
    * Returns a statement that notifies other processes like {@link notify}. To save a round trip, callers send it
    * together with a statement that makes jobs ready. Returns `null` if a notification was sent less than 10 ms ago or
-   * the notifier is closed. The caller must then call {@link notify} after the commit.
+   * the notifier is closed. In this case, the caller must call {@link notify} after the commit.
    */
   takeStatement(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)

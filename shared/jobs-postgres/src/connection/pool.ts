@@ -52,7 +52,7 @@ export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
   for (const client of connections.get(pool) ?? []) cutOff(client);
-  // Does not wait longer, because a caller might never return its connection.
+  // Waits for at most another second, because a caller might never return its connection.
   await endsWithin(closeGraceMs, ended);
 }
 

@@ -64,7 +64,7 @@ export function localSettings(settings: Settings): string {
   return `select count(set_config(name, value, true)) from (values ${rows.join(', ')}) as setting (name, value)`;
 }
 
-/** Returns a statement that limits the current transaction's duration, if this version of Postgres supports it. */
+/** Returns a statement that limits the current transaction's duration; without effect before Postgres 17. */
 export function transactionTimeout(timeoutMs: number): string {
   return `select set_config('transaction_timeout', '${timeoutMs}', true)
     where current_setting('server_version_num')::integer >= 170000`;

@@ -162,7 +162,10 @@ export const selectRunningBulks = prepared(
     where state = 'running' and starts_at <= now() order by id`,
 );
 
-/** $1 id. Locks the operation until the transaction ends; returns no row if another server has locked it. */
+/**
+ * $1 id. Locks the operation until the transaction ends. Returns no row if it is not running or another server has
+ * locked it.
+ */
 export const claimBulk = prepared(
   'longshore-take-bulk',
   `

@@ -30,7 +30,7 @@ function counted(from: string, to: string | null, source = 'removed'): string {
 const literal = (state: string): string => `'${state}'::longshore.job_state`;
 
 /**
- * Returns CTEs that move jobs that are not running to `cancelled`.
+ * Returns CTEs that cancel scheduled, awaiting, ready or blocked jobs.
  *
  * @param columns the columns to copy to history; not used for awaiting jobs
  */

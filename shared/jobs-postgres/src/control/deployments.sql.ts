@@ -15,9 +15,10 @@ export const lockVersions = prepared(
 );
 
 /**
- * $1 server, $2 version, $3 id for a new deployment. Records the server's version. Also records a deployment if no
- * other registered server has this version and the latest deployment has a different one. Deployments with a future
- * time are ignored. A restart during a rolling deployment therefore records no deployment, but a rollback does.
+ * $1 server, $2 version, $3 id for a new deployment. Records the server's version, and deletes the versions of servers
+ * that are no longer registered. Also records a deployment if no other registered server has this version and the
+ * latest deployment has a different one. A restart during a rolling deployment therefore records no deployment, but a
+ * rollback does. Ignores deployments with a future time.
  *
  * Must run after {@link lockVersions}, as a separate statement, so that the snapshot includes servers that have just
  * registered.
@@ -58,7 +59,7 @@ export const deleteDeployment = prepared(
   `delete from longshore.deployment where id = $1 returning id, version, at, note, source`,
 );
 
-/** $1 days. Deletes deployments that are older than $1 days. */
+/** Deletes deployments that are older than $1 days. */
 export const deleteOldDeployments = prepared(
   'longshore-delete-old-deployments',
   `delete from longshore.deployment where at < now() - $1::integer * interval '1 day'`,

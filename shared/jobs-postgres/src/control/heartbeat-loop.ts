@@ -10,7 +10,7 @@ export interface HeartbeatServer {
   readonly states: readonly ServerState[];
 }
 
-/** The answer to a heartbeat: `lost` if the server has been declared dead, otherwise an operator's request. */
+/** What the answer to a heartbeat reports: `lost` if the server has been declared dead, or an operator's request. */
 export type HeartbeatNews = 'lost' | ServerRequest;
 
 /** Sends the heartbeats of one server until {@link stop} is called or the server has been declared dead. */
@@ -28,7 +28,7 @@ export class HeartbeatLoop {
   #clockAheadMs: number | null = null;
   #lastNews: HeartbeatNews | null = null;
 
-  /** @param onNews called if the answer to a heartbeat contains a loss or request that the previous answer did not */
+  /** @param onNews called if the answer to a heartbeat reports something that the previous answer did not report */
   constructor(
     connection: HeartbeatConnection,
     server: HeartbeatServer,

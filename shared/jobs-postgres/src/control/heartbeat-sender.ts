@@ -15,7 +15,7 @@ export interface HeartbeatMessage {
   readonly news: HeartbeatNews;
 }
 
-/** Sends the heartbeats of several servers over one connection, as commanded by the messages on the port. */
+/** Sends the heartbeats of several servers over one connection. Messages on `port` start and stop them. */
 export function sendHeartbeats(database: DatabaseOptions, port: MessagePort): void {
   const connection = new HeartbeatConnection(database);
   const loops = new Map<string, HeartbeatLoop>();

@@ -143,6 +143,6 @@ function startThread(program: URL, database: DatabaseOptions): Worker {
 function startHere(database: DatabaseOptions): MessagePort {
   const { port1, port2 } = new MessageChannel();
   sendHeartbeats(database, port2);
-  port2.unref(); // only the other port keeps the process running, while there are servers
+  port2.unref(); // only `port1` keeps the process running, as long as there are servers
   return port1;
 }

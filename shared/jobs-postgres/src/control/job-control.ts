@@ -39,8 +39,8 @@ interface JobAccess {
 }
 
 /**
- * The statements that lock a job, by state. Running jobs are not locked, because their handlers' transactions can lock
- * them for a long time.
+ * The statements that lock a job, by state. There are none for running jobs, because a handler's transaction can keep
+ * its job locked for a long time.
  */
 const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
@@ -193,7 +193,7 @@ export class PostgresControl implements JobControl {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.queue);
-      this.#notifier.notify(null); // in case the job's concurrency key blocks it
+      this.#notifier.notify(null); // a job with a concurrency key is blocked until the outbox relay checks it
     };
     return this.#notified(options, notify, control);
   }

@@ -76,7 +76,7 @@ export class JobEditor {
 
   async #edit(ids: readonly string[], decide: DecideEdits, run: Run): Promise<Job[]> {
     const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
-    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read under the locks
+    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read again after locking
     if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
       throw new MovedError();
     const current = new Map((await this.#toJobs(rows)).map((job) => [job.id, job]));
@@ -92,7 +92,7 @@ export class JobEditor {
   /**
    * Locks jobs in the order of queue, table and id, to avoid deadlocks. Returns where each locked job was found.
    *
-   * @throws {RangeError} if there is more than one job, and their arguments and results are too large in total
+   * @throws {RangeError} if the arguments and results of several jobs are too large in total
    */
   async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
     const places = new Map<string, Place>();

@@ -80,8 +80,8 @@ const hasEndedJobs = `exists (
     )`;
 
 /**
- * $1 days. Records when queues became idle, and retires queues that have been idle for $1 days. An idle queue has
- * neither unfinished jobs nor consumers, and is not paused, limited or named by a recurring job.
+ * Records when queues became idle, and retires queues that have been idle for $1 days. An idle queue has no unfinished
+ * jobs, no consumers, no recurring jobs and no limits, and it is not paused.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',

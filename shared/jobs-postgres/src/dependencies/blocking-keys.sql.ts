@@ -21,7 +21,7 @@ export interface BlockingKeyRow {
   allowed: number | null;
   /** When the first blocked job was created or became due, whichever is later. */
   since: Date | null;
-  /** Some of the ready and running jobs with the key, running jobs first. Also null if there are none. */
+  /** Up to `maxHolders` ready and running jobs with the key, running jobs first. Also null if there are none. */
   holders: { id: string; name: string; startedAt: string | null }[] | null;
 }
 

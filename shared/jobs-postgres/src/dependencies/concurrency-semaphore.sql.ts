@@ -64,9 +64,9 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Adds an outbox row for every key that has both room and blocked jobs. For example, this happens if jobs were deleted
- * directly from the tables. Steps from key to key through the index, so the number of blocked jobs per key does not
- * matter.
+ * Adds an outbox row for every key that has both room and blocked jobs. A key can be in this state after jobs were
+ * deleted directly from the tables. Steps from key to key through the index, so the number of blocked jobs per key does
+ * not matter.
  */
 export const recordKeysWithRoom = prepared(
   'longshore-note-room',

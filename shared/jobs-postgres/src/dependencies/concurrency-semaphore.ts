@@ -5,7 +5,7 @@ import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
 /**
- * Makes blocked jobs of a concurrency key ready when the key has room. Checks this when a job with the key arrives or
+ * Makes blocked jobs ready when their concurrency key has room. Checks a key whenever a job with this key arrives or
  * ends.
  */
 export class ConcurrencySemaphore implements DependencyResolver {

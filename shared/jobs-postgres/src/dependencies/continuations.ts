@@ -19,8 +19,8 @@ import { insertEnds, type OutboxRow } from './outbox.sql.js';
 const maxDependencies = 5_000;
 
 /**
- * Releases or cancels waiting jobs once their parents (jobs or batches) have ended. Locks the waiting jobs first, in a
- * fixed order, and then their dependencies.
+ * Releases or cancels waiting jobs once their parents (jobs or batches) have ended. To avoid deadlocks, locks the
+ * waiting jobs in a fixed order, and only then their dependencies.
  */
 export class PostgresContinuations implements DependencyResolver {
   readonly #queues: QueueIdCache;
@@ -66,8 +66,8 @@ export class PostgresContinuations implements DependencyResolver {
 
 /**
  * Returns the failed or cancelled parents that have been or are being retried, so that their dependents wait instead of
- * being cancelled. Considers only parents whose end would cancel a dependent, and locks those that have not been
- * retried, so that they cannot be retried now.
+ * being cancelled. Considers only parents whose end would cancel a dependent. Locks the jobs among them that have not
+ * been retried, so that no retry can start before the transaction ends.
  */
 async function retriedParents(
   client: Connection,
@@ -125,8 +125,8 @@ async function resolveGroup(
 }
 
 /**
- * Puts rows about parents that have ended back into the outbox for the next run. Leaves out the other metadata of the
- * rows, because other resolvers process it in this run.
+ * Puts rows about parents that have ended back into the outbox for the next run. Omits their batches and concurrency
+ * keys, because other resolvers process them in this run.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
@@ -158,8 +158,8 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 }
 
 /**
- * Returns outbox rows that record the end of these dependencies' parents. Leaves out the other metadata of the rows,
- * because other resolvers process it in this run.
+ * Returns outbox rows that record the end of these dependencies' parents. Omits their batches and concurrency keys,
+ * because other resolvers process them in this run.
  */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));

@@ -196,8 +196,8 @@ const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /**
- * Deletes up to 10,000 dependencies that were resolved at least 30 days ago. By default, finished jobs are not kept for
- * longer than that. Ids are ordered by creation, so newer dependencies are not scanned.
+ * Deletes up to 10,000 dependencies that were resolved at least 30 days ago, which is the longest default retention of
+ * finished jobs. Ids are ordered by creation, so the condition on `child_id` excludes newer dependencies from the scan.
  */
 export const deleteOldDependencies = prepared(
   'longshore-delete-old-dependencies',

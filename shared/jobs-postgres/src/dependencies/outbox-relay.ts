@@ -163,8 +163,7 @@ interface AsideRow {
 }
 
 /**
- * Returns the queue and job of an outbox row. Returns neither if the queue is 0, as in rows that report the end of a
- * parent.
+ * Returns the queue and job of an outbox row. Returns neither if the queue is 0, because the row may be about a batch.
  */
 function subjectOf({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
   return queueId > 0 ? { queueId, jobId } : {};

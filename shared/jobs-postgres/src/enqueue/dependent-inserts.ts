@@ -13,7 +13,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
 }
 
 /**
- * Returns the jobs. Those that other jobs of the same call depend on are marked, so that the outbox records when they
+ * Returns the jobs, and marks those that other jobs of the same call depend on, so that the outbox records when they
  * end.
  */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {

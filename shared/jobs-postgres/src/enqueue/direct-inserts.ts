@@ -32,8 +32,8 @@ export class DirectInserts {
   }
 
   /**
-   * Inserts ready jobs of one queue for a server that can start all of them at once. Returns `null`, and inserts
-   * nothing, if there is no such server.
+   * Inserts ready jobs for a server that can start all of them at once. Returns `null`, and inserts nothing, if there
+   * is no such server, or if the jobs differ in queue, name, priority or maximum number of attempts.
    */
   async insert(jobs: readonly NewJob[]): Promise<DirectInsert | null> {
     const slots = this.#reserve(jobs);

@@ -262,8 +262,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Lets a server of this process start new jobs directly. Does nothing on a Citus cluster, where the row of the server
-   * can be on another node, or with global locks.
+   * Lets a server of this process start new jobs directly. Does nothing if global locks are enabled, or on a Citus
+   * cluster, where the server's row can be on another node.
    */
   startOn(server: LocalServer): () => void {
     const { distribution, disableGlobalLocks } = this.#database.options;

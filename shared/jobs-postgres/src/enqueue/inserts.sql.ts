@@ -120,7 +120,7 @@ export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert 
   };
 }
 
-/** A job with a concurrency key is blocked until the key has room. */
+/** Returns whether the job has a concurrency key. Such a job is blocked until the key has room. */
 export function hasConcurrencyKey({ meta }: NewJob): boolean {
   return meta?.concurrencyKey !== undefined;
 }
@@ -132,8 +132,8 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
 }
 
 /**
- * Returns the first three parameters: queue, ids and arguments. The arguments form a single JSON array, because
- * Postgres parses this fastest.
+ * Returns parameters $1 to $3 of an insert of jobs: queue, ids and arguments. The arguments form a single JSON array,
+ * because Postgres parses this fastest.
  */
 export function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [queueId, arrayOf(jobs.map(({ id }) => id)), `[${jobs.map(({ args }) => args).join(',')}]`];

@@ -9,7 +9,7 @@ import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
  */
 export const maxChunk = 2_000;
 
-/** A chunk with fewer jobs ends when their arguments reach this total length, in characters. */
+/** Total length of the arguments, in characters, at which a chunk ends even if it has fewer than `maxChunk` jobs. */
 const maxChunkSize = 4_000_000;
 
 interface InsertOptions {

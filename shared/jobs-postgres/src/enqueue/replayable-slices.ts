@@ -14,7 +14,7 @@ export class ReplayableSlices {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** All slices built so far. */
+  /** All slices read so far. */
   get slices(): readonly (readonly NewJob[])[] {
     return this.#slices;
   }
@@ -24,7 +24,7 @@ export class ReplayableSlices {
     return this.#failure;
   }
 
-  /** Yields all slices. Builds missing slices one by one. */
+  /** Yields all slices: first those read so far, then the rest of the source, one by one. */
   async *read(): AsyncGenerator<readonly NewJob[]> {
     for (let index = 0; await this.#has(index); index++) yield this.#slices[index] ?? [];
   }

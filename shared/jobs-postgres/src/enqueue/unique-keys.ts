@@ -24,7 +24,7 @@ interface WantedKey {
   readonly jobId: string;
 }
 
-/** A key that this transaction has locked until it ends. */
+/** A key that is locked until the transaction ends. */
 interface LockedKey {
   readonly wanted: WantedKey;
   readonly row: KeyRow;

@@ -17,8 +17,8 @@ export interface DueChores {
 }
 
 /**
- * Returns which chores are due. Ignores bloat in very small tables, because rewriting a table makes every connection
- * plan statements again.
+ * Returns which chores are due. Tables below their limits (256 KB or 1 MB) are not rewritten, because a rewrite makes
+ * every connection plan its statements again.
  */
 export const findChores = prepared(
   'longshore-find-chores',

@@ -36,7 +36,10 @@ interface Mark {
 export class DueCursor {
   /** Where the next poll starts, apart from the exceptions in `earlier` and `inProgress`. */
   readonly defaultStart: Timestamp;
-  /** Earlier start times for the queues in which the last poll found due jobs. */
+  /**
+   * Start times that replace `defaultStart` in the queues in which the last poll found due jobs: the time at which the
+   * first of these jobs became due.
+   */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /**
    * Maps the ids of transactions in progress to times. After a transaction has ended, the next poll starts no later

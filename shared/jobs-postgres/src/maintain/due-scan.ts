@@ -5,8 +5,8 @@ import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
 /**
- * A poll from the head is not followed by a pause if it takes at most this long, in milliseconds. Normally, even
- * polling a thousand queues is faster.
+ * Maximum duration of a poll from the head that is not followed by a pause, in milliseconds. Without dead index
+ * entries, even polling a thousand queues takes less time.
  */
 const quickMs = 20;
 
@@ -21,8 +21,8 @@ export interface WaitingQueue {
 
 /**
  * Polls for due jobs. Starts at the head of the index while this is fast. Polls from the head become slow if an open
- * transaction keeps dead entries of promoted jobs from being vacuumed. Most polls then start where the last poll ended
- * (see {@link DueCursor}), and polls from the head become rare.
+ * transaction keeps dead entries of promoted jobs from being vacuumed. Most polls then start at a {@link DueCursor},
+ * and polls from the head become rare.
  */
 export class DueScan {
   readonly #database: Database;

@@ -30,7 +30,7 @@ export class FirstFailures {
   }
 
   /**
-   * Deletes kinds of errors that have not been seen for a long time. If there are too many kinds, also deletes the
+   * Deletes kinds of errors that have not been seen for 90 days. If there are more than 10,000 kinds, also deletes the
    * least recently seen ones.
    */
   async deleteOld(): Promise<void> {

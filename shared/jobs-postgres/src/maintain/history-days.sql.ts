@@ -34,8 +34,8 @@ const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 export const hasStrays = `(${histories.map((history) => `exists (select 1 from longshore.${history}_default)`).join(' or ')})`;
 
 /**
- * $1 number of days. Selects the days without a partition: among the days from yesterday to $1 days ahead, and among
- * the days with rows in a default partition.
+ * $1 number of days. Selects the days that need a partition and have none: the days from yesterday to $1 days ahead,
+ * and the days with rows in a default partition.
  */
 export const selectMissingDays = unprepared(
   'longshore-select-missing-days',

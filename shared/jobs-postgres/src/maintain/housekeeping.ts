@@ -43,7 +43,7 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
-/** Maximum number of job ids, recorded by an old bulk operation, that one statement deletes. */
+/** Maximum number of recorded job ids that {@link deleteOldBulk} deletes at once. */
 const idsAtOnce = 10_000;
 
 /** Number of redundant rows at which the counters are folded. */
@@ -86,8 +86,8 @@ export class Housekeeping {
   }
 
   /**
-   * Runs the chores that are due. Resolves to `true` if they show that jobs have been active, or cannot rule it out.
-   * Chores that run on a schedule do not count.
+   * Runs the chores that are due. Resolves to `true` if they suggest that jobs have been active. Chores that run on a
+   * schedule do not count.
    */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;

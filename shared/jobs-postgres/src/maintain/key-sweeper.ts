@@ -13,8 +13,8 @@ const worthwhile = 0.25;
 const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
 
 /**
- * Deletes unique keys and idempotency keys that no longer have an effect. Scans the table in chunks, and pauses after a
- * chunk with few such keys.
+ * Deletes stale keys: unique keys and idempotency keys that no longer have an effect. Scans the table in chunks, and
+ * pauses after a chunk with few stale keys.
  */
 export class KeySweeper {
   readonly #database: Database;

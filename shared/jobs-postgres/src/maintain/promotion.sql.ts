@@ -22,8 +22,8 @@ export interface DueRow {
 }
 
 /**
- * Safety margin by which polls start earlier. Covers clock differences and the time between reading a clock and storing
- * the result.
+ * How much earlier than a queue's start time the scan of the queue begins. Covers clock differences and the time
+ * between reading a clock and storing the result.
  */
 const margin = `interval '5 seconds'`;
 
@@ -32,12 +32,12 @@ const margin = `interval '5 seconds'`;
  *
  * - $1 default start time
  * - parallel arrays: $2 queues that start earlier, $3 their start times
- * - parallel arrays: $4 transaction ids, $5 times; once a transaction has ended, no queue starts later than the time
- *   given for the transaction
+ * - parallel arrays: $4 transaction ids, $5 times; once a transaction has ended, all queues start at its time or
+ *   earlier
  * - $6 whether to assign an id to this transaction
  *
- * With a start time of `-infinity`, the statement scans the index from its head, including the dead entries of promoted
- * jobs.
+ * A start time lets the scan skip the dead index entries of promoted jobs. With `-infinity`, the scan begins at the
+ * head of the index.
  */
 export const nextDue = prepared(
   'longshore-next-due',

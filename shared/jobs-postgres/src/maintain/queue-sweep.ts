@@ -17,7 +17,10 @@ export interface Moving {
   readonly select: Statement;
 }
 
-/** How long failing jobs of a queue are isolated after a job could not be moved, in milliseconds. */
+/**
+ * After a job could not be moved, the jobs of its queue are moved by id for this many milliseconds, so that failing
+ * jobs can be isolated.
+ */
 const isolationMs = 60_000;
 
 /** Maximum number of jobs per transaction while failing jobs are isolated, if the caller sets no limit. */

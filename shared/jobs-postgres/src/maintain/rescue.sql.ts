@@ -81,9 +81,10 @@ const isLost = `job.server_id is not null
  * attempts. Cancels jobs with a cancellation request, and fails other jobs without attempts left. Running jobs are near
  * the head of the queue, and the counters contain their number. The scan therefore stops after the last running job.
  *
- * A server starts its claimed jobs in order, at most `concurrency` at a time. Normally, only the attempts of the first
- * `concurrency` jobs count, because the other jobs had not started. A job's last allowed attempt always counts: it may
- * have started in place of an earlier job whose result was not written yet, and the job must not run once too often.
+ * A server starts its claimed jobs in order, at most `concurrency` at a time. Only the attempts of the first
+ * `concurrency` jobs count, because the other jobs had not started. The exception is a job's last allowed attempt,
+ * which always counts. It may have started in place of an earlier job whose result was not written yet, and must not be
+ * repeated.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 

@@ -20,8 +20,8 @@ const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 
 /**
  * $1 role, $2 key, $3 queue, $4 job, $5 data for a retry (a JSON array) or null, $6 error. If the key is already set
- * aside, counts another failure and adds the new data to the stored data. Returns no row if the key is new and too many
- * items of the role are set aside; otherwise, `fresh` is true if the key is new.
+ * aside, counts another failure and adds the new data to the stored data. `fresh` is true if the key is new. Returns no
+ * row if the key is new and `maxSetAside` items of the role are already set aside.
  */
 export const insertAside = prepared(
   'longshore-insert-aside',
@@ -44,7 +44,7 @@ export const selectExcludedKeys = prepared(
     where role = $1 and (retry_at > now() or discarded_at is not null)`,
 );
 
-/** $1 role, $2 limit. Locks and returns the items that are due for a retry, if their data is stored nowhere else. */
+/** $1 role, $2 limit. Locks and returns the items that are due for a retry and whose data is stored nowhere else. */
 export const lockAsideDue = prepared(
   'longshore-lock-aside-due',
   `
@@ -99,7 +99,7 @@ export const lockAside = prepared(
   `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
 );
 
-/** $1 limit, $2 id to continue after, or null. */
+/** $1 limit, $2 id to continue after, or null. Newest first. */
 export const selectAside = prepared(
   'longshore-select-aside',
   `

@@ -11,8 +11,8 @@ export interface TotalRow {
   readonly jobs: number;
 }
 
-// The counts are exact. The cost of reading them does not depend on the number of jobs. The statements read one row per
-// queue and state, plus the changes that have not been folded yet.
+// The counts are exact. The cost of reading them does not depend on the number of jobs, because the statements read one
+// row per queue and state, plus the changes that have not been folded yet.
 
 /**
  * SQL expression for the sum of the counts as a floating-point number. Exact below 2^53. Faster than a sum of bigints:

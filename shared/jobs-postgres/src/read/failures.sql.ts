@@ -31,9 +31,9 @@ export const selectEarlierFailedOf = prepared(
 );
 
 /**
- * Returns an SQL condition: by time and id, the failure is earlier than that of the given job. `failedAt` has only
- * millisecond precision, so the exact time is read from the job's row. If the row is missing or has a later time, for
- * example after a retry, the end of that millisecond is used.
+ * Returns the SQL condition for failures before that of the given job, by time and id. `failedAt` has only millisecond
+ * precision, so the exact time is read from the job's row. If the row is missing or has a later time, for example after
+ * a retry, the end of the millisecond is used.
  */
 function before(id: string, failedAt: string): string {
   const exact = `select finished_at from longshore.job_history_failed where id = ${id}::uuid limit 1`;
@@ -64,7 +64,7 @@ export interface FailureSearch extends FailureSearchQuery {
 
 const latestFirst = 'order by finished_at desc, id desc';
 
-/** Builds a search for matching jobs. Examines only the latest `maxExamined` failures in the range of the search. */
+/** Builds a query for matching failed jobs. Examines only the latest `maxExamined` failures in the search's range. */
 export function searchFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
@@ -119,7 +119,7 @@ export interface ErrorGroupRow {
   message: string;
   first_at: Date;
   last_at: Date;
-  /** The number of these jobs. Counting stops at `most` + 1. */
+  /** The number of jobs in the group. Counting stops at `most` + 1. */
   jobs: number;
   most: number;
   /** `false` if the maximum number of kinds was reached, so that some kinds may be missing. */

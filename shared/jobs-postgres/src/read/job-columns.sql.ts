@@ -54,8 +54,8 @@ export const finishedAs = (
   created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /**
- * Query for the running jobs of the outer query's `queue.id`. Running jobs are near the head of the queue, and the
- * counters contain their number. The scan therefore stops after the last running job.
+ * Subquery for the running jobs of a queue; the outer query must provide `queue.id`. Running jobs are near the head of
+ * the queue, and the counters contain their number. The scan therefore stops after the last running job.
  */
 export const running = `
   select * from longshore.job where queue_id = queue.id and server_id is not null

@@ -63,8 +63,8 @@ export function oneOf(column: string, values: readonly unknown[], type: string, 
 }
 
 /**
- * Maximum number of values, and of numeric steps in the path, for a containment condition. Beyond that, the condition
- * would be too long and is left out.
+ * Limits on a containment condition: the number of values, and the number of numeric steps in the path. Each numeric
+ * step doubles the length of the condition. Beyond a limit, the condition is left out.
  */
 const maxValues = 20;
 const maxNumbers = 3;

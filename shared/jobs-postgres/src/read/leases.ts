@@ -29,8 +29,9 @@ export const selectLease = prepared(
 
 /**
  * $1 minimum number of milliseconds since the lease expired, $2 limit. Selects expired leases of registered servers,
- * earliest expiry first. Leaves out locked jobs. Running jobs are near the head of the queue, and the counters contain
- * their number. The scan therefore reads few rows. Locks are checked only for the expired leases.
+ * earliest expiry first. Leaves out jobs that their handlers' transactions have locked, because the leases of such jobs
+ * cannot be renewed. Running jobs are near the head of the queue, and the counters contain their number. The scan
+ * therefore reads few rows.
  */
 export const selectStalledLeases = prepared(
   'longshore-select-stalled-leases',

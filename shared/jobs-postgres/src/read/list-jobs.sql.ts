@@ -41,8 +41,9 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
  *
  * The column `complete` is true if the searched jobs include every finished job that belongs on the page. If no job
  * matches, the query returns a single row in which only `complete` is set. If no state can have matching jobs, it
- * returns no row. The statement has a name if possible. Connections then keep the plan, which saves time because
- * planning takes longer than running.
+ * returns no row.
+ *
+ * Up to 100 different statements a day are prepared, because planning takes longer than running.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];

@@ -104,7 +104,7 @@ export const selectHeadsFrom = prepared(
   ) as head`,
 );
 
-/** Maximum duration, in milliseconds, of a read from the head that is not followed by a pause. */
+/** A pause follows if a read from the head takes longer than this, in milliseconds. */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */

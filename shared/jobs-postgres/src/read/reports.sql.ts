@@ -16,7 +16,7 @@ export interface LogRow {
  *
  * - $1 queue, $5 number of days for which reports are kept
  * - parallel arrays that describe the claims: $2 jobs, $3 servers, $4 attempts
- * - parallel arrays that describe the entries: $6 positions of their claims in these arrays (from 1), $7 line numbers
+ * - parallel arrays that describe the entries: $6 positions of their claims in $2 to $4 (from 1), $7 line numbers
  *   (0 for progress), $8 times, $9 levels, $10 percents, $11 messages, $12 fields
  *
  * Does not lock the jobs. If another server claims a job at the same time, the report is still stored for the attempt

@@ -55,9 +55,8 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Returns an SQL condition: the rows that {@link nearHistory} reads include every job of the state that could be on the
- * page. If `listed`, the CTE with the page's jobs, is full, only jobs before its last row could be on the page;
- * otherwise, any job of the state could.
+ * Returns an SQL condition that is true if {@link nearHistory} reads every job of the state that could be on the page.
+ * If the CTE `listed` contains a full page, these are the jobs before its last row; otherwise, all jobs of the state.
  */
 export function coversHistory(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;
@@ -132,8 +131,9 @@ export function existingDays(now: Date): string {
 }
 
 /**
- * Returns conditions that exclude the days before and after the filter's times. The bounds are whole days, because an
- * exact bound would make Postgres scan a day to its end. The exact times are checked separately.
+ * Returns conditions that exclude the days before and after the filter's times. The bounds are whole days. With exact
+ * bounds, a scan for the first n jobs would read a day to its end if fewer than n of its jobs are within the bounds.
+ * The exact times are checked separately.
  */
 export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];

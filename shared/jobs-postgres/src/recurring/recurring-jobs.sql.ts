@@ -148,8 +148,8 @@ const isNotSetAside = `not exists (
 )`;
 
 /**
- * Returns whether any recurring job is due and not set aside, and the milliseconds until the next one becomes due: at
- * most a day, even if none is scheduled.
+ * Returns whether any recurring job is due and not set aside, and the milliseconds until the next one becomes due, or a
+ * day if none becomes due within a day.
  */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
@@ -167,8 +167,8 @@ const lastJobUnfinished = `exists (
 )`;
 
 /**
- * $1 limit. Locks recurring jobs that are due. Skips a recurring job if another server has locked it, it is set aside,
- * or it must wait until its last job has ended.
+ * $1 limit. Locks recurring jobs that are due. Skips a recurring job if another server has locked it, if it is set
+ * aside, or if it must wait until its last job has ended.
  */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',

@@ -40,8 +40,8 @@ import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
 /**
- * Maximum delay before the next attempt to fire recurring jobs if one was due, in milliseconds. A recurring job can
- * stay due, for example while it waits for its last job to end.
+ * If a recurring job was due, the next attempt to fire follows within this many milliseconds. A recurring job can stay
+ * due, for example while it waits for its last job to end.
  */
 const waitMs = 1_000;
 

@@ -6,8 +6,9 @@ import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
 /**
- * Replaces an application's recurring jobs with those defined in its code. Refuses ids that belong to another owner.
- * Locks the rows in order of id, to avoid deadlocks with other servers that start at the same time.
+ * Replaces an application's recurring jobs with those defined in its code. Skips ids that belong to another owner, and
+ * lists them under `refused`. Locks the rows in order of id, to avoid deadlocks with other servers that start at the
+ * same time.
  */
 export async function synchronize(
   client: Connection,

@@ -50,8 +50,8 @@ export class PostgresTimings implements Timings {
   }
 
   /**
-   * Stores the recorded timings and, once a minute, measures the backlog. Returns whether any timings had been
-   * recorded. If the last write was too recent, does nothing and returns `true`.
+   * Stores the recorded timings and, once a minute, measures the backlog. Returns `false` if no timings had been
+   * recorded. During the pause after a write, does nothing and returns `true`, so that the next call follows soon.
    */
   async maintain(): Promise<boolean> {
     const startedAt = performance.now();

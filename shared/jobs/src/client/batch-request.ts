@@ -14,8 +14,9 @@ export interface BatchRequest<
   /** The batch callback: a job that runs after all jobs in the batch have finished. */
   readonly callback?: EnqueueRequest<Callback>;
   /**
-   * When the callback runs, checked once all jobs have finished: `onDone` (the default) if every job is done,
-   * `onFailed` if at least one failed, `onAny` in any case. Otherwise, the callback is cancelled.
+   * The condition for running the callback, checked once all jobs have finished: `onDone` (the default) requires that
+   * every job is done, `onFailed` requires that at least one failed, and `onAny` is always met. If the condition is not
+   * met, the callback is cancelled.
    */
   readonly callbackWhen?: ContinuationCondition;
 }

@@ -4,7 +4,7 @@ import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** The result of enqueueing a job, with the data to show the job without reading it from the storage. */
+/** The result of enqueueing a job. Can also return the job itself, without reading it from the storage. */
 export class EnqueuedJobDetails implements EnqueuedJob {
   static {
     brand(this, 'EnqueuedJobDetails');
@@ -28,8 +28,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 
   /**
-   * Returns the new job as it was stored. If no job was created and `includeHolder` was set, returns the job that holds
-   * the key. Returns `null` if the data is not available.
+   * Returns the new job as it was stored. If no job was created, returns the job that holds the key. Returns `null`
+   * instead of that job if `includeHolder` was not set, or if the same call created that job.
    */
   asStored(): Job | null {
     if (!this.created) return this.#holder;

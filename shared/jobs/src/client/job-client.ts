@@ -110,8 +110,8 @@ export class JobClient {
   }
 
   /**
-   * Enqueues a batch and its callback, if any, either completely or not at all. If another job holds the key of a job,
-   * that job is not created and is not part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch and its callback, if any, either completely or not at all. A job whose key is held by another job
+   * is not created and is not part of the batch. Throws as {@link enqueue} does.
    *
    * @param transaction see {@link EnqueueOptions}
    */

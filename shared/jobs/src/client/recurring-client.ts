@@ -57,7 +57,7 @@ export class RecurringClient {
     return job === null ? null : { id: job.id, queue: job.queue, created: true };
   }
 
-  /** Stops a recurring job from enqueueing jobs until it is resumed. Returns `null` if it does not exist. */
+  /** Suspends a recurring job's schedule until the job is resumed. Returns `null` if the job does not exist. */
   pause(id: string): Promise<RecurringJob | null> {
     return this.#store.pause(id);
   }

@@ -30,7 +30,7 @@ export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   );
 }
 
-/** Returns the topics to read to find every event that matches the filter. */
+/** Returns the topics that cover every event matching the filter. */
 export function topicsOf({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;

@@ -67,7 +67,7 @@ export class ListenerSet {
     }
   }
 
-  /** Sets the starting point of every listener that has none to `now`. */
+  /** Makes every listener without a starting point start at `now`. */
   startFrom(now: Date): void {
     for (const listener of this.#all) listener.from ??= now;
   }

@@ -23,7 +23,7 @@ export const bounds = {
   periodMs: { min: 1, max: 31_536_000_000 },
   /** Maximum number of jobs with the same concurrency key that run at once. */
   concurrencyLimit: { min: 1, max: 10_000 },
-  /** Size of the arguments or the result as JSON, in bytes. */
+  /** Configurable maximum size of the arguments or the result as JSON, in bytes. */
   documentBytes: { min: 1, max: 67_108_864 },
   /** Length of a unique key, an idempotency key, a concurrency key or a batch name, in characters. */
   keyLength: { min: 1, max: 200 },

@@ -25,7 +25,6 @@ const acceptedEnds: Record<ContinuationCondition, readonly ParentEnd[]> = {
   onAny: ['done', 'failed', 'cancelled', 'gone'],
 };
 
-/** Returns whether this end of a parent meets the condition. */
 export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean {
   return acceptedEnds[condition].includes(end);
 }

@@ -16,10 +16,10 @@ import {
 import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
-/** The type of a definition's arguments if the definition has no argument schema: any JSON object. */
+/** The type of the schema that applies if a definition sets no `args`: it accepts any JSON object. */
 export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
 
-/** The type of a definition's result if the definition has no result schema: any JSON value. */
+/** The type of the schema that applies if a definition sets no `result`: it accepts any JSON value. */
 export type AnyResult = TUnsafe;
 
 export interface JobDefinitionOptions<

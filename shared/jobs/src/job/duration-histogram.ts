@@ -1,6 +1,6 @@
 /**
- * Number of buckets per doubling of the duration. Each bucket's upper bound is 19 % above its lower bound. This limits
- * the error of percentiles.
+ * Number of buckets per doubling of the duration. Each bucket's upper bound is 19 % above its lower bound, so
+ * percentiles are off by at most 19 %.
  */
 const perDoubling = 4;
 

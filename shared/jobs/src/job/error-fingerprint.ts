@@ -1,6 +1,6 @@
 import type { JobError } from './job.js';
 
-/** How many characters of the error message a fingerprint is derived from. */
+/** A fingerprint is derived from at most this many characters of the error message. */
 export const fingerprintLength = 200;
 
 /**

@@ -1,7 +1,10 @@
 import { brand } from './brand.js';
 import { checkDelay } from './bounds.js';
 
-/** Thrown if the storage cannot be reached or gives up under load. A later call may succeed. */
+/**
+ * Thrown if the storage cannot be reached, or if a call fails for a transient reason such as a time limit or a lock. A
+ * later call may succeed.
+ */
 export class StorageUnavailableError extends Error {
   static {
     brand(this, 'StorageUnavailableError');

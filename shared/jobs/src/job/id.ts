@@ -7,7 +7,7 @@ const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16)
 
 /**
  * In each new millisecond, the counter starts at a random number below this limit. Two processes therefore rarely use
- * the same counter values.
+ * the same counter values. The limit is low enough to leave at least 3,073 ids per millisecond.
  */
 const firstNumbers = 1_024;
 

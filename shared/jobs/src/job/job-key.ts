@@ -15,7 +15,7 @@ export type ConflictPolicy = 'keep' | 'replace' | 'reject';
  * in that queue.
  */
 export interface JobKey {
-  /** Separates keys with different purposes: a job's name, or `''` for idempotency keys. */
+  /** Separates keys with different purposes: the job's name for unique keys, `''` for idempotency keys. */
   readonly namespace: string;
   readonly key: string;
   /** The states in which the job holds the key; `null` for all states, and even after the job is deleted. */

@@ -13,7 +13,6 @@ export interface Progress {
   readonly message: string | null;
 }
 
-/** A log line to be stored. */
 export interface NewLogLine {
   /**
    * Number of the line within its attempt, starting at 1. If a write is repeated, the storage uses this number to avoid
@@ -28,7 +27,6 @@ export interface NewLogLine {
   readonly fields: JsonText | null;
 }
 
-/** A line of a job's log. */
 export interface LogLine {
   /** Opaque. Pass it as `after` to list the lines that follow this one. */
   readonly id: string;
@@ -58,8 +56,8 @@ export function toProgress(percent: number, message: string | null): Progress {
 }
 
 /**
- * Limits a log line to `maxBytes` of UTF-8. Truncates the message to this size. If message and fields together are
- * longer, a short note replaces the fields; the note does not count. Never throws.
+ * Limits a log line to `maxBytes` of UTF-8. Truncates a longer message. If the message and the fields together exceed
+ * the limit, replaces the fields with a short note, which does not count towards the limit. Never throws.
  */
 export function toLogText(
   message: string,
@@ -84,8 +82,8 @@ function fieldsText(fields: object): JsonText {
 }
 
 /**
- * A replacer for `JSON.stringify`. Converts BigInts to strings. Converts errors to plain objects, because the members
- * of an error are not enumerable.
+ * A replacer for `JSON.stringify`. Converts BigInts to strings, and errors to plain objects. Without this, BigInts would
+ * throw, and errors would become `{}`.
  */
 function withErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);

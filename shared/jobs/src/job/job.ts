@@ -150,7 +150,7 @@ export interface Claim {
   readonly attempt: number;
 }
 
-/** A claimed job, with the claim for its writes. */
+/** A claimed job, with the claim that later writes must carry. */
 export interface ClaimedJob {
   readonly claim: Claim;
   readonly name: string;
@@ -227,7 +227,6 @@ export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'heartb
   lostAt: Date;
 }
 
-/** Number of jobs in each state. */
 export type StateCounts = Record<JobState, number>;
 
 /** A queue, with its settings and job counts. */

@@ -1,7 +1,7 @@
 import { bounds, checkText } from './bounds.js';
 import { isTraceparent } from './traceparent.js';
 
-/** Optional properties of a job. For a job without any, the storage keeps `null`. */
+/** Optional properties of a job. Stored as `null` if the job has none. */
 export interface JobMeta {
   /** Labels for finding the job. */
   readonly tags?: readonly string[];
@@ -70,8 +70,8 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
 }
 
 /**
- * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} ignores such values. Does not
- * check `traceId`.
+ * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} ignores such values. Reports
+ * malformed parent ids as `parentId`. Does not check `traceId`.
  */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];

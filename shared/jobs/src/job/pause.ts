@@ -107,7 +107,6 @@ export function isSamePause(state: PauseState, { reason, until }: NewPause): boo
   );
 }
 
-/** What can be paused. */
 export type Pausable = 'queue' | 'type' | 'recurring';
 
 const actions: Readonly<Record<Pausable, string>> = {

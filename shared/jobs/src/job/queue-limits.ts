@@ -1,8 +1,8 @@
 import { checkInteger } from './bounds.js';
 
 /**
- * A token bucket. Each started job takes a token. Over each period of `periodMs`, `jobs` tokens are added evenly. At
- * most `burst` tokens accumulate.
+ * A token bucket. Each started job takes a token. Tokens are added at an even rate of `jobs` per `periodMs`. At most
+ * `burst` tokens accumulate.
  */
 export interface RateLimit {
   /** Number of jobs that can start per period: 1 to 1,000,000. */

@@ -14,7 +14,6 @@ export interface Checked<Value> {
   readonly text: JsonText;
 }
 
-/** The input type of a schema. */
 export type InputOf<Schema> =
   Schema extends StandardSchemaV1<infer Input, unknown>
     ? Input

@@ -56,8 +56,8 @@ export class BatchRecords {
   }
 
   /**
-   * Deletes finished batches, in order of creation, until at most `max` finished batches remain. Returns the ids of the
-   * deleted batches.
+   * Deletes the oldest finished batches, so that at most `max` finished batches remain. Returns the ids of the deleted
+   * batches.
    */
   trim(max: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);

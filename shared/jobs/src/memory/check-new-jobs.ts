@@ -9,8 +9,8 @@ export interface KnownIds {
 }
 
 /**
- * Checks the ids and parents of new jobs. Each id must be unused and occur only once. Each parent must be in the
- * storage, among the new jobs, or the new batch.
+ * Checks the ids and parents of new jobs. Each id must be unused and occur only once. Each parent must be a stored
+ * job or batch, one of the new jobs, or the new batch.
  *
  * @param batchId the id of the batch that is enqueued in the same call, if any
  * @throws {Error} if a job with this id exists, or an id occurs twice

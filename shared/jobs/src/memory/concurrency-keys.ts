@@ -56,7 +56,8 @@ export class ConcurrencyKeys {
 }
 
 /**
- * Unblocks jobs in run order while slots are free. Uses the limit of the next blocked job. Returns the unblocked jobs.
+ * Unblocks jobs in run order while slots are free. The limit can differ between jobs; that of the next blocked job
+ * applies. Returns the unblocked jobs.
  */
 function admit({ occupants, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];

@@ -9,7 +9,6 @@ import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
-/** Returns a function that checks whether a job matches the filter. */
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
@@ -76,8 +75,8 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
 /**
- * Parses JSON for comparing values. Replaces each number that JavaScript would round with a unique object, which equals
- * no other value.
+ * Parses JSON for comparing values. If JavaScript would round a number, replaces the number with a unique object, which
+ * equals no other value.
  */
 function parseComparably(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>

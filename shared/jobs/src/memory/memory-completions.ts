@@ -38,7 +38,7 @@ export class MemoryCompletions implements Completions {
   }
 
   /**
-   * Runs the work in a transaction and records the outcome right after the commit. A crash between these two steps is
+   * Runs the work in a transaction and marks the job as done right after the commit. A crash between these two steps is
    * harmless if the database also lives in this process, because the crash loses both the database and the jobs.
    *
    * @throws {TypeError} if the storage has no `transaction` option

@@ -42,7 +42,10 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Makes a dependent stop waiting, so that parents no longer affect it. The unmet parents stay recorded. */
+  /**
+   * Makes a dependent stop waiting, so that parents no longer affect it. The unmet parents stay recorded, so that the
+   * job can wait for them again when it is retried.
+   */
   drop(dependentId: string): void {
     const unmet = this.#unmet.get(dependentId);
     if (unmet !== undefined) unmet.isWaiting = false;

@@ -7,7 +7,10 @@ interface Occurrence {
   readonly lastMs: number;
 }
 
-/** Records when jobs of each name first failed with each kind of error. Deletes old entries. */
+/**
+ * Records when jobs of each name first failed with each kind of error. Deletes the least recently seen kinds beyond the
+ * limits in {@link errorKindsKept}.
+ */
 export class MemoryFirstFailures {
   /** First and last occurrences by job name and error fingerprint, least recently seen first. */
   readonly #kinds = new Map<string, Occurrence>();

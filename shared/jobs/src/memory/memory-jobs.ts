@@ -172,7 +172,7 @@ export class MemoryJobs {
   }
 
   /**
-   * Deletes queues that have been unused for a long time. See {@link QueueRecords.retireIdle}.
+   * Deletes idle queues. See {@link QueueRecords.retireIdle}.
    *
    * @param others queues that count as used even without jobs
    */
@@ -299,8 +299,8 @@ export class MemoryJobs {
   }
 
   /**
-   * If the job is running, stops counting it towards the concurrency limit of its queue. Must be called before the
-   * job's state changes.
+   * If the job is running, stops counting it towards the concurrency limit of its queue, and notifies servers if the
+   * queue has such a limit. Must be called before the job's state changes.
    */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;

@@ -101,9 +101,7 @@ export class MemoryMaintenance implements Maintenance {
     return true;
   }
 
-  /**
-   * Deletes queues that have been unused for a long time. Runs at most once an hour, because each run scans all jobs.
-   */
+  /** Deletes queues unused for `idleQueueDays` days. Runs at most once an hour, because each run scans all jobs. */
   async #retireIdleQueues(): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#idleQueuesRetiredAt < hourMs) return;
@@ -115,7 +113,7 @@ export class MemoryMaintenance implements Maintenance {
 
 /**
  * Sorts lost jobs by time of claim and marks the jobs that may have been started. A server starts jobs in this order
- * and runs at most `concurrency` jobs at once. Later jobs cannot have been started.
+ * and runs at most `concurrency` at once. Of its lost jobs, only the first `concurrency` can have been started.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

@@ -180,9 +180,9 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   /**
-   * Resumes recurring jobs with an expired pause.
+   * Resumes the recurring jobs whose pauses have expired.
    *
-   * @param attempt called for each of these recurring jobs, with the id and a function that resumes the recurring job
+   * @param attempt called for each of them, with its id and a function that resumes it
    */
   resumeDue(now: number, attempt: (id: string, resume: () => void) => void): void {
     for (const record of this.#records.values()) {

@@ -174,7 +174,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** Builds the item that background work of this role sets aside if processing the job fails. */
+/** Returns the item to set aside if background work of this role fails for this job. */
 export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

@@ -16,7 +16,7 @@ import type { Clock } from '../storage/clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Listing error groups scans all jobs. Throughput is counted as jobs end. */
+/** Lists error groups by scanning all jobs. Reads throughput from counters that are updated as jobs end. */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

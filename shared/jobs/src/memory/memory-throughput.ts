@@ -58,7 +58,7 @@ export class MemoryThroughput {
     let bucket = buckets.get(at);
     if (bucket === undefined) {
       buckets.set(at, (bucket = { at: new Date(at), done: 0, failed: 0 }));
-      // Buckets are added in order of time, so the first one to keep ends the loop.
+      // Buckets are in chronological order, so the loop can stop at the first one to keep.
       for (const old of buckets.keys()) {
         if (old >= nowMs - forMs - bucketMs) break;
         buckets.delete(old);

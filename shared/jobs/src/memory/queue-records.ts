@@ -18,8 +18,8 @@ export interface QueueRecord {
   /** Number of claimed jobs. They count towards `concurrencyLimit`. */
   running: number;
   /**
-   * When a check first found the queue unused, in milliseconds since 1970; `null` before the first check, or if the
-   * queue was in use at the latest check.
+   * When a check first found the queue unused, in milliseconds since 1970. `null` before the first check, or if the
+   * latest check found the queue in use, paused or with limits.
    */
   idleSince: number | null;
 }

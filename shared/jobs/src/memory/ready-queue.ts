@@ -82,7 +82,7 @@ export class ReadyQueue {
       if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Closes the gaps between the skipped jobs by moving them up to the first unexamined job.
+    // Moves the skipped jobs directly before the first unexamined job. This closes the gaps left by the taken jobs.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();

@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#tokens -= tokens;
   }
 
-  /** Returns how many milliseconds after the last refill the bucket will contain a whole token; 0 if it already does. */
+  /** Returns the milliseconds from the last refill until the bucket contains a whole token; 0 if it already does. */
   nextInMs({ jobs, periodMs }: RateLimit): number {
     return Math.max(0, ((1 - this.#tokens) * periodMs) / jobs);
   }

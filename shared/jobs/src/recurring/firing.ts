@@ -29,7 +29,7 @@ export interface Firing {
  * latest counts as missed too if it was more than a minute ago.
  *
  * @param now by the storage's clock; not before `nextDueAt`
- * @param isBusy whether the previous job has not finished yet
+ * @param isBusy whether the previous job is unfinished
  * @returns `null` if the recurring job must wait until the previous job has finished
  */
 export function planFiring(

@@ -12,7 +12,7 @@ import { checkSchedule } from './schedule.js';
  *
  * - `skip`: no job is enqueued
  * - `once`: one job is enqueued for all of them
- * - `all`: one job is enqueued for each
+ * - `all`: one job is enqueued for each of the latest `misfireLimit`; with overlap `skip`, one for all of them
  */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 
@@ -79,7 +79,7 @@ export interface NewRecurringJob extends Pick<
   args: JsonText;
 }
 
-/** Options of a recurring job, either defined in code or added by an operator. */
+/** Options of a recurring job, whether it is defined in code or added by an operator. */
 export type RecurringJobOptions<Definition extends JobDefinition = JobDefinition> =
   RecurringJobSettings<Definition> & ArgsMember<InputOfJob<Definition>>;
 
@@ -88,7 +88,7 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** Unique among all recurring jobs. Follows the naming rules of job names. */
   id: string;
   definition: Definition;
-  /** Five fields: minute, hour, day of the month, month, day of the week. Six fields start with the seconds. */
+  /** Five fields (minute, hour, day of the month, month, day of the week), or six that start with the seconds. */
   cron: string;
   /** An IANA time zone; `UTC` by default. */
   timeZone?: string;
@@ -113,10 +113,7 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   concurrency?: Concurrency | null;
 }
 
-/**
- * Thrown if a recurring job is defined elsewhere: in the code of an application, or by an operator. Nothing was
- * changed.
- */
+/** Thrown if a recurring job cannot be changed because an application defines it in code. Nothing was changed. */
 export class RecurringJobOwnedError extends Error {
   static {
     brand(this, 'RecurringJobOwnedError');
@@ -136,9 +133,9 @@ export class RecurringJobOwnedError extends Error {
 
 /**
  * Defines a recurring job in code. Pass the result to a `JobServer` in the `recurring` option. The server stores the
- * recurring job when the server starts.
+ * recurring job on startup.
  *
- * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+ * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
  * @throws {RangeError} if another option is out of bounds
  */

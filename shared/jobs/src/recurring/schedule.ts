@@ -17,7 +17,7 @@ export class InvalidScheduleError extends RangeError {
  * daylight saving time starts or ends. A skipped time moves to the end of the gap. A repeated time counts only once, at
  * its first occurrence.
  *
- * With a `*` or a step in one of these fields, the expression is an interval. It continues evenly, even through the
+ * With a `*` or a step in one of these fields, the expression is an interval. Its times are evenly spaced, even in the
  * repeated hour.
  */
 export class Schedule {

@@ -58,7 +58,7 @@ export class AttemptReport {
     return this.#lines.length;
   }
 
-  /** Makes the report ignore everything that the handler reports from now on. */
+  /** Ignores everything that the handler reports from now on. */
   end(): void {
     this.#ended = true;
   }
@@ -74,8 +74,8 @@ export class AttemptReport {
    * Returns the progress and log lines to write now; `null` if there are none. The returned data stays pending until
    * `written` is called.
    *
-   * @param isLast whether to include progress even if progress was last written less than a second ago. By default,
-   *   `true` if the report has ended, otherwise `false`
+   * @param isLast whether to include progress even if it was last written less than a second ago; by default, whether
+   *   the report has ended
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;

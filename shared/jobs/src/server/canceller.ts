@@ -10,7 +10,7 @@ export interface CancellerOptions {
   readonly cancel: (claims: readonly Claim[]) => void;
 }
 
-/** Polls the storage for cancellations of this server's running jobs, and aborts these jobs. */
+/** Polls the storage for requests to cancel this server's running jobs, and aborts the signals of these jobs. */
 export class Canceller {
   readonly #options: CancellerOptions;
 

@@ -10,7 +10,7 @@ export interface DirectStartsOptions {
   readonly serverId: () => string | null;
   /** Returns whether the server consumes jobs and knows of none that are ready. */
   readonly isIdle: () => boolean;
-  /** Returns the number of claimed jobs on this server, without reserved slots. */
+  /** Returns the number of claimed jobs on this server, excluding reserved slots. */
   readonly claimedCount: () => number;
   readonly take: (jobs: readonly ClaimedJob[]) => void;
   /** Called if the storage may have leased jobs in this queue to the server without the server's knowledge. */

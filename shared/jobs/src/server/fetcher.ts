@@ -20,7 +20,7 @@ const maxAheadMs = 500;
 /** Interval between checks for jobs that have waited longer than `maxAheadMs`, in milliseconds. */
 const checkAheadMs = 250;
 
-/** Polling interval in milliseconds if neither `queuePollIntervalMs` nor `idlePollMs` applies. */
+/** Polling interval in milliseconds while the server finds jobs, or while notifications do not arrive. */
 const alertPollMs = 200;
 
 /**
@@ -29,7 +29,7 @@ const alertPollMs = 200;
  */
 const idlePollMs = 2_000;
 
-/** Tolerance in milliseconds, because timers can fire early. */
+/** How much too early a round can start and still poll, in milliseconds. Needed because timers can fire early. */
 const earlyMs = 5;
 
 export interface FetcherOptions {
@@ -92,7 +92,7 @@ export class Fetcher {
     return !this.#stopped && !mayFindJobs;
   }
 
-  /** Makes the next round release the server's unknown leases in this queue. */
+  /** Makes the next round release the leases in this queue that the server does not know about, and poll all queues. */
   uncertain(queue: string): void {
     this.#uncertain.add(queue);
     this.#pollAt = -Infinity;
@@ -158,7 +158,7 @@ export class Fetcher {
     return Math.max(0, this.#pollAt - performance.now());
   }
 
-  /** Ends the current round after the current pass over the queues. */
+  /** Ends the current round after its pass over the queues. From then on, `isIdle` is `false`. */
   stop(): void {
     this.#stopped = true;
   }
@@ -223,8 +223,8 @@ export class Fetcher {
   }
 
   /**
-   * Releases claims that the storage has for this server but that this process does not know. Their jobs would
-   * otherwise not run until the leases expire.
+   * Releases claims that the storage has for this server but that this process does not know about. Otherwise, their
+   * jobs would not run until the leases expire.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;

@@ -3,7 +3,7 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** A running job, as its handler sees it. */
+/** A running job, as handlers and event listeners see it. */
 export interface RunningJob<Args = unknown> {
   readonly id: string;
   readonly name: string;
@@ -56,16 +56,10 @@ export interface JobContext<Args> {
  */
 export type RunJob<Args, Result = unknown> = (context: JobContext<Args>) => Result | Promise<Result>;
 
-/**
- * Middleware around every handler of a server. It can read the job context. It can change what `next` returns or
- * throws.
- */
+/** Middleware around every handler of a server. Can read the job context and change what `next` returns or throws. */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
-/**
- * A handler for CPU-bound work. The module exports the handler function as `run`. The function is called in a worker
- * thread.
- */
+/** A handler for CPU-bound work that runs in a worker thread. The module exports the handler function as `run`. */
 export interface ThreadHandler {
   /** The URL of the module, for example `new URL('./resize-image.js', import.meta.url)`. */
   readonly module: URL;

@@ -27,7 +27,7 @@ import { waitAtMost } from './wait-at-most.js';
  */
 const shutdownGraceMs = 5_000;
 
-/** Minimum time for unregistering, in milliseconds. Applies even if `shutdownGraceMs` is used up. */
+/** Minimum time that `stop` allows for unregistering, in milliseconds, even if `shutdownGraceMs` is used up. */
 const leaveMs = 1_000;
 
 /**

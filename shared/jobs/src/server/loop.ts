@@ -12,8 +12,8 @@ export interface LoopOptions {
 }
 
 /**
- * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. The maximum is so
- * short that jobs start within a second after a storage outage.
+ * Maximum delay after a failed round, in milliseconds. The delay starts at 100 and doubles. The maximum is short, so
+ * that jobs start within a second after a storage outage.
  */
 const maxRetryMs = 800;
 

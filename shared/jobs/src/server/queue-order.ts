@@ -1,9 +1,10 @@
 import { checkName } from '../job/definition.js';
 
 /**
- * The queues to consume: a list in strict order, or an object with a weight from 1 to 1000 for each queue. With `{
- * critical: 6, default: 3 }`, `critical` is polled first in two of three polls on average, and `default` in one of
- * three. No weighted queue starves.
+ * The queues to consume: a list in strict order, or an object with a weight from 1 to 1000 for each queue.
+ *
+ * With `{ critical: 6, default: 3 }`, `critical` is polled first in two of three polls on average, and `default` in one
+ * of three. No weighted queue starves.
  */
 export type ServerQueues = readonly string[] | Readonly<Record<string, number>>;
 

@@ -22,8 +22,8 @@ export interface ServerTimes {
   serverTimeoutMs?: number;
   /**
    * Interval between polls of the queues; 0 to 60,000, default 0. With 0, the server relies on notifications of ready
-   * jobs and polls in case a notification was lost: every 2 s while it is idle and notifications arrive, otherwise every
-   * 200 ms. With an interval above 0, the server ignores these notifications.
+   * jobs, and polls in case a notification was lost: every 2 s while it is idle and notifications arrive, otherwise
+   * every 200 ms. With an interval above 0, the server ignores these notifications.
    */
   queuePollIntervalMs?: number;
 }
@@ -59,7 +59,8 @@ export interface JobServerOptions extends ServerTimes {
   maxResultBytes?: number;
   /**
    * How long a handler can continue after its time limit, in milliseconds. After this time, the server stores the
-   * outcome without the handler, and terminates the handler's thread if it has one. 0 to 3,600,000, default 5,000.
+   * outcome without waiting for the handler. A handler in a worker thread has this time after any abort of its signal;
+   * the server then terminates the thread. 0 to 3,600,000, default 5,000.
    */
   timeoutGraceMs?: number;
   /**
@@ -87,7 +88,7 @@ export interface ResolvedServerOptions extends Required<
 > {
   readonly version: string | null;
   readonly queues: QueueOrder;
-  /** `null` if no recurring jobs are defined in code. */
+  /** `null` if the `recurring` option is absent. */
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
 }
 

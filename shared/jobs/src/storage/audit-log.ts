@@ -51,10 +51,10 @@ export interface ActionOptions<Result> {
   /**
    * Returns the audit entry for the action. The entry is stored in the same transaction as the change.
    *
-   * The function receives the action's result, but with an existing target as it was before the action. The function is
-   * also called if the action changed nothing or was refused. If the transaction is retried, the function is called
-   * again. If the function throws, or the entry cannot be stored, nothing changes and the action rejects with that
-   * error.
+   * The function receives the action's result. An existing target in the result is as it was before the action. The
+   * function is also called if the action changed nothing or was refused. If the transaction is retried, the function
+   * is called again. If the function throws, or the entry cannot be stored, nothing changes and the action rejects with
+   * that error.
    */
   readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
 }

@@ -1,4 +1,3 @@
-/** A source of the current time. */
 export interface Clock {
   /** Returns the current time in milliseconds since 1970, like `Date.now()`. */
   now(): number;

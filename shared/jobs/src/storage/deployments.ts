@@ -16,7 +16,7 @@ export interface Deployment {
 export interface NewDeployment {
   /** 1 to 100 characters. */
   readonly version: string;
-  /** The current time of the storage's clock by default. */
+  /** By default, the current time by the storage's clock. */
   readonly at?: Date;
   /** At most 500 characters. */
   readonly note?: string | null;

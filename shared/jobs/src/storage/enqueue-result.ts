@@ -6,8 +6,8 @@ import { type Holders, noHolders } from './key-resolution.js';
 export interface EnqueueResult {
   readonly holders: Holders;
   /**
-   * The key holders requested with `includesHolder`, by id, as they were at the time of the call. Excludes holders created
-   * by the same call.
+   * The key holders requested with `includesHolder`, by id, as they were at the time of the call. Excludes holders
+   * created by the same call.
    */
   readonly includedHolders: ReadonlyMap<string, Job>;
   /** When the jobs were created, by the storage's clock; `null` if none was created. */
@@ -26,8 +26,8 @@ export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
 }
 
 /**
- * Returns the ids of the key holders requested with `includesHolder`. Excludes holders created by the same call, because
- * the caller already has them.
+ * Returns the ids of the key holders requested with `includesHolder`. Excludes holders created by the same call,
+ * because the caller already has them.
  */
 export function holdersToInclude(jobs: readonly NewJob[], holders: Holders): string[] {
   const createdIds = new Set(jobs.map(({ id }) => id));

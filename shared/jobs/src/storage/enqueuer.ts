@@ -29,8 +29,8 @@ export interface Enqueuer {
    *
    * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
-   * @throws {KeyHolderHiddenError} if a job requests its key holder with `includesHolder`, but the holder was deleted or
-   *   is in a queue that the caller cannot see
+   * @throws {KeyHolderHiddenError} if a job requests its key holder with `includesHolder`, but the holder was deleted
+   *   or is in a queue that the caller cannot see
    * @throws {UnknownParentError} if a job depends on a job or batch that does not exist
    * @throws {TypeError} if the storage does not support the caller's transaction
    */

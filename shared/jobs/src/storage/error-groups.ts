@@ -19,8 +19,8 @@ export interface ErrorGroup {
   /** `false` if the group contains more jobs waiting for another attempt than were counted. */
   waitingExact: boolean;
   /**
-   * When a job with this name first failed with this fingerprint, even before the queried time span. Recorded within
-   * about a minute; later retries and deletions of the job do not change the time.
+   * When a job with this name first failed with this fingerprint; can be before the queried time span. Recorded within
+   * about a minute of the failure. Does not change if the job is later retried or deleted.
    */
   firstSeenAt: Date;
   lastSeenAt: Date;
@@ -41,8 +41,8 @@ export interface ErrorGroups {
 }
 
 /**
- * Limits for storing when each kind of error first occurred. `days`: how long a kind is kept after its latest
- * occurrence. `max`: maximum number of kinds.
+ * Limits for storing when each kind of error (job name and fingerprint) first occurred. `days`: how long a kind is kept
+ * after its latest occurrence. `max`: maximum number of kinds.
  */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 

@@ -23,7 +23,7 @@ export interface FeedPage {
    * up to this time. If the page also contains later events, the next read returns them again.
    */
   readonly resumeAt: Date;
-  /** `false` if the read ended before the present, so that the next page can be read immediately. */
+  /** `false` if the read ended before the present; the next page can then be read immediately. */
   readonly caughtUp: boolean;
 }
 

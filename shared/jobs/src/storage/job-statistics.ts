@@ -4,8 +4,8 @@ export interface ThroughputQuery {
   /** How far back to count, in milliseconds: up to 7 days or, with `queue`, up to one day. */
   readonly sinceMs: number;
   /**
-   * Length of a bucket in milliseconds: a multiple of 10,000 or, with `queue`, of 60,000. Limited so that there are at
-   * most 2000 buckets.
+   * Length of a bucket in milliseconds: a multiple of 10,000 or, with `queue`, of 60,000. `sinceMs` can span at most
+   * 2000 buckets.
    */
   readonly bucketMs: number;
   /** Only jobs in this queue. */
@@ -18,8 +18,8 @@ export interface QueuesThroughputQuery {
   /** How far back to count, in milliseconds: up to one day. */
   readonly sinceMs: number;
   /**
-   * Length of a bucket in milliseconds: a multiple of 60,000. Limited so that there are at most 2000 buckets across all
-   * queues.
+   * Length of a bucket in milliseconds: a multiple of 60,000. `sinceMs` can span at most 2000 buckets, counted across
+   * all queues.
    */
   readonly bucketMs: number;
 }
@@ -51,7 +51,7 @@ export interface JobStatistics {
    * starts `sinceMs` ago, rounded down to a full minute. The first bucket therefore usually covers only part of its
    * interval.
    *
-   * @throws {RangeError} if a number is out of bounds
+   * @throws {RangeError} if a number is out of bounds, or there are too many queues
    */
   throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>>;
 }

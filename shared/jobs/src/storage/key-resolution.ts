@@ -67,7 +67,7 @@ export interface KeyResolution {
   /** The jobs to create, in the order in which they were passed. */
   readonly created: readonly NewJob[];
   readonly holders: Holders;
-  /** The replacements for the content of existing jobs: maps the id of the existing job to the new job. */
+  /** Maps the ids of existing jobs to the new jobs whose content replaces theirs. */
   readonly replacements: ReadonlyMap<string, NewJob>;
   /** The keys that the storage must record, each with the id of the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];

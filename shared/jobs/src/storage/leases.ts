@@ -1,6 +1,6 @@
 import type { Claim, Job } from '../job/job.js';
 
-/** A server's lease on a running job: the claim and when it expires. */
+/** A server's lease on a running job: the claim, and when the lease expires. */
 export interface Lease extends Claim {
   readonly expiresAt: Date;
   /**

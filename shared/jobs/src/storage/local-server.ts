@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../job/job.js';
 
-/** A server in the process that enqueues. A storage can start new jobs on it without a separate claim. */
+/** A job server in the same process as the enqueuer. The storage can start new jobs on it without a separate claim. */
 export interface LocalServer {
   /**
    * Reserves slots for new jobs of one name. Returns `null` if the server should not start them directly, for example
@@ -15,7 +15,6 @@ export interface LocalServer {
 export interface SlotReservation {
   /** The server to lease the jobs to. */
   readonly serverId: string;
-  /** Duration of the leases in milliseconds. */
   readonly leaseMs: number;
   /** Runs the jobs, which are now leased to the server. */
   start(jobs: readonly ClaimedJob[]): void;

@@ -27,7 +27,7 @@ export interface ResumptionReport {
  * {@link SetAside}), so that it does not block the other items.
  */
 export interface Maintenance {
-  /** Makes up to `limit` scheduled jobs ready, if they are due. */
+  /** Makes up to `limit` due scheduled jobs ready. */
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
    * Resumes up to `limit` queues, job types and recurring jobs whose pauses have ended. Records each resumption in the

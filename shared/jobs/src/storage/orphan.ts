@@ -1,6 +1,6 @@
 import type { Server } from '../job/job.js';
 
-/** A group of waiting jobs that no server can run. They have the same name and are in the same queue. */
+/** A group of waiting jobs with the same name, in the same queue, that no server can run. */
 export interface Orphan {
   readonly queue: string;
   readonly name: string;

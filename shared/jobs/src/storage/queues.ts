@@ -8,7 +8,6 @@ import type { TransactionClient } from './transaction.js';
 /** The queue settings that operators can change. */
 export type QueueSettings = Pick<Queue, keyof PauseState | 'concurrencyLimit' | 'rateLimit'>;
 
-/** Options for an operator's action on a queue. */
 export interface QueueControlOptions<Result> extends ActionOptions<Result> {
   /**
    * The settings that the operator saw. If given, the action is carried out only if they still match the queue's
@@ -18,13 +17,11 @@ export interface QueueControlOptions<Result> extends ActionOptions<Result> {
   readonly seen?: QueueSettings | undefined;
 }
 
-/** Options for pausing a queue. */
 export interface PauseQueueOptions extends QueueControlOptions<QueueControlResult>, PauseOptions {}
 
 /** A queue's settings before the change; `null` if nothing was changed because they did not match `seen`. */
 export type QueueControlResult = QueueSettings | null;
 
-/** The result of deleting a queue. */
 export type QueueDeletion =
   | 'deleted'
   /** The queue has unfinished jobs; nothing changed. */

@@ -23,7 +23,6 @@ export interface MissedRuns extends SkippedDueTimes {
 /** How long {@link MissedRuns} are kept, in days. */
 export const missedRunDays = 30;
 
-/** The result of firing one due recurring job. */
 export interface FiredRecurringJob {
   readonly id: string;
   /** Ids of the jobs that were enqueued. */
@@ -47,7 +46,7 @@ export interface TriggeredJob {
   readonly recurringJob: RecurringJob;
 }
 
-/** Options for removing a recurring job. `audit` receives `true` if the recurring job existed. */
+/** `audit` receives `true` if the recurring job existed. */
 export type RemovalOptions = Pick<ControlOptions<RecurringJob, boolean>, 'check' | 'audit'>;
 
 /** Stores recurring jobs and enqueues their jobs when they are due. All times are by the storage's clock. */
@@ -63,8 +62,8 @@ export interface RecurringJobs {
   add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
   /**
    * Updates a recurring job as {@link addOrUpdate} does. Returns `null` if the recurring job does not exist. No other
-   * process can change the recurring job between the call to `change` and the update. If JavaScript cannot distinguish
-   * a number in the new arguments from the stored number, the stored digits are kept.
+   * process can change the recurring job between the call to `change` and the update. A number in the new arguments
+   * that JavaScript considers equal to the stored number keeps the stored digits.
    *
    * @param change returns the new version of the recurring job; may be called more than once. If it throws, nothing
    *   changes and the call rejects with the same error

@@ -30,7 +30,6 @@ export type SaveSearchResult =
   /** Nothing was saved, because there are already {@link maxSavedSearches} other searches. */
   | { readonly outcome: 'full' };
 
-/** Stores named job searches. All users share them. */
 export interface SavedSearches {
   /** Lists all saved searches, sorted by name. */
   list(): Promise<SavedSearch[]>;

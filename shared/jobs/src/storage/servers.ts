@@ -8,7 +8,7 @@ export interface ServerDescription {
   readonly queues: readonly string[];
   /** The weights of `queues`, in the same order. Absent if the server polls its queues in strict order. */
   readonly queueWeights?: readonly number[];
-  /** Names of the jobs that the server has handlers for. The server claims only these jobs; any job if absent. */
+  /** Names of the jobs that the server has handlers for and may claim. If absent, the server may claim any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
   /**
@@ -36,7 +36,6 @@ export interface ServerRegistration {
   unregister(): Promise<void>;
 }
 
-/** The result of an operator's request to a server. */
 export type ServerControlResult =
   /**
    * The request is stored. The server receives it with the next heartbeat at the latest. `changed` is `false` if the
@@ -46,11 +45,11 @@ export type ServerControlResult =
   /** No server with this id is registered; nothing changed. */
   | { readonly outcome: 'unknown' };
 
-/** Registers, lists and controls servers. */
 export interface Servers {
   /**
-   * Adds a server, and sends its heartbeats until the server unregisters. The Postgres storage normally sends
-   * heartbeats from a separate thread, so that a blocked event loop does not stop them.
+   * Adds a server, and sends its heartbeats until the server unregisters. The Postgres storage sends them from a
+   * separate thread, so that a blocked event loop does not stop them. If the code is bundled or the connection options
+   * contain a function, it sends them from the main thread.
    *
    * @param onRequest called once for each new operator request to this server
    */

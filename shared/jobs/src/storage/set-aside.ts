@@ -12,7 +12,7 @@ import type { TransactionClient } from './transaction.js';
  * - `rescuer`: ends lost attempts; their jobs become ready again, or fail or are cancelled
  * - `recurring`: fires recurring jobs
  * - `bulk`: runs bulk operations
- * - `cleaner`: does the housekeeping
+ * - `cleaner`: does the housekeeping of `Maintenance.maintain`
  * - `completer`: stores the outcomes of attempts
  */
 export const setAsideRoles = [
@@ -108,7 +108,6 @@ export function setAsideRetryMs(failures: number): number {
 export interface SetAside {
   /** Lists the items, most recently set aside first. */
   list(query: SetAsideQuery): Promise<SetAsideItem[]>;
-  /** Returns the number of items per role. */
   count(): Promise<Record<SetAsideRole, number>>;
   /**
    * Returns an item; `null` if it does not exist.

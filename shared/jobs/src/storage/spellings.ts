@@ -11,15 +11,15 @@ export interface Spelling {
 /** Maximum number of similar words to accept for each search word. */
 const maxOthers = 10;
 
-/** Words of up to this many characters are taken literally. */
+/** Words of up to this many characters must match exactly. */
 const literalLength = 3;
 /** Words of at least this many characters may contain two typos; shorter words may contain one. */
 const longLength = 8;
 
-/** How many characters at the start of an error are searched for similar words. */
+/** Number of characters at the start of an error that are searched for similar words. */
 export const maxErrorText = 200;
 
-/** Words of more than this many characters are taken literally. */
+/** Words of more than this many characters must match exactly. */
 const longestWord = 100;
 
 /**

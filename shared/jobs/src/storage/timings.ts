@@ -9,9 +9,9 @@ const dayMs = 86_400_000;
 export class Timing {
   /** Number of successful attempts; their jobs are done. */
   done = 0;
-  /** How many attempts failed and were not followed by a retry. */
+  /** Number of failed attempts that were not retried. */
   failed = 0;
-  /** How many attempts failed and were followed by a retry. */
+  /** Number of failed attempts that were retried. */
   retried = 0;
   /** How long jobs were ready before their attempts started. */
   readonly waiting = new DurationHistogram();
@@ -33,7 +33,7 @@ export class Timing {
   }
 }
 
-/** The name that replaces further job names once timings are stored for `timingsKept.names` different names. */
+/** The name under which all further jobs are recorded once `timingsKept.names` different names are stored. */
 export const otherNames = '(other)';
 
 /**
@@ -59,9 +59,7 @@ export interface TimingQuery {
   readonly until: Date;
   /** Length of a bucket in milliseconds: a multiple of a minute and less than an hour, or a multiple of an hour. */
   readonly bucketMs: number;
-  /** Only jobs in this queue. */
   readonly queue?: string;
-  /** Only jobs with this name. */
   readonly name?: string;
 }
 
@@ -79,7 +77,7 @@ export interface TimingBucket {
 export interface NameTimingQuery extends Pick<TimingQuery, 'queue'> {
   /** How far back to count, in milliseconds: up to a day. */
   readonly sinceMs: number;
-  /** Maximum number of job names to return. */
+  /** Maximum number of job names to return, from 1 to `timingsKept.names`. */
   readonly limit: number;
 }
 

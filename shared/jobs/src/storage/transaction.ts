@@ -1,6 +1,5 @@
 import type { JsonText } from '../job/job.js';
 
-/** The result of a statement, as returned by {@link TransactionClient.query}. */
 export interface TransactionRows<Row extends object> {
   readonly rows: readonly Row[];
 }

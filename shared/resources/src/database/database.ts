@@ -14,7 +14,6 @@ export interface QueryResult<Row extends object> {
   readonly command?: string;
 }
 
-/** A connection taken from a pool. */
 export interface PooledConnection extends Queryable {
   /** Returns the connection to its pool. If `broken` is `true` or an error, closes the connection instead. */
   release(broken?: Error | boolean): void;
@@ -25,7 +24,6 @@ export interface Database extends Queryable {
   connect(): Promise<PooledConnection>;
 }
 
-/** An open transaction. */
 export interface Transaction extends Queryable {
   /** Calls `act` once the transaction has been committed; never after a rollback. Ignores errors that `act` throws. */
   afterCommit(act: () => void): void;

@@ -7,7 +7,7 @@ import { DefinitionError } from './naming.js';
 export interface DeprecationDeclaration {
   /** When the deprecation starts or started, for the `Deprecation` header (RFC 9745). */
   readonly since: string;
-  /** When the resource or call stops working, for the `Sunset` header (RFC 8594). Default: not decided. */
+  /** When the resource or call stops working, for the `Sunset` header (RFC 8594); absent if undecided. */
   readonly sunset?: string;
   /** What to use instead, as a sentence for the reference. */
   readonly instead?: string;

@@ -87,7 +87,7 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    */
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
-  /** POST with an array: creates all items or none. Resolves to the items in the order of the bodies. */
+  /** POST with an array: creates all items or none. Resolves to the items in the same order. */
   createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
   /** PUT on an item; resolves to undefined if there is no such item. */
   replace?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;

@@ -1,7 +1,6 @@
 import { brand } from '../brand.js';
 import { type ErrorCode, statusOf } from './error-catalogue.js';
 
-/** One problem with a request. */
 export interface Problem {
   readonly code: ErrorCode;
   /** For developers: what is wrong, where, and what is allowed. */

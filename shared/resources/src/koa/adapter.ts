@@ -14,8 +14,10 @@ export type Middleware = Koa.Middleware;
 export type RequestGuard = (ctx: Koa.Context) => void;
 
 /**
- * Returns Koa middleware that sends the responses of the responder. Requests for other paths go to the next middleware.
- * By default, `guard` accepts all requests.
+ * Returns Koa middleware that sends the responses of the responder. Requests for paths that the responder does not
+ * serve go to the next middleware.
+ *
+ * @param guard by default, accepts all requests
  */
 export function koaAdapter(
   responder: Responder,

@@ -18,7 +18,7 @@ export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<un
     enableTypes: ['text'],
     extendTypes: { text: ['application/json', 'application/merge-patch+json'] },
     textLimit: String(limitBytes),
-    encoding: null, // bytes
+    encoding: null, // reads the body as bytes, not as text
     onerror: (error: Error) => {
       throw readError(error, limitBytes);
     },

@@ -27,8 +27,8 @@ export function requireCaller(accessControl: AccessControl, scope: string, value
 }
 
 /**
- * Returns middleware that applies the rate limit to routes without credentials. Counts requests by network address. Use
- * it after the resource API, because the resource API converts the errors thrown here to responses.
+ * Returns middleware that applies the rate limit to routes that need no credentials. Counts requests by network
+ * address. Use it after the resource API, because the resource API converts the errors thrown here to responses.
  */
 export function countRequests(accessControl: AccessControl): Koa.Middleware {
   return async (ctx, next) => {

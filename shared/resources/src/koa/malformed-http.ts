@@ -11,10 +11,10 @@ interface ParseError extends NodeJS.ErrnoException {
 }
 
 /**
- * Sends the error payload for requests that never reach middleware:
+ * Sends the error payload for requests that Node's HTTP server rejects:
  *
  * - malformed HTTP
- * - a URL or headers that are too large
+ * - a URL, headers or chunk extensions that are too large
  * - a request that arrives too slowly
  * - an `Expect` header other than `100-continue`
  *

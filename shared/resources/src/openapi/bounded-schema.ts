@@ -49,14 +49,14 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
 }
 
 /**
- * Largest `maxItems` that the document publishes. Some tools generate arrays with `maxItems` elements, and fail if that
- * is more.
+ * Largest `maxItems` that the document publishes. Some tools generate arrays with `maxItems` elements, and fail if the
+ * arrays are larger than this.
  */
 const maxPublishedItems = 1_000;
 
 /**
- * Completes the schema of a request body for the OpenAPI document. The schema must already have limits. Moves array
- * bounds that are too large for tools to the description.
+ * Completes the schema of a request body for the OpenAPI document. The schema must already have limits. Where
+ * `maxItems` exceeds {@link maxPublishedItems}, the description states the limit instead.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
   return withoutLargeBounds(completedSchema(schema));

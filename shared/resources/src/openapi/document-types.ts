@@ -11,7 +11,7 @@ export interface OpenApiDocument {
     readonly 'x-internal': boolean;
   }[];
   readonly tags: readonly Tag[];
-  /** Groups of tags, in the order of the reference. */
+  /** Groups of tags, in the order in which the reference shows them. */
   readonly 'x-tagGroups': readonly TagGroup[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly paths: Readonly<Record<string, PathItem>>;

@@ -21,7 +21,6 @@ import { schemasOf } from './schemas.js';
 import { requirements, securedPaths, type Security } from './security.js';
 import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 
-/** Information about the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
   /** A description of the API in Markdown, shown at the beginning of the reference. */
@@ -30,7 +29,7 @@ export interface ApiInfo {
   readonly version: string;
   /** The changelog of the API, newest first. */
   readonly changes?: readonly ApiChange[];
-  /** Groups of resources, in the order of the reference; default: one group of all resources. */
+  /** Groups of resources, in the order in which the reference shows them; default: one group of all resources. */
   readonly groups?: readonly ResourceGroup[];
 }
 

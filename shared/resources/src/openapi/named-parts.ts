@@ -31,7 +31,7 @@ export class NamedParts {
     this.#nameOf.set(keyOf(schema), name);
   }
 
-  /** Replaces the objects and unions in the schema's fields with references, and adds them to `schemas`. */
+  /** Moves the objects and unions in the schema's fields to `schemas`, and puts references in their place. */
   separate(owner: string, schema: JsonSchema): JsonSchema {
     return {
       ...schema,

@@ -54,7 +54,7 @@ interface Parts {
   readonly errors: readonly number[];
 }
 
-/** Returns an operation. Adds the errors that every operation can return. */
+/** Returns an operation, including the errors that every operation can return. */
 export function operation(
   place: OperationPlace,
   operationId: string,
@@ -169,7 +169,7 @@ function reasonsAgainst(place: OperationPlace): readonly string[] {
 
 const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** The changes that `notAllowed` can give a reason for, with their names in the reference. */
+/** The calls that `notAllowed` can give a reason for, with their names in the reference. */
 const refusable = [
   { name: 'create', call: 'POST' },
   { name: 'replaceMany', call: 'PUT' },

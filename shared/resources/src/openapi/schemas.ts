@@ -10,8 +10,8 @@ import { NamedParts } from './named-parts.js';
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
 /**
- * Functions that build the schemas, by schema name. They run only once all schema names are known, so that nested
- * objects do not take any of these names.
+ * Functions that build the schemas, by schema name. They run after all schema names are known, so that nested objects
+ * do not take any of these names.
  */
 type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
 

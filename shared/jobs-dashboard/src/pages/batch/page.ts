@@ -46,7 +46,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Loads some of a batch's jobs: failed ones first, then the others in the order of `urgency`. */
+/** Loads up to `ROWS` jobs of a batch: failed ones first, then the newest others in the order of `urgency`. */
 async function loadJobs(id: string, context: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
     findJobsOf(id, 'failed', context),

@@ -97,7 +97,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
     attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
-    /** Whether to link to the complete logs, because the page shows only some of the lines. */
+    /** Whether to link each attempt to its full log. True if the page shows only some of the lines. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
@@ -163,7 +163,7 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Returns the details of a server that the page shows. Omits the heartbeat, because it changes every few seconds. */
+/** Omits the server's heartbeat, because its constant changes would prevent answers with 304. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }

@@ -24,7 +24,7 @@ interface Dimension {
   readonly word: string;
   /** Returns the values of a job. The job is counted once for each distinct value. */
   readonly valuesOf: (job: BriefJob) => readonly string[];
-  /** Returns the search condition that selects the jobs with a value. */
+  /** Returns the search condition for jobs with this value. */
   readonly termOf: (value: string) => Term;
 }
 

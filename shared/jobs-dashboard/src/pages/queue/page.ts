@@ -76,7 +76,7 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
-/** Returns the details of a server that the page shows. Omits the heartbeat, because it changes every few seconds. */
+/** Omits the server's heartbeat, because its constant changes would prevent answers with 304. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
@@ -103,8 +103,7 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
     context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    // Sorts jobs by the start of their current wait. For a job that a server has released, that is later than its
-    // creation.
+    // Sorts jobs by the start of their current wait. If a server has released a job, its wait started over.
     enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
     processing: processing.jobs,
     failed: failed.map(jobRow),

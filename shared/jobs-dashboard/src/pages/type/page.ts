@@ -80,7 +80,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Returns the details of a server that the page shows. Omits the heartbeat, because it changes every few seconds. */
+/** Omits the server's heartbeat, because its constant changes would prevent answers with 304. */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };

@@ -4,8 +4,8 @@ import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
 /**
- * The main thread's side of a handler that runs in a worker thread. Forwards the abort signal to the thread. Forwards
- * the handler's progress and log lines to the job.
+ * The main thread's side of a handler that runs in a worker thread. Forwards the abort signal to the thread, and the
+ * handler's progress and log lines to the job.
  */
 export class ThreadAttempt {
   readonly #context: JobContext<unknown>;

@@ -18,7 +18,7 @@ export interface ThreadTask {
   readonly port: MessagePort;
 }
 
-/** How a handler ended in a thread. */
+/** How a handler in a worker thread ended. */
 export type ThreadResult =
   | { readonly result: JsonValue }
   /** `isReason`: the handler threw the abort reason of the signal. */

@@ -24,9 +24,9 @@ export interface Caller {
 const caches = new WeakMap<RateLimit, CredentialCache>();
 
 /**
- * Authenticates the caller and counts the request against the caller's limit. Requests with unknown credentials also
- * count against the limit of the network address. Checks the limit before looking up credentials, so that rejecting
- * excess requests is cheap.
+ * Authenticates the caller and counts the request against the caller's limit. If the credentials are not in the cache,
+ * the request also counts against the limit of the network address. Checks the limit before looking up credentials, so
+ * that rejecting excess requests is cheap.
  *
  * @param onCaller called first with only the rate limit headers, and again once the caller is known. An error can
  *   follow either call

@@ -47,7 +47,7 @@ export function createRateLimit(
   const bucketOf = (caller: string): Bucket => {
     const at = now();
     const known = buckets.get(caller);
-    buckets.delete(caller); // set again below, to keep the map in the order of last use
+    buckets.delete(caller); // set again below, so that the map is sorted by last use
     const refilled = known === undefined ? burst : known.tokens + ((at - known.at) / 1000) * perSecond;
     const bucket = { tokens: Math.min(burst, refilled), at };
     buckets.set(caller, bucket);
