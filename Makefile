@@ -61,10 +61,10 @@ screenshots: build ## Take screenshots of every page of the dashboard, outside t
 test-pgbouncer: build ## Run the storage's tests behind pgbouncer in transaction mode (needs pgbouncer)
 	$(bin)/mocha --spec 'shared/jobs-postgres/test/pgbouncer/*.pgbouncer.ts'
 
-test-citus: build ## Run the storage's tests and the fault tests on a Citus cluster (CITUS_URL=postgres://… of its coordinator)
+test-citus: build ## Run the storage's tests and the fault tests on a Citus cluster (CITUS_URL=postgres://… of its coordinator; ARGS of make test-faults)
 	@[ -n "$(CITUS_URL)" ] || { echo 'Give CITUS_URL, the URL of the coordinator of a Citus cluster.' >&2; exit 1; }
 	CITUS_URL='$(CITUS_URL)' $(bin)/mocha --spec 'shared/jobs-postgres/test/citus/*.citus.ts'
-	CITUS_URL='$(CITUS_URL)' node --import tsx acceptance/faults/main.ts --short
+	CITUS_URL='$(CITUS_URL)' node --import tsx acceptance/faults/main.ts --short $(ARGS)
 
 test-faults: build ## Kill, freeze and disconnect processes under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)

@@ -8,10 +8,12 @@ export class Load {
   /** Ids of the accepted jobs that this process itself has enqueued. */
   readonly #own: string[] = [];
 
-  constructor(apis: readonly string[], databaseUrl: string, seed: number) {
+  /** @param rate requests per second, of all enqueuers together */
+  constructor(apis: readonly string[], databaseUrl: string, seed: number, rate: number) {
     const http = apis.map((url, index) => ['http', url, String(seed + index)]);
     const sql = [1, 2].map((index) => ['sql', databaseUrl, String(seed + 1_000 + index)]);
-    this.#enqueuers = [...http, ...sql].map((args) => run(program, args));
+    const all = [...http, ...sql];
+    this.#enqueuers = all.map((args) => run(program, [...args, String(rate / all.length)]));
   }
 
   /** Records the id of a job that this process has enqueued, and returns the id. */

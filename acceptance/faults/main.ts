@@ -36,7 +36,7 @@ async function run(options: Options): Promise<boolean> {
     await observer.query(`insert into longshore.queue_bucket (queue_id, tokens) values ($1, 50)`, [
       limited?.id,
     ]);
-    load = new Load(fleet.apiUrls, postgres.url, options.seed);
+    load = new Load(fleet.apiUrls, postgres.url, options.seed, options.rate);
     const stage = { postgres, fleet, load, observer, random: mulberry32(options.seed) };
     const { occurrences, breaches } = await storm(stage, options);
     const failedEnqueuers = await load.stop();

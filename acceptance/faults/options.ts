@@ -7,6 +7,8 @@ export interface Options {
   readonly faults: number;
   /** Seed of the random choices, such as the order of the faults and their targets. */
   readonly seed: number;
+  /** Requests per second that enqueue jobs. */
+  readonly rate: number;
   /** Names of the faults to choose from; by default, all faults that are possible in this run. */
   readonly only: readonly string[];
 }
@@ -17,6 +19,7 @@ const help = `Faults under load: every job that was accepted must be done, and i
   --short        each fault once, as in CI
   --faults N     so many faults, however long they take
   --seed N       repeats a choice of faults (default: a new one, printed)
+  --rate N       requests per second that enqueue jobs (default 50); fewer where several nodes share a machine
   --only A,B     these faults only
   --help         this text, and the names of the faults
 `;
@@ -33,6 +36,7 @@ export function readOptions(faults: readonly string[]): Options | null {
       faults: { type: 'string', default: '0' },
       short: { type: 'boolean', default: false },
       seed: { type: 'string' },
+      rate: { type: 'string', default: '50' },
       only: { type: 'string', default: '' },
       help: { type: 'boolean', default: false },
     },
@@ -48,7 +52,14 @@ export function readOptions(faults: readonly string[]): Options | null {
   const seconds = values.short ? 0 : Number(values.seconds);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
   const maxFaults = Number(values.faults);
-  if (!(seconds >= 0) || !Number.isInteger(seed) || !Number.isInteger(maxFaults))
-    throw new Error('--seconds, --faults and --seed take numbers');
-  return { seconds, seed, only: only.length === 0 ? faults : only, faults: maxFaults };
+  const rate = Number(values.rate);
+  if (
+    !(seconds >= 0) ||
+    !Number.isInteger(seed) ||
+    !Number.isInteger(maxFaults) ||
+    !(maxFaults >= 0) ||
+    !(rate > 0)
+  )
+    throw new Error('--seconds, --faults, --seed and --rate take numbers that are not negative');
+  return { seconds, seed, rate, only: only.length === 0 ? faults : only, faults: maxFaults };
 }

@@ -86,7 +86,10 @@ async function strike(stage: Stage, fault: string, breaches: string[]): Promise<
     await stage.fleet.revive();
     await Promise.all([
       timeOfOne(stage),
-      eventually(async () => (await observer.unfinished(ids)).length === 0, { deadlineMs: patienceMs }),
+      eventually(async () => (await observer.unfinished(ids)).length === 0, {
+        deadlineMs: patienceMs,
+        everyMs: 200,
+      }),
     ]);
   } catch (error) {
     breaches.push(`no recovery from ${fault}: ${String(error)}\n${await diagnose(stage)}`);

@@ -1,5 +1,5 @@
 /**
- * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, and continues if a request fails. Prints `job ID`
+ * `node enqueuer.js http|sql URL SEED RATE`: enqueues jobs until SIGTERM, and continues if a request fails. Prints `job ID`
  * or `batch ID` for each accepted job or batch, and `refused …` for each {@link RefusedError}.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +11,11 @@ import { SqlEntrance } from './sql-entrance.js';
 /** Number of concurrent requests. */
 const lanes = 4;
 
-/** Mean pause between a lane's requests, in milliseconds. */
-const pauseMs = 300;
+const [kind, url = '', seed, rate] = process.argv.slice(2);
 
-const [kind, url = '', seed] = process.argv.slice(2);
+/** Mean pause between a lane's requests, in milliseconds. */
+const pauseMs = (lanes / Number(rate)) * 1000;
+
 const random = mulberry32(Number(seed));
 const over = new AbortController();
 process.once('SIGTERM', () => over.abort());

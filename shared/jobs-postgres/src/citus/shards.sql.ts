@@ -6,24 +6,24 @@ import type { Statement } from '../connection/statement.js';
  * reading all jobs of their queue. Citus does not copy this setting, neither to new shards nor to shards that it moves.
  */
 export const createTuneShards = `
-  create or replace function longshore.tune_shards() returns void language plpgsql as $$
-  declare
-    relation text;
-  begin
-    foreach relation in array array['job', 'job_scheduled', 'job_awaiting', 'job_blocked'] loop
-      perform run_command_on_shards(('longshore.' || relation)::regclass, $sql$
-        do $shard$ begin
-          if not exists (
-            select from pg_catalog.pg_attribute
-            where attrelid = '%1$s'::regclass and attname = 'queue_id' and attoptions @> '{n_distinct=1}'
-          ) then
-            alter table %1$s alter column queue_id set (n_distinct = 1);
-            analyze %1$s;
-          end if;
-        end $shard$
-      $sql$);
-    end loop;
-  end
+  create or replace function longshore.tune_shards() returns void language sql as $$
+    select run_command_on_all_nodes($sql$
+      do $node$
+      declare
+        shard regclass;
+      begin
+        perform set_config('citus.override_table_visibility', 'off', true);
+        for shard in
+          select pg_class.oid from pg_catalog.pg_class join pg_catalog.pg_attribute on attrelid = pg_class.oid
+          where relnamespace = 'longshore'::regnamespace and relname ~ '^job(_scheduled|_awaiting|_blocked)?_[0-9]+$'
+            and attname = 'queue_id' and not coalesce(attoptions @> '{n_distinct=1}', false) and relkind = 'r'
+        loop
+          execute format('alter table %s alter column queue_id set (n_distinct = 1)', shard);
+          execute format('analyze %s', shard);
+        end loop;
+      end
+      $node$
+    $sql$)
   $$`;
 
 /** Tunes the shards that have not been tuned since Citus created or moved them. */
