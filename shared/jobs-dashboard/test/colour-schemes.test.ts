@@ -3,7 +3,10 @@ import { expect } from 'chai';
 
 const styles = new URL('../assets/styles/', import.meta.url);
 
-/** This allows `pages.browser.ts` to check one of the two schemes, at each width, only against the colour rules. */
+/**
+ * Because the schemes differ only in colours, `pages.browser.ts` checks one of them, at each width, only against the
+ * colour rules.
+ */
 describe('The colour schemes', () => {
   it('differ in the values of colours only', async () => {
     const files = await readdir(styles);

@@ -4,7 +4,7 @@ import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/stor
 import type { DashboardReader } from '../src/index.js';
 import { setAside } from './situation.js';
 
-/** Strings that would be dangerous on a page without escaping. */
+/** Strings that would be dangerous if a page did not escape them. */
 export const hostileTexts = [
   '<script>alert(1)</script>',
   '"><img src=x7 onerror=alert(1)>',
@@ -22,7 +22,7 @@ export const hostileTexts = [
   '<x7>'.repeat(300),
 ];
 
-/** Wraps a reader so that `text` replaces the strings that jobs, servers or users can choose. */
+/** Wraps a reader so that `text` replaces all strings that come from jobs, servers or users. */
 export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };

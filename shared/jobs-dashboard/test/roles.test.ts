@@ -8,7 +8,6 @@ import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
-/** The routes of all pages, documents, exports, streams and actions. */
 const routes = [
   ...[...Object.keys(pages), ...Object.keys(documents), exportPath, streamPath].map((route) => ({
     route,

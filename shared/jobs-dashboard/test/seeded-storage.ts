@@ -3,8 +3,8 @@ import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jo
 import type { ManualClock } from '@longshore/test-support';
 
 /**
- * Timeout of servers and leases while a storage is being seeded, in milliseconds. It is long, so that none expires when
- * seeding advances the clock in large steps.
+ * Timeout of servers and leases while a storage is being seeded, in milliseconds. Long enough that they do not expire
+ * when seeding advances the clock in large steps.
  */
 export const SEED_TIMEOUT_MS = 24 * 3_600_000;
 

@@ -1,11 +1,11 @@
 -- Up Migration
 
--- Jobs live in one table per stage of their life, so that the hot table stays small and its frequent writes maintain no
--- index that they do not need (docs/adr/001):
+-- Each stage of a job's life has its own table, so that the hot table stays small and its frequent writes have few
+-- indexes to update (docs/adr/001):
 --
 --   job_awaiting   waits for other jobs or batches
 --   job_scheduled  waits for a time
---   job_blocked    ready, but its concurrency key has no room
+--   job_blocked    ready, but its concurrency key is at its limit
 --   job            ready or running
 --   job_history_done, job_history_failed, job_history_cancelled
 --
@@ -22,10 +22,11 @@ create table queue (
   concurrency_limit integer,
   -- {"jobs", "periodMs", "burst"}
   rate_limit jsonb,
-  -- The priorities other than 0 that its jobs have had. Scans for ready jobs must know them (docs/adr/013).
+  -- The priorities other than 0 that the queue's jobs have had. Claims search only these and 0 (docs/adr/013).
   priorities smallint[] not null default '{}',
-  -- Null unless the queue is retired. A retired queue keeps its id, so that its history can be found, but does not count towards
-  -- the cap. If it has unfinished jobs or consumers, it is shown, and housekeeping ends its retirement.
+  -- Null unless the queue is retired. A retired queue keeps its id, so that its history can be found, but it is not
+  -- listed and does not count towards the cap. If it has unfinished jobs or consumers again, it is listed, and
+  -- housekeeping ends its retirement.
   retired_at timestamptz,
   -- When housekeeping first found the queue idle (see `retireIdleQueues`); null if it is in use.
   idle_since timestamptz,
@@ -42,8 +43,8 @@ create table queue (
 create table queue_cap (most integer not null);
 insert into queue_cap (most) values (10000);
 
--- How many tokens of its rate limit a queue has left. Claims from a queue with limits lock its row here. A separate
--- table, because every claim reads `queue`, and almost nothing writes it.
+-- How many tokens of its rate limit a queue has left. Claims from a queue with limits lock its row here. Separate from
+-- `queue`, so that the rows that every claim reads are rarely rewritten.
 create table queue_bucket (
   queue_id integer primary key,
   tokens double precision not null,
@@ -85,8 +86,8 @@ create table job (
 );
 
 create index job_order on job (queue_id, priority, seq);
--- For jobs with a concurrency key and for jobs in a batch. Plain jobs are in neither index, and no claim changes
--- `meta`.
+-- For jobs with a concurrency key and for jobs in a batch. Plain jobs are in neither index. Claims do not change `meta`,
+-- so they do not write these indexes.
 create index job_concurrency_key on job (queue_id, (meta ->> 'concurrencyKey')) where meta ? 'concurrencyKey';
 create index job_batch on job (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
@@ -198,9 +199,9 @@ create table job_history_done (
 
 create index job_history_done_id on job_history_done (id);
 create index job_history_done_meta on job_history_done using gin (meta jsonb_path_ops) where meta is not null;
--- Block-range indexes, which finishing a job does not write. The first serves reads by time (docs/adr/007). The second
--- serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these values are
--- unordered. Housekeeping builds better indexes for days that have ended.
+-- Block-range indexes, because finishing a job does not update them. The first serves reads by time (docs/adr/007). The
+-- second serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these
+-- values are unordered. Housekeeping builds better indexes for days that have ended.
 create index job_history_done_finished on job_history_done using brin (finished_at) with (pages_per_range = 64);
 create index job_history_done_origin on job_history_done using brin (
   queue_id int4_bloom_ops (n_distinct_per_range = 128),
@@ -275,9 +276,9 @@ create table job_cancellation (
   primary key (queue_id, job_id)
 );
 
--- Positions in a queue that scans must return to, because jobs there became ready or visible after scans may have
--- passed them, for example when a caller's transaction committed late. Looked up by transaction id, so that scans need
--- not read the dead entries of finished jobs again (docs/adr/013).
+-- Ranges of positions that scans must read again. Jobs there became ready or visible when scans might already have
+-- passed them, for example because a caller's transaction committed late. Looked up by transaction id, so that scans
+-- need not read the dead entries of finished jobs again (docs/adr/013).
 create table scan_gap (
   xid xid8 not null default pg_current_xact_id(),
   queue_id integer not null,
@@ -289,8 +290,8 @@ create table scan_gap (
 create index scan_gap_xid on scan_gap (xid);
 
 -- Which job holds which key of its queue. Only written when a job with a key is enqueued: the row stays when the job
--- finishes, and the next enqueue with the key checks the job's state (docs/jobs/uniqueness.md). Housekeeping deletes rows
--- without effect.
+-- finishes, and the next enqueue with the key checks the job's state (docs/jobs/uniqueness.md). Housekeeping deletes
+-- rows that no longer have any effect.
 create table job_key (
   queue_id integer not null,
   -- The job's name; '' for idempotency keys.

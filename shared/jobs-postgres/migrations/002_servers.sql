@@ -1,7 +1,7 @@
 -- Up Migration
 
--- Schedules that enqueue jobs. One transaction locks the row, advances next_due_at and inserts the job, so that only one of many
--- servers does it.
+-- Schedules that enqueue jobs. One transaction locks the row, advances next_due_at and inserts the job, so that each
+-- due time enqueues at most one job, however many servers there are.
 create table recurring_job (
   id text primary key,
   name text not null,

@@ -1,8 +1,8 @@
 -- Up Migration
 
--- A small table that many statements change collects dead rows while any transaction stays open, and every read has to skip them.
--- Rewriting the table removes them. Both functions return whether the table was rewritten. They wait only 50 ms for their lock,
--- because all later statements on the table wait with them.
+-- A small table that many statements change collects dead rows while any transaction stays open, and every read has to
+-- skip them. Rewriting the table removes them. Both functions return whether the table was rewritten. They wait at most
+-- 50 ms for their lock, because all later statements on the table queue up behind them.
 
 -- Rewrites job_count and folds its rows, as `foldCounts` does.
 create function rewrite_counts() returns boolean language plpgsql as $$

@@ -62,7 +62,7 @@ begin
   if holder.job_id = new_id then
     return new_id;
   end if;
-  -- Reads the state in another statement, which sees the job that another transaction has just committed with the key.
+  -- Another statement, so that it sees a job with this key that another transaction has just committed.
   if coalesce(holder.expires_at > now(), true) and longshore.key_holder_state(number, holder.job_id) = any (holder.states) then
     return holder.job_id;
   end if;

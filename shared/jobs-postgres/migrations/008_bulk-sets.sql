@@ -2,7 +2,7 @@
 
 -- The set of jobs that the operation may change, as confirmed by the operator (docs/adr/028).
 alter table bulk_operation
-  -- Jobs created or finished later are not changed; null for the start of the operation.
+  -- Jobs created or finished after this time are not changed; null stands for the start of the operation.
   add column as_of timestamptz,
   -- For each finished state, the lowest id that may be changed; a state without an entry has no such limit.
   add column first_ids jsonb not null default '{}',

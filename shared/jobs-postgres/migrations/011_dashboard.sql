@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Searches for jobs that operators saved by name.
+-- Job searches that operators saved under a name.
 create table saved_search (
   name text collate "C" primary key,
   query text not null,

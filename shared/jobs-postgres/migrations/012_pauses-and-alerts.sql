@@ -34,7 +34,7 @@ create table alert (
   announced boolean not null
 );
 
--- Messages that have not been delivered. Each webhook has its own row.
+-- Messages that have not been delivered: one row for each message and webhook.
 create table alert_message (
   id uuid not null,
   -- Identifies the webhook without revealing its URL, which may contain a secret.

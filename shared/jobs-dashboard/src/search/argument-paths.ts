@@ -19,10 +19,10 @@ export function numberIn({ terms }: Filters): string | null {
 }
 
 /**
- * Suggests searches for a number at the paths where other jobs' arguments contain numbers, most frequent paths first.
+ * Suggests searches for a number at the paths where the sampled arguments contain numbers, most frequent paths first.
  * Unlike a word search, these searches cover all of history.
  *
- * @param args the arguments of some jobs
+ * @param args the arguments of a sample of jobs
  */
 export function suggestArguments(
   filters: Filters,

@@ -149,7 +149,7 @@ export function parametersOf({ state, terms }: Filters): [name: string, value: s
 }
 
 /**
- * Returns the path of the list of matching jobs, inside the dashboard.
+ * Returns the path of the list of matching jobs, relative to the dashboard.
  *
  * @param more further parameters, for example for paging and the sort order
  */

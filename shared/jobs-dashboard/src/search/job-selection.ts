@@ -15,7 +15,7 @@ import { hiddenTermError } from './hidden-terms.js';
 
 const MAX_IDS = 1_000;
 
-/** Parameters of a confirmation page that do not belong to the selection of jobs. */
+/** `action` is the chosen action. `selected` marks a form with checkboxes, so that checking none is an error. */
 const nonSelectionParameters = new Set(['action', 'selected']);
 
 /** The jobs that a bulk action applies to, selected by id or by filter. */
@@ -25,7 +25,7 @@ export interface JobSelection {
   readonly which: string;
   /** The selection as it is stored in audit entries. */
   readonly auditFilter: { readonly [member: string]: JsonValue };
-  /** The path of the list that contains these jobs, inside the dashboard. */
+  /** The path of the list that contains these jobs, relative to the dashboard. */
   readonly list: string;
 }
 

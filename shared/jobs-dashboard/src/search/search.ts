@@ -24,8 +24,8 @@ const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
  * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
- * searched for in all texts. An id opens the page about it, even in a pasted URL or log line. Ids in terms with a key
- * are filters.
+ * searched for in all texts. If the text contains an id outside of terms with a key, for example in a pasted URL or log
+ * line, returns only the id.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;

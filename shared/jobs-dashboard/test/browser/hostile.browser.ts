@@ -111,7 +111,7 @@ describe('hostile text in a browser', () => {
       for (const path of ['jobs', `jobs/${story.processingId}`]) {
         await page.goto(`${url}/job-dashboard/${path}`);
         await page.route('**', (route) => {
-          // Removes the entity tags, so that the server returns unchanged regions, too.
+          // Removes the entity tags, so that the server also returns unchanged regions.
           const { 'if-none-match': _known, ...headers } = route.request().headers();
           return route.continue({ headers });
         });

@@ -218,8 +218,8 @@ const deleteGoneMovedJobs = `
   $$`;
 
 /**
- * Replaces the notification of servers at the end of a caller's transaction. Prepared transactions cannot notify, so
- * servers find the jobs by polling. The function makes Citus commit the transaction on all nodes or on none.
+ * Replaces the function that notifies servers when a caller's transaction commits. Prepared transactions cannot notify,
+ * so servers find the jobs by polling. This function only makes Citus commit the transaction on all nodes or on none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$

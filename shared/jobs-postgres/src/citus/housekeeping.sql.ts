@@ -26,7 +26,6 @@ function deleteStrays(history: string): Form {
 
 const histories = ['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report'];
 
-/** Citus forms of housekeeping statements. */
 export const housekeepingForms: Forms = {
   'longshore-find-chores': findChores,
   'longshore-select-indexed-days': withReplacements([

@@ -8,8 +8,8 @@ const anyQueue = 'queue_id in (select id from longshore.queue)';
 /**
  * Returns SQL that searches all tables for jobs. Each node searches its own shards.
  *
- * @param columns returns the columns to read from a table of unfinished jobs; only `id`, `queue_id` and `state` are
- *   then read from history. Defaults to all columns
+ * @param columns returns the columns to read from a table of unfinished jobs. With this parameter, only `id`,
+ *   `queue_id` and `state` are read from history; without it, all columns are read from all tables
  */
 const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
       select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}

@@ -144,8 +144,8 @@ const resumeType = withReplacements(
 );
 
 /**
- * Reads the unresolved dependencies in a separate CTE, because they are stored on the coordinator, and the jobs on the
- * nodes. The caller has already locked the jobs, so nothing changes between the two reads.
+ * Reads the unresolved dependencies in a separate CTE, because they are stored on the coordinator, but the jobs are
+ * stored on the nodes. The caller has already locked the jobs, so nothing changes between the two reads.
  */
 const releaseAwaiting = withReplacements([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,

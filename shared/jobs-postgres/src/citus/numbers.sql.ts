@@ -1,6 +1,6 @@
-// Numbers come from sequences on the coordinator. If each node had a separate range of numbers, jobs would overtake one
-// another. CTEs that insert on a node get the numbers as an array. Otherwise, Citus would select the rows to insert on
-// the coordinator.
+// Job numbers and outbox ids come from sequences on the coordinator. If each node had a separate range of numbers, jobs
+// would overtake one another. CTEs that insert on a node get the numbers as an array. Otherwise, Citus would select the
+// rows to insert on the coordinator.
 
 const drawn = (name: string, sequence: string, source: string): string => `
     ${name} as materialized (

@@ -3,9 +3,9 @@ import { maxSwept } from '../claim/ready-scans.sql.js';
 import { pausedTypes } from '../control/pause.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
-// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Scans from the
-// floor and polls for due jobs therefore start at the head. CTEs named `given` only declare the types of unused
-// parameters.
+// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Polls for due
+// jobs, and scans that would start at the floor of a cursor, therefore start at the head of the queue. CTEs named
+// `given` only declare the types of unused parameters.
 
 /** Replaces the expressions that depend on the commit horizon. */
 const noHorizon = [
@@ -98,8 +98,8 @@ const heads = (given: string): string => `
     select ${headColumns} from queue left join first on first.queue_id = queue.id`;
 
 /**
- * Reads the jobs that started in a given period and are still running. Cannot stop after the last running job of each
- * queue, as the single-node form does, because this form does not read the number of running jobs.
+ * Reads the jobs that started in a given period and are still running. Unlike the single-node form, cannot stop after
+ * the last running job of each queue, because it does not read the number of running jobs.
  */
 const started = `
     select job.* from (

@@ -3,7 +3,7 @@ import { progressOf } from '../read/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
-/** A pattern to replace in searches. In the replacement, `$1` stands for the captured list of queues. */
+/** A pattern in searches, and its replacement, in which `$1` stands for the captured list of queues. */
 type Change = readonly [part: RegExp, other: string];
 
 /**

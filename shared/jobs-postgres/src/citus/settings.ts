@@ -1,9 +1,9 @@
 import type { Settings } from '../connection/settings.js';
 
 /**
- * Session settings on the coordinator. They do not restrict the kinds of joins, because such settings would not reach
- * the nodes. The plan cache mode lets Postgres plan a statement for the given values. Only these values show Citus
- * which node stores the queue.
+ * Session settings on the coordinator. Unlike `indexPlans`, they do not restrict the kinds of joins, because such
+ * settings would not reach the nodes. The plan cache mode lets Postgres plan a statement for its parameter values. Only
+ * these values show Citus which node stores the queue.
  */
 export const coordinatorPlans: Settings = { plan_cache_mode: 'auto', jit: 'off' };
 

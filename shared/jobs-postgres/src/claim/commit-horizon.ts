@@ -28,7 +28,7 @@ export class CommitHorizon {
   #inProgress = new Map<bigint, number>();
   #place = 0n;
 
-  /** The horizon; 0 until enough snapshots have been observed. */
+  /** The horizon; 0 until it first advances. */
   get place(): bigint {
     return this.#place;
   }

@@ -31,8 +31,8 @@ export class LimitedQueues {
   }
 
   /**
-   * Returns whether the last claim took all jobs that the request and the limits allowed. If it was allowed none, the
-   * queue is paused or at its limits, so another scan is pointless.
+   * Returns whether the last claim took all jobs that the request and the limits allowed. Also true if they allowed
+   * none, because the queue is paused or at its limits. Another scan is then pointless.
    */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
@@ -67,7 +67,7 @@ export class LimitedQueues {
     return rows;
   }
 
-  /** Notifies servers of the queues with limits, because an ended job can make room for another. */
+  /** Notifies servers of those `queues` that have limits, because an ended job can make room for another. */
   ended(queues: Iterable<string>): void {
     for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
   }

@@ -25,8 +25,8 @@ const refreshEveryMs = 25;
 const staleMs = 30_000;
 
 /**
- * Minimum pause before a claim starts from the floor again, in milliseconds. Does not apply to a claim that has found
- * nothing from the hint.
+ * Minimum pause before a claim starts from the floor again, in milliseconds. Does not apply if a scan from the hint has
+ * just found nothing.
  */
 const floorEveryMs = 200;
 /** Minimum pause after every scan from the floor, as a multiple of the scan's duration. */
@@ -38,8 +38,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Minimum pause between sweeps of a queue from which the server has not claimed for this long, in milliseconds. Only
- * claims can pass over jobs, so more frequent sweeps are unnecessary.
+ * If a server has not claimed from a queue for this long, in milliseconds, the pause between its sweeps of the queue is
+ * at least as long. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
 

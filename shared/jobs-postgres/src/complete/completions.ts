@@ -182,7 +182,7 @@ export class PostgresCompletions {
     if (first === undefined) return [];
     const claims = group.map(({ claim }) => claim);
     const queueId = await this.#queues.idOf(first.claim.queue);
-    // Not on a Citus cluster, where the statement for alike outcomes has not been measured.
+    // Not on a Citus cluster, because the speed of `finishDoneAlike` has not been measured there.
     const isAlike = kind === 'plain' && !this.#database.schema.isDistributed && areAlike(group);
     const { statement, values } = isAlike ? doneAlike(claims, first.claim) : finish(group, first, kind);
     const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statement, [queueId, ...values]);
@@ -205,7 +205,7 @@ function groupByStatement(completions: readonly Completion[]): Iterable<readonly
   const groups = new Map<string, Completion[]>();
   let last: { readonly completion: Completion; readonly group: Completion[] } | undefined;
   for (const completion of completions) {
-    // Neighbours usually belong together, and comparing them is faster than building a key.
+    // Consecutive completions usually belong to the same group, and comparing them is faster than building a key.
     if (last === undefined || !shareStatement(completion, last.completion)) {
       const { claim, outcome, hasMeta = false } = completion;
       const key = `${outcome.kind} ${hasMeta} ${claim.serverId} ${claim.queue}`;

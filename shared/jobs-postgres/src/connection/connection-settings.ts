@@ -37,7 +37,7 @@ export function settingsOfUrl(
       `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
   }
-  // With both, the driver would silently ignore the option `ssl`.
+  // If the URL also contains TLS settings, the driver silently ignores the option `ssl`.
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
   return { connectionString: url, ...(ssl !== undefined && { ssl }) };

@@ -67,7 +67,6 @@ export interface DatabaseOptions {
   readonly reads?: boolean;
 }
 
-/** A statement with its parameters. */
 export interface Query {
   readonly statement: Statement;
   readonly values: unknown[];
@@ -152,7 +151,7 @@ export class Database {
 
   /**
    * Runs two statements, each in a separate transaction. Resolves with the rows of `first`, and ignores a failure of
-   * `second`. Sends both at once if possible, to save a round trip.
+   * `second`. Sends both at once, to save a round trip, unless each transaction must apply the session settings.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
