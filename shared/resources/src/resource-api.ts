@@ -43,7 +43,7 @@ export interface ResourceApiOptions {
   readonly rowScopes?: RowScopes;
   /** Limits how many requests each caller may send; default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** Limits how many event streams and `?wait` calls may be open at once. */
+  /** Limits how many event streams and `?wait` calls may be open; default: 10,000 in total, 1,000 per caller. */
   readonly listenerLimits?: ListenerLimits;
   /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30,000. */
   readonly recheckMs?: number;

@@ -37,7 +37,7 @@ export interface DashboardAccess {
 /**
  * Converts the configuration to the dashboard's sign-in options.
  *
- * @throws {ConfigError} if several ways to sign in are configured, or one is incomplete
+ * @throws {ConfigError} if several ways to sign in are configured, or if one is incomplete or malformed
  */
 export function dashboardAccess(config: DashboardConfig): DashboardAccess {
   const ways: readonly (readonly [string, string, () => DashboardAccess])[] = [

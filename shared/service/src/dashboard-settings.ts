@@ -59,8 +59,7 @@ export function alertSettings(config: DashboardConfig): AlertSettings | null {
 }
 
 /**
- * Calls `create`. Converts a TypeError to a {@link ConfigError}. The message then names environment variables instead
- * of options.
+ * Calls `create`. Converts a TypeError about an option to a {@link ConfigError} that names the environment variable.
  */
 export function withVariableNames<Created>(create: () => Created): Created {
   try {

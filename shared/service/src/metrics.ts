@@ -7,8 +7,8 @@ const unfinishedStates = jobStates.filter(
 );
 
 /**
- * Maximum number of queues to report separately. The queues with the most unfinished jobs come first; all others are
- * summed up as `(others)`.
+ * Maximum number of queues to report separately. The queues with the most unfinished jobs come first. The job counts of
+ * all others are added up as `(others)`; their other metrics are omitted.
  */
 const maxQueues = 500;
 
@@ -16,7 +16,7 @@ function unfinishedIn({ counts }: Queue): number {
   return unfinishedStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/** Creates the metrics of the process and of the job storage. Each collection reads the storage. */
+/** Creates the metrics of the process and of the job storage. Reads the storage whenever the metrics are collected. */
 export function createMetrics(
   service: string,
   storage: Pick<JobStorage, 'jobs' | 'queues' | 'servers' | 'clock'> & {

@@ -25,7 +25,7 @@ describe('An HTTP listener', () => {
     );
     held = connect(listener.port, '127.0.0.1');
     await once(held, 'connect');
-    // Sends a request and waits for the response. By then, the server has counted the connection as open.
+    // Waits for a response, because by then the server has counted the connection as open.
     held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     await once(held, 'data');
   };

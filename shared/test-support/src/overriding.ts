@@ -3,7 +3,7 @@ export type Overrides<T> = {
   [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
 };
 
-/** Returns a proxy that replaces some members of an object. Other methods run on the original object. */
+/** Returns a proxy that replaces some members of an object. Methods that are not replaced run on the original. */
 export function overriding<T extends object>(object: T, overrides: Overrides<T>): T {
   return new Proxy(object, {
     get: (target, name) => {

@@ -16,7 +16,6 @@ type Jobs = Pick<JobStorage, 'jobs'>;
 
 const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
 
-/** Maximum number of jobs to read. */
 const limit = 10_000;
 
 /**

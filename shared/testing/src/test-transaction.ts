@@ -4,8 +4,8 @@ import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 /**
- * A transaction without a database. Jobs that are enqueued in this transaction in a `MemoryStorage` exist once it
- * commits. Records each statement and runs it with `query`. Without `query`, statements return no rows.
+ * A transaction without a database. Jobs that a `MemoryStorage` enqueues in it exist once it commits. Records each
+ * statement and runs it with `query`. Without `query`, statements return no rows.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */

@@ -15,9 +15,9 @@ export function deprecationOf(route: Route, method: string): Deprecation | undef
 }
 
 /**
- * Adds the header `Deprecation` (RFC 9745), a link to the reference and, if the end is decided, `Sunset` (RFC 8594).
+ * Adds the header `Deprecation` (RFC 9745), a link to the reference and, if an end date is set, `Sunset` (RFC 8594).
  *
- * @param docsUrl the page that explains deprecations
+ * @param docsUrl the URL of the API's reference
  */
 export function announce(
   response: ApiResponse,

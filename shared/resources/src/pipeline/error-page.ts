@@ -9,8 +9,8 @@ import {
 import type { ApiResponse } from './request/request.js';
 
 /**
- * Returns the page that `more info` links to: JSON if the caller prefers it, otherwise HTML. Returns undefined if there
- * is no such code.
+ * Returns the page that explains an error code, as JSON if the caller prefers it, otherwise as HTML. The member
+ * `more info` of error payloads links to this page. Returns undefined if there is no such code.
  *
  * @param text the path segment after `/errors/`
  */

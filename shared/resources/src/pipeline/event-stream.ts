@@ -53,7 +53,7 @@ export class EventStream extends Readable {
     callback(error);
   }
 
-  /** Sends a heartbeat if the stream has been silent and its buffer is empty. */
+  /** Sends a heartbeat if the stream has been silent for {@link heartbeatMs} and its buffer is empty. */
   sendHeartbeat(nowMs: number): void {
     if (nowMs - this.#sentAt < heartbeatMs || this.readableLength > 0) return;
     this.#send(heartbeatText(this.#source.position?.()));

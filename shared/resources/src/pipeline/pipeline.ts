@@ -25,7 +25,6 @@ export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
 
-/** What the pipeline needs to handle requests. */
 export interface Pipeline {
   readonly catalog: Catalog;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
@@ -44,7 +43,7 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
  * Handles one request in stages, in the documented order. Only the last stage uses the storage.
  *
  * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`
- * @param onCaller called with what is known about the caller so far, so that an error response can take it into account
+ * @param onCaller called with the rate limit headers, and again once the caller is known; an error response needs both
  */
 export async function answer(
   pipeline: Pipeline,

@@ -12,7 +12,6 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { commonHeaders } from './request/response-headers.js';
 import { pathSegments } from './request/route.js';
 
-/** Receives events that an operator should know about. */
 export interface ApiLog {
   /** Called with each unexpected error, together with the incident id that the caller receives. */
   readonly incident: (incident: {
@@ -37,14 +36,14 @@ export interface ResponderOptions {
 
 /** Turns requests into responses, independent of any web framework. */
 export interface Responder {
-  /** Returns the headers of every response, including the responses of later middleware. */
+  /** Returns the headers to set on every response, including the responses of later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
   /**
    * Returns the response to `/` and to paths under `/api` or `/errors`, with or without the prefix; undefined for any
    * other path. Converts errors to error responses.
    */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
-  /** Returns the response for an error that was thrown while the request was handled. */
+  /** Returns the response for an error outside `respond`, e.g. in later middleware. Logs unexpected errors. */
   readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
 }
 

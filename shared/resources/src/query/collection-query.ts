@@ -63,7 +63,7 @@ export interface CollectionQuery extends Selection {
    * removes them.
    */
   readonly fields: readonly string[] | undefined;
-  /** From `Prefer: count=`. `default` means an exact count if it is cheap, otherwise an estimate. */
+  /** From `Prefer: count=`. `default` lets the storage estimate; tables estimate counts above 10,000 rows. */
   readonly count: 'default' | 'exact' | 'none';
 }
 

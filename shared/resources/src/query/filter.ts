@@ -5,7 +5,8 @@ import { validatorFor } from '../validation/validator.js';
 
 /**
  * How a query parameter is compared with a field:
- * - `exact`: case-sensitive. Repeated parameters match any of the values. An array matches if it contains the value.
+ * - `exact`: case-sensitive equality. If the parameter is repeated, any of its values can match. An array matches if it
+ *   contains the value.
  * - `partial`: case-insensitive substring.
  * - `from` and `to`: inclusive bounds of a number or a time.
  * - `path`: a member of a JSON field; the parameter is `field.member.member`.

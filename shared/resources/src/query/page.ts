@@ -14,7 +14,7 @@ export interface Page<Item> {
    * found so far, `estimated` must also be set.
    */
   readonly partial?: boolean;
-  /** Whether there are more items in the direction of paging. Required only with `seeks`. */
+  /** Whether there are more items in the direction of paging. Required if the storage has `seeks`. */
   readonly more?: boolean;
   /**
    * Whether items were left out because the page would have been too large. They are on the next page in the direction
@@ -87,8 +87,8 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Returns whether a value matches a filter. Treats every filter except `partial` as `exact`, so collections must
- * apply filters of other kinds themselves.
+ * Returns whether a value matches a filter. Treats every filter except `partial` as `exact`. Callers must apply
+ * filters of other kinds themselves, and leave them out here.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());

@@ -136,7 +136,6 @@ export const maxValues = 100;
 /** Maximum number of different parameters in a query. */
 const maxParameters = 100;
 
-/** Maximum value of `wait`, in seconds. */
 export const maxWaitSeconds = 60;
 
 /** A parsed query on an item. */

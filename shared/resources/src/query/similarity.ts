@@ -48,7 +48,7 @@ export class TextSearch {
   }
 }
 
-/** Returns the trigrams of each word, padded with two spaces before it and one after it. */
+/** Returns the trigrams of all words. Each word is padded with two spaces before it and one after it. */
 function trigramsOf(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => {
     const letters = Array.from(`  ${word} `);

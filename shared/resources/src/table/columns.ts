@@ -8,7 +8,7 @@ export interface Column {
   readonly sql: string;
   /** The quoted column name without an alias. */
   readonly name: string;
-  /** The expression to select. The result does not depend on how the driver parses types. */
+  /** The expression to select. Converts times and numbers in SQL, so that the driver's type parsers do not matter. */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
   /** Whether the item's schema allows null. */

@@ -9,7 +9,7 @@ import { tableOf } from './table-storage.js';
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
   // A filter and a child's reference to its parent can need an index of the same name. The index for the reference then
-  // replaces the other.
+  // replaces the other, because it serves both.
   const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
   const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
   return [...statements.values()];

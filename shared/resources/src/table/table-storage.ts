@@ -207,7 +207,7 @@ function createStorage(
   return serves === undefined ? all : pickServed(all, serves);
 }
 
-/** Returns the fields that identify the parent of an item after a change. A change can move an item. */
+/** Returns the fields that identify the parent of an item after a change, which can move the item to another parent. */
 function parentAfter(change: ItemRecord, parentFields: CallContext['parentFields']): ItemRecord {
   return Object.fromEntries(
     Object.entries(parentFields).map(([field, value]) => [field, field in change ? change[field] : value]),

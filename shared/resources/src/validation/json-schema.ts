@@ -6,7 +6,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
-  /** Used only in the OpenAPI document. */
+  /** Set by the toolkit only in the OpenAPI document. */
   readonly oneOf?: readonly JsonSchema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -31,7 +31,7 @@ export interface JsonSchema {
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 
-/** An item of any resource. */
+/** An item of any resource; also used for request bodies and table rows. */
 export type ItemRecord = Readonly<Record<string, unknown>>;
 
 /** Returns the types that a schema names; empty if it names none. `date-time` stands for a string in that format. */

@@ -67,7 +67,6 @@ function split(schema: JsonSchema): Split {
   return made;
 }
 
-/** Length of a time slice, in milliseconds. */
 const sliceMs = 10;
 
 /** Like {@link inSlices}, but returns the results. */

@@ -1,7 +1,7 @@
 import { type JsonSchema, typesOf } from './json-schema.js';
 import { mapValues } from './map-values.js';
 
-/** Default limits for parts of a body without limits in the schema. */
+/** Limits for the parts of a body that the schema does not limit. */
 const defaultLimits = { characters: 10_000, elements: 1_000, members: 1_000 };
 
 /** Maximum length of text, in characters, by format. */

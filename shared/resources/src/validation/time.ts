@@ -1,11 +1,10 @@
 /** Matches a time with an offset from UTC (RFC 3339, § 5.6) and at most nine decimals. */
 const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[-+](\d{2}):(\d{2}))$/;
 
-/** Maximum offset from UTC, in minutes. */
 const maxOffsetMinutes = 14 * 60;
 
 /**
- * Returns whether the text is a time of RFC 3339 that the platform supports. The year in UTC must be 1 to 9999, and the
+ * Returns whether the text is an RFC 3339 time that the platform supports. The year in UTC must be 1 to 9999, and the
  * offset at most 14 hours. Leap seconds are not supported.
  */
 export function isTime(text: string): boolean {
@@ -18,7 +17,7 @@ export function isTime(text: string): boolean {
   return year >= 1 && year <= 9_999;
 }
 
-/** Returns whether the text is a day of the years 1 to 9999, such as `2026-01-31`. */
+/** Returns whether the text is a date in the years 1 to 9999, such as `2026-01-31`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const start = new Date(`${text}T00:00:00Z`);

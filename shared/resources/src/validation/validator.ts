@@ -21,13 +21,13 @@ export interface Validator {
 
 const options = { useDefaults: true, strict: false, verbose: true, ownProperties: true };
 
-/** Stops at the first problem. Checks the bounds of arrays before their elements. */
+/** Stops at the first problem. Rejects an array that is too long without checking its elements. */
 const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
 /**
- * Maximum number of parts, including nested ones, in a value whose problems are all reported. For larger values, only
- * the first problem is reported, to save time.
+ * All problems of a value are reported if it has at most this many parts, including nested ones. Otherwise only the
+ * first problem is reported, to save time.
  */
 const maxParts = 500;
 

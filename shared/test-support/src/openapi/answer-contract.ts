@@ -199,7 +199,7 @@ export class AnswerContract {
 /** Prefix of the component schemas' names in Ajv. */
 const placeOfSchemas = 'api:/';
 
-/** Returns a schema as JSON, with references to the component schemas' names in Ajv. */
+/** Returns a schema as JSON. References use the component schemas' names in Ajv. */
 function absolute(schema: Schema): string {
   return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);
 }

@@ -11,7 +11,7 @@ import type { Route } from '../request/route.js';
 /** The field of a resource that determines which callers may see an item. */
 export interface RowScope {
   readonly field: string;
-  /** Returns the value of the field in a new item whose body omits the field; undefined if there is no default. */
+  /** Returns the default value of the field for a new item whose body omits it; undefined if there is none. */
   readonly defaultOf?: (body: ItemRecord) => string | undefined;
 }
 
@@ -25,7 +25,7 @@ export type RowScopes = Readonly<Record<string, RowScope>>;
 /**
  * Returns the route with storages that hide items outside the caller's row scope. Without a row scope, returns the
  * route unchanged.
- * @throws {ApiError} 40301 if the caller may not use the resource
+ * @throws {ApiError} 40301 if the caller has a row scope, and the top-level resource has no entry in `scopes`
  */
 export function applyRowScope(route: Route, scopes: RowScopes, principal: Principal | undefined): Route {
   const values = principal?.rowScope;
@@ -43,7 +43,7 @@ export function applyRowScope(route: Route, scopes: RowScopes, principal: Princi
 }
 
 /**
- * Checks that the caller's row scope, if there is one, contains `value`. For routes that are not resources.
+ * Checks that the caller's row scope, if there is one, contains `value`. Used by routes that do not serve a resource.
  * @throws {ApiError} 40301 if the scope does not contain `value`
  */
 export function requireRowScope(principal: Principal | undefined, value: string | undefined): void {
@@ -53,9 +53,9 @@ export function requireRowScope(principal: Principal | undefined, value: string 
 }
 
 /**
- * Wraps a storage so that it hides items outside the scope. Only this function decides which items of a resource a
- * scoped caller may see or change. The storage decides about other items that a body refers to. An item can leave the
- * scope during a call, so it is checked again while it is locked, and before it is returned.
+ * Wraps a storage so that it hides items outside the scope. An item can leave the scope during a call, so it is checked
+ * again while it is locked, and before it is returned. Does not check other items that a body refers to; the storage
+ * must check them against `CallContext.rowScope`.
  */
 function scopedStorage(
   storage: AnyStorage,
@@ -90,7 +90,7 @@ function scopedStorage(
     throw outOfScope();
   };
 
-  /** Rejects an out-of-scope item returned by `create`. In this case, `create` has found an existing item. */
+  /** @throws {ApiError} 40901 if the storage returned an existing item outside the scope instead of a new one */
   const requireVisible = (item: ItemRecord): ItemRecord => {
     if (isInScope(item)) return item;
     throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);

@@ -3,7 +3,10 @@ import type { Preferences } from '../request/prefer.js';
 import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 
-/** A request before its handler runs. The handler still checks the query and the content of the body. */
+/**
+ * A request whose method, permissions and media types have been checked. The handler checks the query and the content
+ * of the body.
+ */
 export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
   readonly request: ApiRequest;
   readonly route: Route & { readonly kind: Kind };

@@ -141,7 +141,7 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   };
 }
 
-/** Returns the fields that the path sets, if the body of a new item can contain them. */
+/** Returns the fields that are set by the path and allowed in the body of a new item. */
 function prescribed({
   context,
   route,

@@ -32,7 +32,7 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Returns a storage whose `get` calls `wait` on the real storage, together with the resource. */
+/** Returns the route's resource, and a storage whose `get` calls `wait` of the route's storage. */
 function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
   const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     resultOf(storage.wait?.(id, waitMs, context, request.signal));

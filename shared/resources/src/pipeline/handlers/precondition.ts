@@ -27,7 +27,7 @@ export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean 
 }
 
 /**
- * Checks the conditions of a change against the current item, as {@link checkConditions} does.
+ * Like {@link checkConditions}, but for a change: also checks that `If-Match` is given if the resource requires it.
  * @throws {ApiError} 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold
  */
 export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {
@@ -37,7 +37,7 @@ export function checkChange(resource: Resource, conditions: Preconditions, curre
 }
 
 /**
- * Checks the conditions that a request has against the current item. The result is reliable only while the item is
+ * Checks a request's conditions, if any, against the current item. The result is reliable only while the item is
  * locked.
  * @throws {ApiError} 41201 if a condition does not hold
  */

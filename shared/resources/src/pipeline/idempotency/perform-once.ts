@@ -12,9 +12,9 @@ import type { IdempotencyStore } from './store.js';
 const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**
- * Makes a step run only once per `Idempotency-Key`, caller and path. A repeated POST or special operation gets the
- * first response, with `Idempotent-Replayed: true`. Errors are not recorded, so the request can be sent again after an
- * error. Returns `execute` unchanged if the request has no key or does not accept one.
+ * Returns a step that runs `execute` only once per `Idempotency-Key`, caller and path. A repeated POST or special
+ * operation gets the first response, with `Idempotent-Replayed: true`. Errors are not recorded, so a failed request can
+ * be repeated with the same key. Returns `execute` unchanged if the request has no key or does not accept one.
  * @throws {ApiError} 40003 for a malformed key. The returned step throws 42202 if the key was used with another body,
  *   and 40902 while the first request is still running
  */
@@ -52,8 +52,8 @@ function replayed(response: ApiResponse): ApiResponse {
 }
 
 /**
- * Returns whether the request accepts an `Idempotency-Key`. Changes other than POST and special operations are
- * idempotent without a key.
+ * Returns whether the request accepts an `Idempotency-Key`. Only POST and special operations do, because the other
+ * methods are idempotent without a key.
  */
 function takesKey({ request, route }: CheckedRequest): boolean {
   return request.method === 'POST' || route.kind === 'operation';

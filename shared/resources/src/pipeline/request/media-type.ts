@@ -26,8 +26,8 @@ export function requireAcceptable(request: ApiRequest, isStream: boolean): void 
 }
 
 /**
- * Checks by the `Content-Type` that a body is JSON in UTF-8 or, for PATCH, a JSON merge patch. A request without a body
- * needs no `Content-Type`.
+ * Checks that the `Content-Type` is JSON in UTF-8 or, for PATCH, a JSON merge patch. A request without a body needs no
+ * `Content-Type`.
  * @throws {ApiError} 41501
  */
 export function requireMediaType(request: ApiRequest): void {

@@ -4,7 +4,7 @@ import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
 import { decodePercent } from '../../query/query-string.js';
 
-/** A parent item in a path, such as the customer in `/customers/7/orders`. `child` is the next collection. */
+/** A parent item in a path, such as the customer in `/customers/7/orders`. `child` is the collection below it. */
 export interface Parent {
   readonly resource: Resource;
   readonly storage: AnyStorage;
