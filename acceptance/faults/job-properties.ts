@@ -74,7 +74,7 @@ export const jobProperties: readonly Property[] = [
   [
     'callbacks of batches that ran before a job of the batch had ended',
     `select effect.job_id
-     from longshore.batch join (${effects}) as effect on effect.job_id = follow_up_id
+     from longshore.batch join (${effects}) as effect on effect.job_id = callback_id
      join longshore.job_history as member on member.meta ->> 'batchId' = batch.id::text
      where effect.at < member.finished_at`,
   ],

@@ -47,7 +47,7 @@ export const storeProperties: readonly Property[] = [
   [
     'batches whose callback is not done',
     `select batch.id from longshore.batch
-     where follow_up_id is not null and follow_up_id not in (select id from longshore.job_history where state = 'done')`,
+     where callback_id is not null and callback_id not in (select id from longshore.job_history where state = 'done')`,
   ],
   [
     'keys held by a job that is not there',

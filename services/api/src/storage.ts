@@ -23,7 +23,7 @@ export function apiTables({ DATABASE_SCHEMA }: Pick<ApiConfig, 'DATABASE_SCHEMA'
   return {
     migrations: { directory: new URL('../migrations', import.meta.url), schema },
     keys: `${schema}.api_key`,
-    idempotencyRecords: `${schema}.kept_answer`,
+    idempotencyRecords: `${schema}.idempotency_record`,
   };
 }
 

@@ -158,7 +158,7 @@ for (const [name, open] of Object.entries(storages)) {
         const { key } = made.json() as { key: string };
         const rows = await database?.query<{ text: string }>(
           `select api_key::text as text from longshore_api.api_key
-           union all select kept_answer::text from longshore_api.kept_answer`,
+           union all select idempotency_record::text from longshore_api.idempotency_record`,
         );
         const text = JSON.stringify(rows);
         expect(text).to.contain('hidden').and.not.contain(key.slice(21));

@@ -116,7 +116,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     api = await runApi({ API_STORAGE: 'postgres', DATABASE_URL: database.url });
     await database.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
-      create trigger refuse before insert on longshore_api.kept_answer
+      create trigger refuse before insert on longshore_api.idempotency_record
       for each row when (new.key like '% unkept') execute function refuse()`);
   });
 

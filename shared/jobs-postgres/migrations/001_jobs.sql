@@ -18,6 +18,11 @@ create table queue (
   id integer generated always as identity primary key,
   name text not null unique,
   paused_at timestamptz,
+  -- Who paused it, why, and when the pause ends (docs/adr/036).
+  paused_by text,
+  pause_reason text,
+  -- The pause ends at this time, even if no server has cleared these columns yet.
+  paused_until timestamptz,
   created_at timestamptz not null default now(),
   concurrency_limit integer,
   -- {"jobs", "periodMs", "burst"}
@@ -40,8 +45,17 @@ create table queue (
 );
 
 -- The maximum number of queues that applies to `enqueue()`: set by the last process that started with an explicit maximum.
-create table queue_cap (most integer not null);
-insert into queue_cap (most) values (10000);
+create table queue_cap (max_queues integer not null);
+insert into queue_cap (max_queues) values (10000);
+
+-- Paused job types: no server claims their jobs. Every claim reads this table, so it holds nothing else.
+create table paused_type (
+  name text collate "C" primary key,
+  paused_at timestamptz not null default now(),
+  paused_by text,
+  pause_reason text,
+  paused_until timestamptz
+);
 
 -- How many tokens of its rate limit a queue has left. Claims from a queue with limits lock its row here. Separate from
 -- `queue`, so that the rows that every claim reads are rarely rewritten.
@@ -332,6 +346,9 @@ create table job_dependency (
   condition text not null check (condition in ('onDone', 'onFailed', 'onAny')),
   marked boolean not null,
   resolved_at timestamptz,
+  -- Whether the parent ended as the dependency requires. Stays true when the parent has left the history, so that a retried
+  -- dependent does not wait for it again.
+  met boolean not null default false,
   primary key (parent_id, child_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
@@ -349,7 +366,7 @@ create table batch (
   done integer not null default 0,
   failed integer not null default 0,
   cancelled integer not null default 0,
-  follow_up_id uuid
+  callback_id uuid
 ) with (fillfactor = 50);
 
 -- A transactional outbox: state changes of jobs that affect something else (their batch, their dependents, jobs with the same

@@ -17,6 +17,9 @@ create table recurring_job (
   -- The application whose code defines it; null if an operator added it.
   application text,
   paused_at timestamptz,
+  paused_by text,
+  pause_reason text,
+  paused_until timestamptz,
   -- Null while the schedule is paused, and if it has no further times.
   next_due_at timestamptz,
   last_due_at timestamptz,
@@ -36,8 +39,20 @@ create table recurring_job (
 
 create index recurring_job_due on recurring_job (next_due_at) where next_due_at is not null;
 
--- Actions on all jobs that match a filter, which servers carry out in chunks. The transaction of each chunk locks the row and
--- advances `cursor`, so that no job is changed twice after a crash.
+-- Due times of recurring jobs for which no job was enqueued: from `from_at` (inclusive) to `until_at` (exclusive). A
+-- row is extended while the same reason applies to consecutive due times. Kept for 30 days.
+create table missed_run (
+  recurring_job_id text collate "C" not null,
+  from_at timestamptz not null,
+  until_at timestamptz not null,
+  reason text not null check (reason in ('misfire', 'overlap')),
+  primary key (recurring_job_id, from_at)
+);
+
+create index missed_run_until on missed_run (until_at);
+
+-- Actions on all jobs that match a filter, which servers carry out in chunks (docs/adr/028). The transaction of each chunk
+-- locks the row and advances `cursor`, so that no job is changed twice after a crash.
 create table bulk_operation (
   id uuid primary key,
   action text not null check (action in ('cancel', 'retry', 'run', 'delete')),
@@ -53,10 +68,27 @@ create table bulk_operation (
   requested_by text,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
-  error text
+  error text,
+  -- Jobs created or finished after this time are not changed; null stands for the start of the operation.
+  as_of timestamptz,
+  -- For each finished state, the lowest id that may be changed; a state without an entry has no such limit.
+  first_ids jsonb not null default '{}',
+  -- The largest number of jobs that may be changed; null for no limit.
+  max_jobs bigint,
+  -- Whether to restore the dependents of retried jobs.
+  dependents boolean not null default false,
+  -- The operation changes nothing before this time.
+  starts_at timestamptz not null default now()
 ) with (fillfactor = 50);
 
 create index bulk_operation_running on bulk_operation (id) where state = 'running';
+
+-- The jobs that an operation has changed. There is no foreign key: checking it would take longer than the insert.
+create table bulk_operation_job (
+  operation_id uuid not null,
+  job_id uuid not null,
+  primary key (operation_id, job_id)
+);
 
 create table server (
   id uuid primary key,
@@ -74,8 +106,29 @@ create table server (
   -- The names of the jobs that it has handlers for; null if it registered none and claims any job.
   job_names text[],
   -- How far its clock is ahead of the database's, as measured by its heartbeats; null if not measured yet.
-  clock_ahead_ms integer
+  clock_ahead_ms integer,
+  -- The weights of its queues, in the same order; null if it serves them in strict order.
+  queue_weights integer[]
 ) with (fillfactor = 50);
+
+-- Deployments: when each version of an application was put into service.
+create table deployment (
+  id uuid primary key,
+  version text not null,
+  at timestamptz not null default now(),
+  note text,
+  source text not null check (source in ('api', 'server')),
+  constraint deployment_bounds check (at >= '1970-01-01T00:00:00Z' and at < '10000-01-01T00:00:00Z')
+);
+
+create index deployment_at on deployment (at);
+
+-- The versions of the servers that reported one. Rows of servers that no longer exist are deleted when the next server
+-- reports its version.
+create table server_version (
+  server_id uuid primary key,
+  version text not null
+);
 
 -- Servers that were declared dead, kept for at least a day.
 create table lost_server (
@@ -98,7 +151,9 @@ create table audit (
   action text not null,
   target text,
   filter jsonb,
-  count bigint not null
+  count bigint not null,
+  -- Why the person acted; null if they gave no reason.
+  reason text
 );
 
 -- Items whose own data makes background work fail, set aside so that the work can go on without them. Retried after a minute,

@@ -104,3 +104,15 @@ end
 $$;
 
 select make_partitions(3);
+
+-- When each kind of error of each job name was first and last seen. Kept even after the failed jobs have been deleted,
+-- retried or dropped with their partition (docs/adr/038).
+create table first_failure (
+  name text collate "C" not null,
+  -- longshore.error_kind of the error.
+  kind bigint not null,
+  first_at timestamptz not null,
+  -- Updated at most once an hour.
+  last_at timestamptz not null,
+  primary key (name, kind)
+);

@@ -12,40 +12,19 @@ create function new_id() returns uuid language sql parallel safe as $$
 $$;
 
 -- Returns the id of a queue. If it does not exist, it is created; if it is retired, its retirement ends. Returns null instead if
--- that would make more than `most` queues (by default the number in queue_cap).
-create function queue_number(queue text, most integer default null) returns integer language plpgsql as $$
+-- that would make more than `max_queues` queues (by default the number in queue_cap).
+create function queue_number(queue text, max_queues integer default null) returns integer language plpgsql as $$
 declare
   number integer;
 begin
   select id into number from longshore.queue as found where found.name = queue_number.queue and retired_at is null;
   if number is null and (select count(*) from longshore.queue where retired_at is null)
-    < coalesce(queue_number.most, (select cap.most from longshore.queue_cap as cap)) then
+    < coalesce(queue_number.max_queues, (select cap.max_queues from longshore.queue_cap as cap)) then
     insert into longshore.queue as found (name) values (queue_number.queue)
     on conflict (name) do update set retired_at = null, idle_since = null
     returning id into number;
   end if;
   return number;
-end
-$$;
-
--- Returns the state of the job that holds a unique key of the queue `number`; null if the job no longer exists. The job may
--- have been moved to another queue.
-create function key_holder_state(number integer, holder uuid) returns job_state language plpgsql as $$
-begin
-  return (
-    select state from (
-      select coalesce((select queue_id from longshore.moved_job where job_id = holder), number) as queue_id
-    ) as place
-    cross join lateral (
-      select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
-      from longshore.job where queue_id = place.queue_id and id = holder
-      union all select 'enqueued' from longshore.job_blocked where queue_id = place.queue_id and id = holder
-      union all select 'scheduled' from longshore.job_scheduled where queue_id = place.queue_id and id = holder
-      union all select 'awaiting' from longshore.job_awaiting where queue_id = place.queue_id and id = holder
-      union all select state from longshore.job_history where queue_id = place.queue_id and id = holder
-    ) as found
-    limit 1
-  );
 end
 $$;
 
@@ -58,12 +37,25 @@ begin
   insert into longshore.job_key as held (queue_id, namespace, key, job_id, states)
   values (number, take_unique_key.namespace, take_unique_key.key, new_id, '{scheduled,awaiting,enqueued,processing}')
   on conflict on constraint job_key_pkey do update set job_id = held.job_id
-  returning held.job_id, held.states, held.expires_at into holder;
+  returning held.job_id, held.states, coalesce(held.expires_at <= now(), false) as expired into holder;
   if holder.job_id = new_id then
     return new_id;
   end if;
-  -- Another statement, so that it sees a job with this key that another transaction has just committed.
-  if coalesce(holder.expires_at > now(), true) and longshore.key_holder_state(number, holder.job_id) = any (holder.states) then
+  -- A separate statement, which sees the job that another transaction has just committed with the key.
+  if not holder.expired and exists (
+    select from (
+      select coalesce((select queue_id from longshore.moved_job where job_id = holder.job_id), number) as queue_id
+    ) as place
+    cross join lateral (
+      select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
+      from longshore.job where queue_id = place.queue_id and id = holder.job_id
+      union all select 'enqueued' from longshore.job_blocked where queue_id = place.queue_id and id = holder.job_id
+      union all select 'scheduled' from longshore.job_scheduled where queue_id = place.queue_id and id = holder.job_id
+      union all select 'awaiting' from longshore.job_awaiting where queue_id = place.queue_id and id = holder.job_id
+      union all select state from longshore.job_history where queue_id = place.queue_id and id = holder.job_id
+    ) as found
+    where state = any (holder.states)
+  ) then
     return holder.job_id;
   end if;
   update longshore.job_key as held
@@ -145,7 +137,7 @@ begin
   number := longshore.queue_number(enqueue.queue);
   if number is null then
     raise program_limit_exceeded using
-      message = format('The maximum of %s queues has been reached, so "%s" cannot be created', (select most from longshore.queue_cap), enqueue.queue),
+      message = format('The maximum of %s queues has been reached, so "%s" cannot be created', (select max_queues from longshore.queue_cap), enqueue.queue),
       hint = 'Delete queues that are no longer used, or raise DATABASE_MAX_QUEUES (maxQueues).';
   end if;
   if enqueue.priority <> 0 then

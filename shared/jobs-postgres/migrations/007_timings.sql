@@ -54,28 +54,3 @@ create table timed_name (
   name text collate "C" primary key,
   seen_at timestamptz not null default now()
 );
-
--- Paused job types: no server claims their jobs. Every claim reads this table, so it holds nothing else.
-create table paused_type (
-  name text collate "C" primary key,
-  paused_at timestamptz not null default now()
-);
-
--- Deployments: when each version of an application was put into service.
-create table deployment (
-  id uuid primary key,
-  version text not null,
-  at timestamptz not null default now(),
-  note text,
-  source text not null check (source in ('api', 'server')),
-  constraint deployment_bounds check (at >= '1970-01-01T00:00:00Z' and at < '10000-01-01T00:00:00Z')
-);
-
-create index deployment_at on deployment (at);
-
--- The versions of the servers that reported one. Rows of servers that no longer exist are deleted when the next server
--- reports its version.
-create table server_version (
-  server_id uuid primary key,
-  version text not null
-);

@@ -120,7 +120,7 @@ describe('Concurrency keys on Postgres', () => {
       setAside,
       storage.timings,
       notify,
-    ).noteRoom();
+    ).recordRoom();
     await direct.close();
     expect(notified).to.deep.equal([null]);
     expect(await storage.maintenance.resolveDependencies(100)).to.equal(1);

@@ -3,6 +3,20 @@ update longshore.queue
 set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
 where id = $1 and not priorities @> $2::smallint[];
 
+-- longshore-add-timed-names
+with known as (
+  update longshore.timed_name set seen_at = now() where name = any ($1::text[]) returning name
+),
+added as (
+  insert into longshore.timed_name (name)
+  select wanted.name from unnest($1) as wanted (name)
+  where not exists (select 1 from longshore.timed_name where name = wanted.name)
+  limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
+  on conflict (name) do nothing
+  returning name
+)
+select name from known union all select name from added;
+
 -- longshore-add-timings
 with advanced as (
   insert into longshore.timing_writer as last (id, batch) values ($1, $2::integer)
@@ -25,53 +39,6 @@ on conflict (queue_id, name, seconds, at) do update set
   running = longshore.add_histograms(stored.running, excluded.running),
   waited_ms = stored.waited_ms + excluded.waited_ms,
   ran_ms = stored.ran_ms + excluded.ran_ms;
-
--- longshore-admit-blocked
-  with admissible as materialized (
-    select candidate.id
-    from unnest($2::text[]) as wanted (key)
-    cross join lateral (
-    select count(*) as jobs from longshore.job
-    where queue_id = $1 and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
-    cross join lateral (
-    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
-    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
-    cross join lateral (
-      select id, bool_and(place <= own_limit) over (order by place) as fits
-      from (
-        select id, own_limit, taken.jobs + row_number() over (order by priority, seq) as place
-        from (
-    select id, priority, seq, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as own_limit from longshore.job_blocked
-    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit greatest(0, allowed.jobs - taken.jobs)) as next
-      ) as next
-    ) as candidate
-    where candidate.fits
-  ),
-  admitted as (
-    delete from longshore.job_blocked using admissible
-    where job_blocked.queue_id = $1 and job_blocked.id = admissible.id
-    returning job_blocked.*
-  ),
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from admitted order by priority, seq
-  )
-  select count(*)::integer as admitted from admitted;
-
--- longshore-admit-names
-with known as (
-  update longshore.timed_name set seen_at = now() where name = any ($1::text[]) returning name
-),
-added as (
-  insert into longshore.timed_name (name)
-  select wanted.name from unnest($1) as wanted (name)
-  where not exists (select 1 from longshore.timed_name where name = wanted.name)
-  limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
-  on conflict (name) do nothing
-  returning name
-)
-select name from known union all select name from added;
 
 -- longshore-advance-bulk
 update longshore.bulk_operation
@@ -157,7 +124,7 @@ resolved as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -187,7 +154,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -219,7 +186,7 @@ resolved as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -246,7 +213,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -273,7 +240,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'scheduled', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -302,7 +269,7 @@ resolved as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -325,7 +292,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -357,7 +324,7 @@ history as (
 ),
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -501,7 +468,7 @@ with counted as (
 insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
 select 0, id, 'processing',
   case when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state,
-  '{"followed": true}'
+  '{"hasDependents": true}'
 from counted where finished_at is not null
 returning true as finished;
 
@@ -1141,7 +1108,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      select queue_id, id, 'processing', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -1204,7 +1171,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'done', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      select queue_id, id, 'processing', 'done', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -1248,7 +1215,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'failed', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      select queue_id, id, 'processing', 'failed', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -1304,7 +1271,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -1368,7 +1335,7 @@ with
     ),
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -1452,7 +1419,7 @@ insert into longshore.job_count (queue_id, state, jobs) values ($1, 'awaiting', 
 returning now() as created_at;
 
 -- longshore-insert-batch
-insert into longshore.batch (id, name, total, follow_up_id, finished_at)
+insert into longshore.batch (id, name, total, callback_id, finished_at)
 values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
 
 -- longshore-insert-blocked
@@ -1512,11 +1479,11 @@ returning now() as created_at;
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error;
 
 -- longshore-insert-dependencies
 insert into longshore.job_dependency (parent_id, child_id, queue_id, condition, marked)
@@ -1529,7 +1496,7 @@ returning id, version, at, note, source;
 
 -- longshore-insert-ends
 insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
+select 0, id, 'processing', to_state, case when gone then '{"hasDependents": true, "gone": true}' else '{"hasDependents": true}' end::jsonb
 from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone);
 
 -- longshore-insert-leased
@@ -1665,7 +1632,7 @@ select 1 from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -1804,8 +1771,8 @@ with parents as materialized (
   select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
 ),
 marked as (
-  update longshore.job set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from parents where job.queue_id = $1 and job.id = parents.id and not coalesce(meta ? 'followed', false)
+  update longshore.job set meta = coalesce(meta, '{}') || '{"hasDependents": true}'
+  from parents where job.queue_id = $1 and job.id = parents.id and not coalesce(meta ? 'hasDependents', false)
 )
 select id from parents;
 
@@ -1814,8 +1781,8 @@ with parents as materialized (
   select id from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
 ),
 marked as (
-  update longshore.job_awaiting set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from parents where job_awaiting.queue_id = $1 and job_awaiting.id = parents.id and not coalesce(meta ? 'followed', false)
+  update longshore.job_awaiting set meta = coalesce(meta, '{}') || '{"hasDependents": true}'
+  from parents where job_awaiting.queue_id = $1 and job_awaiting.id = parents.id and not coalesce(meta ? 'hasDependents', false)
 )
 select id from parents;
 
@@ -1824,8 +1791,8 @@ with parents as materialized (
   select id from longshore.job_blocked where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
 ),
 marked as (
-  update longshore.job_blocked set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from parents where job_blocked.queue_id = $1 and job_blocked.id = parents.id and not coalesce(meta ? 'followed', false)
+  update longshore.job_blocked set meta = coalesce(meta, '{}') || '{"hasDependents": true}'
+  from parents where job_blocked.queue_id = $1 and job_blocked.id = parents.id and not coalesce(meta ? 'hasDependents', false)
 )
 select id from parents;
 
@@ -1834,8 +1801,8 @@ with parents as materialized (
   select id from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
 ),
 marked as (
-  update longshore.job_scheduled set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from parents where job_scheduled.queue_id = $1 and job_scheduled.id = parents.id and not coalesce(meta ? 'followed', false)
+  update longshore.job_scheduled set meta = coalesce(meta, '{}') || '{"hasDependents": true}'
+  from parents where job_scheduled.queue_id = $1 and job_scheduled.id = parents.id and not coalesce(meta ? 'hasDependents', false)
 )
 select id from parents;
 
@@ -1917,7 +1884,7 @@ waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_a
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 )
 insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
@@ -1958,7 +1925,7 @@ waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_a
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 )
 insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
@@ -2046,32 +2013,6 @@ on conflict do nothing;
 -- longshore-note-gaps
 insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
 select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority;
-
--- longshore-note-room
-  with recursive wanted as (
-    (
-      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
-      where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
-    )
-    union all
-    select next.* from wanted cross join lateral (
-      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
-      where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
-      order by queue_id, meta ->> 'concurrencyKey' limit 1
-    ) as next
-  )
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select wanted.queue_id, wanted.id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', wanted.key)
-  from wanted
-  cross join lateral (
-    select count(*) as jobs from longshore.job
-    where queue_id = wanted.queue_id and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
-  cross join lateral (
-    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
-    where queue_id = wanted.queue_id and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
-  where taken.jobs < allowed.jobs
-  returning 1;
 
 -- longshore-note-version
 with gone as (
@@ -2210,6 +2151,32 @@ counted as (
 )
 select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved;
 
+-- longshore-record-keys-with-room
+  with recursive wanted as (
+    (
+      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
+      where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
+    )
+    union all
+    select next.* from wanted cross join lateral (
+      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
+      where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
+      order by queue_id, meta ->> 'concurrencyKey' limit 1
+    ) as next
+  )
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select wanted.queue_id, wanted.id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', wanted.key)
+  from wanted
+  cross join lateral (
+    select count(*) as jobs from longshore.job
+    where queue_id = wanted.queue_id and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
+  cross join lateral (
+    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
+    where queue_id = wanted.queue_id and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
+  where taken.jobs < allowed.jobs
+  returning 1;
+
 -- longshore-record-missed-run
 with extended as (
   update longshore.missed_run set until_at = $3::timestamptz
@@ -2344,23 +2311,23 @@ old_ready as (
   where holder.queue_id = $1 and holder.id = content.id and holder.server_id is null
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
-    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 old_blocked as (
   delete from longshore.job_blocked as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
-    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 old_waiting as (
   delete from longshore.job_scheduled as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
-    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.retried_at),
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.retried_at),
 awaiting as (
   update longshore.job_awaiting as holder
   set args = content.args, priority = content.priority, max_attempts = greatest(content.max_attempts, holder.attempt + 1),
-    meta = nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}'), run_at = content.due_at, delay_ms = content.due_in
+    meta = nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}'), run_at = content.due_at, delay_ms = content.due_in
   from content where holder.queue_id = $1 and holder.id = content.id
   returning holder.id
 ),
@@ -2398,7 +2365,7 @@ were_ready as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, state, meta from were_ready where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, state, meta from were_ready where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2517,7 +2484,7 @@ cancelled as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 requests as (
   delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -2629,7 +2596,7 @@ cancelled as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 requests as (
   delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -2720,7 +2687,7 @@ request as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2865,7 +2832,7 @@ and exists (select 1 from longshore.job_dependency where child_id = id and not m
 
   outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
   ),
   counted as (
     insert into longshore.job_count (queue_id, state, jobs)
@@ -2924,7 +2891,7 @@ request as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2983,7 +2950,7 @@ request as (
 
 outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -3109,7 +3076,7 @@ order by id desc limit $1;
 select pg_backend_pid() as pid;
 
 -- longshore-select-batch
-select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch where id = $1;
+select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch where id = $1;
 
 -- longshore-select-blocking-keys
   with recursive wanted as (
@@ -3160,12 +3127,12 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-bulks
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
   where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   order by id desc limit $1;
 
@@ -3551,12 +3518,12 @@ where queue_id = $1 and name = any (array(select name from busiest)) and seconds
   and at >= to_timestamp($3::float8 / 1000);
 
 -- longshore-select-newest-batches
-select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
+select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch
 where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 order by id desc limit $1 offset $2;
 
 -- longshore-select-oldest-batches
-select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
+select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch
 where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
 order by id limit $1 offset $2;
 
@@ -3649,7 +3616,7 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id;
 
 -- longshore-select-saved-search
@@ -3752,7 +3719,7 @@ from (
 join longshore.queue on queue.id = waiting.queue_id;
 
 -- longshore-set-queue-cap
-update longshore.queue_cap set most = $1 where most <> $1;
+update longshore.queue_cap set max_queues = $1 where max_queues <> $1;
 
 -- longshore-settled-up-to
 select pg_current_snapshot()::text as snapshot,
@@ -3861,7 +3828,7 @@ returning single;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-outbox-entries
@@ -3874,6 +3841,39 @@ select parent_id, child_id, queue_id, condition from longshore.job_dependency
 where not marked and child_id > $1
 order by child_id limit $2
 for update skip locked;
+
+-- longshore-unblock-jobs
+  with admissible as materialized (
+    select candidate.id
+    from unnest($2::text[]) as wanted (key)
+    cross join lateral (
+    select count(*) as jobs from longshore.job
+    where queue_id = $1 and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
+    cross join lateral (
+    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
+    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
+    cross join lateral (
+      select id, bool_and(place <= own_limit) over (order by place) as fits
+      from (
+        select id, own_limit, taken.jobs + row_number() over (order by priority, seq) as place
+        from (
+    select id, priority, seq, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as own_limit from longshore.job_blocked
+    where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit greatest(0, allowed.jobs - taken.jobs)) as next
+      ) as next
+    ) as candidate
+    where candidate.fits
+  ),
+  unblocked as (
+    delete from longshore.job_blocked using admissible
+    where job_blocked.queue_id = $1 and job_blocked.id = admissible.id
+    returning job_blocked.*
+  ),
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from unblocked order by priority, seq
+  )
+  select count(*)::integer as unblocked from unblocked;
 
 -- longshore-unmark-dependencies
 update longshore.job_dependency set marked = false where parent_id = any($1::uuid[]) and resolved_at is null;

@@ -5,7 +5,7 @@ import type { JobMeta, Outcome } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'TypeError', message: 'No such ship', stack: null };
-const meta: JobMeta = { tags: ['night', 'mail'], traceparent: 'trace', followed: true };
+const meta: JobMeta = { tags: ['night', 'mail'], traceparent: 'trace', hasDependents: true };
 
 const outcomes: readonly Outcome[] = [
   { kind: 'done', result: 'null' },

@@ -20,13 +20,13 @@ describe('Idempotency-Key', () => {
     'in memory': async () => ({ store: memoryIdempotencyStore(), drop: async () => {} }),
     'in a table': async () => {
       const database = await createTestDatabase();
-      await database.query(idempotencyTable('kept_answer'));
+      await database.query(idempotencyTable('idempotency_record'));
       const pool = new pg.Pool({ connectionString: database.url });
       const drop = async (): Promise<void> => {
         await pool.end();
         await database.drop();
       };
-      return { store: tableIdempotencyStore(pool, 'kept_answer'), drop };
+      return { store: tableIdempotencyStore(pool, 'idempotency_record'), drop };
     },
   };
 

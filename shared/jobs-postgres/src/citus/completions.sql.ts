@@ -53,7 +53,7 @@ function finish(kind: JobKind, { state, columns, values, stored, others, result 
     outbox_entries as (
       insert into longshore.outbox (id, queue_id, job_id, from_state, to_state, meta)
       select ${numberOf('finished_place')}, queue_id, id, 'processing', '${state}', meta from ${finished(kind, '', '')}
-      where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     ),`;
   return replacedBy(`
     with${kind === 'any' ? `${outboxNumbers('unnest($2::uuid[])')},` : ''}${stored(finished(kind, columns, values, 'for update'))},${others?.(source) ?? ''}${kind === 'any' ? outbox : ''}

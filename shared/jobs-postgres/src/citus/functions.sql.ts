@@ -309,13 +309,13 @@ const skippedBecauseOf = `
 
 /** Like the function in the migrations, but also inserts a row for a new queue on the queue's node. */
 const queueNumber = `
-  create or replace function longshore.queue_number(queue text, most integer default null) returns integer language plpgsql as $$
+  create or replace function longshore.queue_number(queue text, max_queues integer default null) returns integer language plpgsql as $$
   declare
     number integer;
   begin
     select id into number from longshore.queue as found where found.name = queue_number.queue and retired_at is null;
     if number is null and (select count(*) from longshore.queue where retired_at is null)
-      < coalesce(queue_number.most, (select cap.most from longshore.queue_cap as cap)) then
+      < coalesce(queue_number.max_queues, (select cap.max_queues from longshore.queue_cap as cap)) then
       insert into longshore.queue as found (name) values (queue_number.queue)
       on conflict (name) do update set retired_at = null, idle_since = null
       returning id into number;

@@ -25,7 +25,7 @@ const foldCounts = withReplacements(
   ],
 );
 
-const noteRoom = replacedBy(`
+const recordKeysWithRoom = replacedBy(`
     with taken as materialized (
       select queue_id, meta ->> 'concurrencyKey' as key, count(*) as jobs from longshore.job
       where queue_id > 0 and meta ? 'concurrencyKey' group by queue_id, meta ->> 'concurrencyKey'
@@ -166,7 +166,7 @@ const releaseAwaiting = withReplacements([
 /** Citus forms of other background statements, including those of the outbox and of recurring jobs. */
 export const maintenanceForms: Forms = {
   'longshore-fold-counts': foldCounts,
-  'longshore-note-room': noteRoom,
+  'longshore-record-keys-with-room': recordKeysWithRoom,
   'longshore-retire-queue': retireQueue,
   'longshore-return-queues': returnQueues,
   'longshore-retire-idle-queues': retireIdleQueues,

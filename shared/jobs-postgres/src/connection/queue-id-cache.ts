@@ -39,7 +39,7 @@ const selectName = prepared(
 /** $1 maximum number of queues. */
 const setCap = prepared(
   'longshore-set-queue-cap',
-  `update longshore.queue_cap set most = $1 where most <> $1`,
+  `update longshore.queue_cap set max_queues = $1 where max_queues <> $1`,
 );
 
 /** Maximum value of a Postgres integer. */

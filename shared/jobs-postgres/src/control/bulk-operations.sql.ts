@@ -33,7 +33,7 @@ export interface BulkRow {
   as_of: string;
   first_ids: BulkPreview['oldestSearchedIds'];
   /** Maximum number of jobs to change; `null` for no limit. */
-  most: string | null;
+  max_jobs: string | null;
   /** Whether to restore the dependents of retried jobs. */
   dependents: boolean;
   finished_at: Date | null;
@@ -90,7 +90,7 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
 
 const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error`;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error`;
 
 /**
  * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
@@ -101,7 +101,7 @@ export const insertBulk = prepared(
   'longshore-insert-bulk',
   `
     insert into longshore.bulk_operation
-      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
+      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11)
     returning ${columns}`,
 );

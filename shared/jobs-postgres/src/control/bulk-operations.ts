@@ -300,8 +300,8 @@ async function stepFrom(
 }
 
 /** Returns how many more jobs the operation can change; `Infinity` if there is no limit. */
-function remainingOf({ most, changed }: sql.BulkRow): number {
-  return most === null ? Infinity : Math.max(0, Number(most) - Number(changed));
+function remainingOf({ max_jobs: maxJobs, changed }: sql.BulkRow): number {
+  return maxJobs === null ? Infinity : Math.max(0, Number(maxJobs) - Number(changed));
 }
 
 /**

@@ -12,23 +12,23 @@ export interface BatchRow {
   done: number;
   failed: number;
   cancelled: number;
-  follow_up_id: string | null;
+  callback_id: string | null;
   created_at: Date;
   finished_at: Date | null;
 }
 
 export function toBatch(row: BatchRow): Batch {
-  const { follow_up_id: callbackId, created_at: createdAt, finished_at: finishedAt, ...counts } = row;
+  const { callback_id: callbackId, created_at: createdAt, finished_at: finishedAt, ...counts } = row;
   return { ...counts, percent: percentOf(counts), callbackId, createdAt, finishedAt };
 }
 
-const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
+const columns = 'id, name, total, done, failed, cancelled, callback_id, created_at, finished_at';
 
 /** $1 id, $2 name, $3 number of jobs, $4 id of the callback job, or null. An empty batch is finished immediately. */
 export const insertBatch = prepared(
   'longshore-insert-batch',
   `
-    insert into longshore.batch (id, name, total, follow_up_id, finished_at)
+    insert into longshore.batch (id, name, total, callback_id, finished_at)
     values ($1, $2, $3, $4, case when $3::integer = 0 then now() end)`,
 );
 
@@ -88,7 +88,7 @@ export const countBatches = prepared(
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
     select 0, id, 'processing',
       case when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state,
-      '{"followed": true}'
+      '{"hasDependents": true}'
     from counted where finished_at is not null
     returning true as finished`,
 );

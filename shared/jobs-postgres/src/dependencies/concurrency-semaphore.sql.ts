@@ -35,8 +35,8 @@ export const lockKeys = prepared(
  * first blocked job applies, and each further job must also fit within its own limit. Must run after {@link lockKeys},
  * as a separate statement. Only then does the snapshot include jobs that other transactions have made ready.
  */
-export const admitBlocked = prepared(
-  'longshore-admit-blocked',
+export const unblockJobs = prepared(
+  'longshore-unblock-jobs',
   `
     with admissible as materialized (
       select candidate.id
@@ -52,15 +52,15 @@ export const admitBlocked = prepared(
       ) as candidate
       where candidate.fits
     ),
-    admitted as (
+    unblocked as (
       delete from longshore.job_blocked using admissible
       where job_blocked.queue_id = $1 and job_blocked.id = admissible.id
       returning job_blocked.*
     ),
     ready as (
-      insert into longshore.job (${jobColumns}) select ${jobColumns} from admitted order by priority, seq
+      insert into longshore.job (${jobColumns}) select ${jobColumns} from unblocked order by priority, seq
     )
-    select count(*)::integer as admitted from admitted`,
+    select count(*)::integer as unblocked from unblocked`,
 );
 
 /**
@@ -69,7 +69,7 @@ export const admitBlocked = prepared(
  * not matter.
  */
 export const recordKeysWithRoom = prepared(
-  'longshore-note-room',
+  'longshore-record-keys-with-room',
   `
     with recursive wanted as (
       (

@@ -1,7 +1,7 @@
 import type { Connection } from '../connection/connection.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
-import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
+import { unblockJobs, lockKeys } from './concurrency-semaphore.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
 /**
@@ -24,23 +24,23 @@ export class ConcurrencySemaphore implements DependencyResolver {
     // Handles queues in the order of their ids, because locking keys in a fixed order avoids deadlocks. `lockKeys`
     // orders the keys of a queue.
     for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
-      const admitted = await isolate(
+      const unblocked = await isolate(
         [...keys],
-        (some) => admit(client, queueId, some),
+        (some) => unblock(client, queueId, some),
         (key, error) =>
           setAside({ key: `key ${queueId} ${key}`, queueId, item: [keyCheck(queueId, key)] }, error),
       );
-      if (admitted.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
+      if (unblocked.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
     }
     return queues;
   }
 }
 
 /** Makes as many blocked jobs ready as these keys have room for, and resolves to the number of jobs. */
-async function admit(client: Connection, queueId: number, keys: readonly string[]): Promise<number> {
+async function unblock(client: Connection, queueId: number, keys: readonly string[]): Promise<number> {
   await client.query(lockKeys, [queueId, keys]);
-  const { rows } = await client.query<{ admitted: number }>(admitBlocked, [queueId, keys]);
-  return rows[0]?.admitted ?? 0;
+  const { rows } = await client.query<{ unblocked: number }>(unblockJobs, [queueId, keys]);
+  return rows[0]?.unblocked ?? 0;
 }
 
 /** Returns an outbox row that only makes the relay check whether this key has room. */

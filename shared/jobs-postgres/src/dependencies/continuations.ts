@@ -129,7 +129,9 @@ async function resolveGroup(
  * keys, because other resolvers process them in this run.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
-  const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
+  const rest = entries.filter(
+    ({ meta, to_state: state }) => meta.hasDependents === true && isFinished(state),
+  );
   await client.query(insertEnds, [
     arrayOf(rest.map((entry) => entry.job_id)),
     rest.map((entry) => entry.to_state),
@@ -140,7 +142,7 @@ async function putBack(client: Connection, entries: readonly OutboxRow[]): Promi
 function endsOf(entries: readonly OutboxRow[]): Map<string, ParentEnd> {
   const ends = new Map<string, ParentEnd>();
   for (const { job_id: id, to_state: state, meta } of entries) {
-    if (meta.followed !== true || !isFinished(state)) continue;
+    if (meta.hasDependents !== true || !isFinished(state)) continue;
     ends.set(id, meta.gone === true ? 'gone' : state);
   }
   return ends;
@@ -164,9 +166,9 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
   return entries
-    .filter(({ job_id: id, meta }) => parents.has(id) && meta.followed === true)
+    .filter(({ job_id: id, meta }) => parents.has(id) && meta.hasDependents === true)
     .map(({ job_id, from_state, to_state, meta: { gone } }) => {
-      const meta: OutboxRow['meta'] = { followed: true, ...(gone === true && { gone }) };
+      const meta: OutboxRow['meta'] = { hasDependents: true, ...(gone === true && { gone }) };
       return { queue_id: 0, job_id, from_state, to_state, meta };
     });
 }

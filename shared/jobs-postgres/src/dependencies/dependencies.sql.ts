@@ -151,8 +151,8 @@ function markJobs(table: string): Statement {
       select id from longshore.${table} where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
     ),
     marked as (
-      update longshore.${table} set meta = coalesce(meta, '{}') || '{"followed": true}'
-      from parents where ${table}.queue_id = $1 and ${table}.id = parents.id and not coalesce(meta ? 'followed', false)
+      update longshore.${table} set meta = coalesce(meta, '{}') || '{"hasDependents": true}'
+      from parents where ${table}.queue_id = $1 and ${table}.id = parents.id and not coalesce(meta ? 'hasDependents', false)
     )
     select id from parents`,
   );

@@ -27,7 +27,7 @@ export function outboxEntries(source: string, from: string, to: string): string 
   return `
     outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-      select queue_id, id, ${from}, ${to}, meta from ${source} where meta ?| array['batchId', 'concurrencyKey', 'followed']
+      select queue_id, id, ${from}, ${to}, meta from ${source} where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
     )`;
 }
 
@@ -39,7 +39,7 @@ export const insertEnds = prepared(
   'longshore-insert-ends',
   `
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
+    select 0, id, 'processing', to_state, case when gone then '{"hasDependents": true, "gone": true}' else '{"hasDependents": true}' end::jsonb
     from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone)`,
 );
 

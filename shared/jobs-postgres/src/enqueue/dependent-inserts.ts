@@ -21,7 +21,7 @@ export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   if (parents.size === 0) return jobs;
   return jobs.map((job) => {
     if (!parents.has(job.id)) return job;
-    const meta: JobMeta = { ...job.meta, followed: true };
+    const meta: JobMeta = { ...job.meta, hasDependents: true };
     return { ...job, meta };
   });
 }

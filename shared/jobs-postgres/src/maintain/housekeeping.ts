@@ -63,7 +63,7 @@ export class Housekeeping {
   readonly #notify: (queue: string | null) => void;
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
-  #roomNotedAt = performance.now();
+  #roomCheckedAt = performance.now();
 
   constructor(
     database: Database,
@@ -116,8 +116,8 @@ export class Housekeeping {
       await chores.do('drop old history', () => this.#retention.dropOldDays());
       this.#oldDaysDroppedAt = performance.now();
     }
-    if (performance.now() - this.#roomNotedAt >= roomCheckIntervalMs)
-      await chores.do('admit blocked jobs', () => this.noteRoom());
+    if (performance.now() - this.#roomCheckedAt >= roomCheckIntervalMs)
+      await chores.do('unblock jobs', () => this.recordRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
     await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
@@ -146,8 +146,8 @@ export class Housekeeping {
     this.#cleanedAt = performance.now();
   }
 
-  async noteRoom(): Promise<void> {
-    this.#roomNotedAt = performance.now();
+  async recordRoom(): Promise<void> {
+    this.#roomCheckedAt = performance.now();
     const noted = await this.#database.query(recordKeysWithRoom);
     if (noted.length > 0) this.#notify(null);
   }

@@ -9,13 +9,7 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import {
-  addTimings,
-  registerTimedNames,
-  measureBacklog,
-  measureNames,
-  selectReadyPages,
-} from './timings.sql.js';
+import { addTimings, addTimedNames, measureBacklog, measureNames, selectReadyPages } from './timings.sql.js';
 
 /** Queue id of the timings of all queues together. */
 export const allQueues = 0;
@@ -55,7 +49,7 @@ export class TimingStore {
   #idle: Promise<unknown> = Promise.resolve();
   /** Maps a job name to whether its timings are stored under that name. If not, they are stored under `otherNames`. */
   readonly #timedNames = new Map<string, boolean>();
-  #admittedUntil = 0;
+  #namesKnownUntil = 0;
   #measuredMinute = 0;
 
   constructor(database: Database, queues: QueueIdCache) {
@@ -95,7 +89,7 @@ export class TimingStore {
 
   /** Returns the parameters of {@link addTimings} for a new batch. */
   async #batchOf(cells: readonly TimingCell[]): Promise<unknown[]> {
-    await this.#admit(new Set(cells.map(({ name }) => name)));
+    await this.#addNames(new Set(cells.map(({ name }) => name)));
     const rows = new Map<string, Row>();
     for (const { queue, name, minute, timing } of cells) {
       const queueId = await this.#queues.idOf(queue);
@@ -125,19 +119,16 @@ export class TimingStore {
     await this.#database.query(measureNames, [share]);
   }
 
-  async #admit(names: ReadonlySet<string>): Promise<void> {
-    if (performance.now() > this.#admittedUntil) {
+  async #addNames(names: ReadonlySet<string>): Promise<void> {
+    if (performance.now() > this.#namesKnownUntil) {
       this.#timedNames.clear();
-      this.#admittedUntil = performance.now() + namesCheckedEveryMs;
+      this.#namesKnownUntil = performance.now() + namesCheckedEveryMs;
     }
     const unknown = [...names].filter((name) => !this.#timedNames.has(name));
     if (unknown.length === 0) return;
-    const rows = await this.#database.query<{ name: string }>(registerTimedNames, [
-      unknown,
-      timingsKept.names,
-    ]);
-    const admitted = new Set(rows.map(({ name }) => name));
-    for (const name of unknown) this.#timedNames.set(name, admitted.has(name));
+    const rows = await this.#database.query<{ name: string }>(addTimedNames, [unknown, timingsKept.names]);
+    const timed = new Set(rows.map(({ name }) => name));
+    for (const name of unknown) this.#timedNames.set(name, timed.has(name));
   }
 }
 

@@ -36,8 +36,8 @@ export const addTimings = prepared(
  * $1 names, $2 maximum number of names. Adds new names until the maximum is reached. Returns the given names that have
  * separate timings.
  */
-export const registerTimedNames = prepared(
-  'longshore-admit-names',
+export const addTimedNames = prepared(
+  'longshore-add-timed-names',
   `
     with known as (
       update longshore.timed_name set seen_at = now() where name = any ($1::text[]) returning name

@@ -18,7 +18,7 @@ export interface JobMeta {
   /** Time limit per attempt, in milliseconds. */
   readonly timeoutMs?: number;
   /** `true` if other jobs depend on this one; absent otherwise. */
-  readonly followed?: true;
+  readonly hasDependents?: true;
 }
 
 /**

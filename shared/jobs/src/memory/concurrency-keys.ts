@@ -23,7 +23,7 @@ export class ConcurrencyKeys {
     if (key.occupants.has(job)) return [job]; // a released job, for example, keeps its slot
     key.blocked.add(job);
     job.blocked = true;
-    return admit(key);
+    return unblock(key);
   }
 
   /**
@@ -34,9 +34,9 @@ export class ConcurrencyKeys {
     const name = job.meta?.concurrencyKey;
     const key = name === undefined ? undefined : this.#keys.get(name);
     if (name === undefined || !key?.occupants.delete(job)) return [];
-    const admitted = admit(key);
+    const unblocked = unblock(key);
     if (key.occupants.size === 0 && key.blocked.length === 0) this.#keys.delete(name);
-    return admitted;
+    return unblocked;
   }
 
   /** Returns each key that blocks jobs, with its blocked jobs in run order and the jobs in its slots. */
@@ -59,13 +59,13 @@ export class ConcurrencyKeys {
  * Unblocks jobs in run order while slots are free. The limit can differ between jobs; that of the next blocked job
  * applies. Returns the unblocked jobs.
  */
-function admit({ occupants, blocked }: KeyRecord): JobRecord[] {
-  const admitted: JobRecord[] = [];
+function unblock({ occupants, blocked }: KeyRecord): JobRecord[] {
+  const unblocked: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {
     if (occupants.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
     occupants.add(next);
     next.blocked = false;
-    admitted.push(...blocked.take(1, null));
+    unblocked.push(...blocked.take(1, null));
   }
-  return admitted;
+  return unblocked;
 }

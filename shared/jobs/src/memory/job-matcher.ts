@@ -14,10 +14,10 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
   return (record) =>
     isWanted(record, filter) &&
-    admits(filter.queue, [record.queue]) &&
-    admits(filter.name, [record.name]) &&
+    includesAny(filter.queue, [record.queue]) &&
+    includesAny(filter.name, [record.name]) &&
     metaMatches(record, filter) &&
-    admits(filter.serverId?.map(lower), [record.serverId]) &&
+    includesAny(filter.serverId?.map(lower), [record.serverId]) &&
     within(record.id, from, to) &&
     finishedWithin(record.finishedAt, filter) &&
     argumentsMatch(record, filter) &&
@@ -26,19 +26,19 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
 
 function metaMatches({ meta }: JobRecord, filter: JobFilter): boolean {
   return (
-    admits(filter.tag, meta?.tags) &&
-    admits(filter.recurringJobId, [meta?.recurringJobId]) &&
-    admits(filter.batchId?.map(lower), [meta?.batchId]) &&
-    admits(filter.concurrencyKey, [meta?.concurrencyKey]) &&
-    admits(filter.parentId?.map(lower), meta?.parentIds)
+    includesAny(filter.tag, meta?.tags) &&
+    includesAny(filter.recurringJobId, [meta?.recurringJobId]) &&
+    includesAny(filter.batchId?.map(lower), [meta?.batchId]) &&
+    includesAny(filter.concurrencyKey, [meta?.concurrencyKey]) &&
+    includesAny(filter.parentId?.map(lower), meta?.parentIds)
   );
 }
 
 function isWanted({ id, state }: JobRecord, filter: JobFilter): boolean {
-  return admits(filter.id?.map(lower), [id]) && admits(filter.state, [state]);
+  return includesAny(filter.id?.map(lower), [id]) && includesAny(filter.state, [state]);
 }
 
-function admits(allowed: readonly unknown[] | undefined, values: readonly unknown[] = []): boolean {
+function includesAny(allowed: readonly unknown[] | undefined, values: readonly unknown[] = []): boolean {
   return allowed === undefined || allowed.length === 0 || allowed.some((value) => values.includes(value));
 }
 

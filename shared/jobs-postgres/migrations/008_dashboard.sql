@@ -1,24 +1,12 @@
 -- Up Migration
 
--- Who paused a queue, a job type or a recurring job, why, and when the pause ends (docs/adr/036).
-alter table queue
-  add column paused_by text,
-  add column pause_reason text,
-  -- The pause ends at this time, even if no server has cleared these columns yet.
-  add column paused_until timestamptz;
-
-alter table paused_type
-  add column paused_by text,
-  add column pause_reason text,
-  add column paused_until timestamptz;
-
-alter table recurring_job
-  add column paused_by text,
-  add column pause_reason text,
-  add column paused_until timestamptz;
-
--- Why the person acted; null if they gave no reason.
-alter table audit add column reason text;
+-- Job searches that operators saved under a name.
+create table saved_search (
+  name text collate "C" primary key,
+  query text not null,
+  saved_by text not null,
+  saved_at timestamptz not null default now()
+);
 
 -- The active warnings, recorded so that webhooks are notified once when a warning begins and once when it ends
 -- (docs/adr/037).
