@@ -12,7 +12,7 @@ const execute = promisify(execFile);
  * The release that the current version replaces. Nothing has been released yet, so this is the first commit with the
  * schema of the first release.
  */
-const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
+const previousRelease = '8f4a61b9a6ba5a0a907ab8e700cba4e31c4bdb21';
 
 /** Workspaces whose runtime dependencies are installed. Dependencies of tests and tools are left out. */
 const runtime = ['services/api', 'services/worker', 'services/dashboard'];
