@@ -18,7 +18,7 @@ export interface Sizes {
   readonly singleCallers: number;
   readonly httpSeconds: number;
   readonly httpConnections: number;
-  /** Number of servers in the idle fleet, in processes of 25 servers each. */
+  /** Number of servers in the idle fleet. */
   readonly fleetServers: number;
   readonly idleSeconds: number;
   /** Number of scheduled jobs that become due at once. */

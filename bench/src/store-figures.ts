@@ -12,7 +12,13 @@ export interface StoreFigures {
   readonly connections: number;
 }
 
-/** Reads a database's counters. The numbers of commits and dead rows can lag by up to a second. */
+/**
+ * Maximum delay until Postgres's statistics include all commits and dead rows, in milliseconds. A connection reports
+ * them at most once a second, and reports the rest after it has been idle for ten seconds.
+ */
+export const statisticsDelayMs = 10_500;
+
+/** Reads a database's counters. The numbers of commits and dead rows can lag by {@link statisticsDelayMs}. */
 export function readFigures(url: string): Promise<StoreFigures> {
   return connected(url, async (client) => {
     const { rows } = await client.query<StoreFigures>(`

@@ -1,11 +1,14 @@
-import { type ClientRequest, get } from 'node:http';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 
 /** Number of connections to open at a time. Low enough not to overflow the service's accept backlog. */
 const connecting = 100;
 
 /** Open connections that are mostly silent. */
 export interface Listeners {
-  /** Waits until `text` has arrived `count` times. Resolves to the elapsed time, in milliseconds. */
+  /**
+   * Waits until `text` has arrived `count` times, on all connections together. Resolves to the elapsed time, in
+   * milliseconds.
+   */
   delivered(text: string, count: number): Promise<number>;
   close(): void;
 }
@@ -19,7 +22,7 @@ export interface Listeners {
  */
 export async function listen(urls: readonly string[], streams: boolean): Promise<Listeners> {
   const requests: ClientRequest[] = [];
-  let onChunk = (_text: string): void => undefined;
+  let onChunk = (_chunk: string, _response: IncomingMessage): void => undefined;
   const open = (url: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const request = get(url, { agent: false, headers: { accept: 'text/event-stream, application/json' } });
@@ -29,7 +32,7 @@ export async function listen(urls: readonly string[], streams: boolean): Promise
       request.once('response', (response) => {
         if (response.statusCode === 200) resolve();
         else reject(new Error(`GET ${url}: ${response.statusCode}`));
-        response.setEncoding('utf8').on('data', (chunk: string) => onChunk(chunk));
+        response.setEncoding('utf8').on('data', (chunk: string) => onChunk(chunk, response));
         response.on('error', () => undefined);
       });
     });
@@ -39,9 +42,14 @@ export async function listen(urls: readonly string[], streams: boolean): Promise
     delivered: (text, count) => {
       const startedMs = performance.now();
       let left = count;
+      /** The end of each response so far, because a chunk can end within `text`. */
+      const ends = new Map<IncomingMessage, string>();
       return new Promise((resolve) => {
-        onChunk = (chunk) => {
-          if (chunk.includes(text) && --left === 0) resolve(performance.now() - startedMs);
+        onChunk = (chunk, response) => {
+          const parts = `${ends.get(response) ?? ''}${chunk}`.split(text);
+          ends.set(response, parts.at(-1)?.slice(1 - text.length) ?? '');
+          left -= parts.length - 1;
+          if (left <= 0) resolve(performance.now() - startedMs);
         };
       });
     },

@@ -4,10 +4,7 @@ import { allContenders, isOnRedis } from '../contenders/index.js';
 import { ratiosOf, type Row } from '../result.js';
 import { drainSettings } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
-import { readFigures } from '../store-figures.js';
-
-/** Maximum delay until Postgres's statistics include all commits and dead rows, in milliseconds. */
-const reportedMs = 1_500;
+import { readFigures, statisticsDelayMs } from '../store-figures.js';
 
 /** Measures write-ahead log, commits, dead rows and disk space per job, from bulk enqueue to history. */
 export const footprint: Scenario = {
@@ -22,11 +19,11 @@ export const footprint: Scenario = {
           if (agent === undefined) throw new RangeError('A contender is missing');
           const jobs = jobsOf(contender, bench.sizes);
           await bench.database.settle(); // checkpoints first, so that full-page writes are alike for all contenders
-          await pause(reportedMs);
+          await pause(statisticsDelayMs);
           const before = await readFigures(agent.url);
           await agent.perform('enqueueMany', jobs);
           await agent.perform('drain', jobs, drainSettings[contender][0] ?? {});
-          await pause(reportedMs);
+          await pause(statisticsDelayMs);
           const after = await readFigures(agent.url);
           const figures = {
             'WAL bytes/job': (after.walBytes - before.walBytes) / jobs,

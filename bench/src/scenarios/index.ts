@@ -16,7 +16,7 @@ import { drainPinned } from './drain-pinned.js';
 import { http } from './http.js';
 import { latency } from './latency.js';
 import { listeners } from './listeners.js';
-import { pinnedGuarantees } from './pinned-promises.js';
+import { pinnedPromises } from './pinned-promises.js';
 import { singleEnqueue } from './single-enqueue.js';
 
 export const scenarios: readonly Scenario[] = [
@@ -26,7 +26,7 @@ export const scenarios: readonly Scenario[] = [
   payload,
   drainFullStore,
   drainPinned,
-  pinnedGuarantees,
+  pinnedPromises,
   latency,
   singleEnqueue,
   footprint,

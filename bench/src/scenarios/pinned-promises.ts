@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import type pg from 'pg';
@@ -21,7 +22,7 @@ const delayMs = 1_500;
  * - how soon plain jobs and scheduled jobs start
  * - how soon a job starts if it commits after the scan cursors have passed its position
  */
-export const pinnedGuarantees: Scenario = {
+export const pinnedPromises: Scenario = {
   name: 'pinned-promises',
   run: (bench) =>
     bench.withAgents(['longshore'], async (agent) => {
@@ -129,5 +130,6 @@ async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
     const { enqueued, processing } = await storage.jobs.stateCounts();
     if (enqueued + processing === 0) return;
+    await pause(5);
   }
 }

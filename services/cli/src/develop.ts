@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import { watch } from 'chokidar';
 import { loaderFor } from './application-module.js';
-import { startDevelopmentPostgres } from './development-postgres.js';
+import { lacksPostgres, startDevelopmentPostgres } from './development-postgres.js';
 
 const main = fileURLToPath(new URL('main.js', import.meta.url));
 const paint = paintFor(process.stdout, process.env);
@@ -21,18 +22,18 @@ const settleMs = 50;
 
 /**
  * Implements `longshore dev`: runs API, worker and dashboard in one process. Restarts the process when a file in the
- * working directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves when the command is stopped, for
- * example with Ctrl-C.
+ * working directory changes. Starts Postgres if the services need one and `DATABASE_URL` is not set. Resolves when the
+ * command is stopped, for example with Ctrl-C.
  *
- * @throws {Error} if another HTTP server uses the port, or a required package is not installed
+ * @throws {Error} if the port is in use, or a required package is not installed
  */
 export async function develop(application: string, port: number): Promise<void> {
   const interrupted = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   const url = `http://localhost:${port}`;
-  if (await answers(url)) throw new Error(`Port ${port} is in use. Choose another one with --port`);
-  const postgres = process.env['DATABASE_URL'] ? null : await startDevelopmentPostgres(say);
+  if (await isInUse(port)) throw new Error(`Port ${port} is in use. Choose another one with --port`);
+  const postgres = lacksPostgres() ? await startDevelopmentPostgres(say) : null;
   const env = {
     NODE_ENV: 'development',
     HOST: '127.0.0.1',
@@ -97,11 +98,15 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(killTimer);
 }
 
-async function answers(url: string): Promise<boolean> {
-  return fetch(new URL('/healthz', url)).then(
-    () => true,
-    () => false,
-  );
+/** Returns whether a program listens on a TCP port of this machine. */
+async function isInUse(port: number): Promise<boolean> {
+  const socket = connect(port, 'localhost');
+  return once(socket, 'connect')
+    .then(
+      () => true,
+      () => false,
+    )
+    .finally(() => socket.destroy());
 }
 
 function welcome(url: string, database: string | undefined, ms: number): void {
@@ -114,7 +119,7 @@ function welcome(url: string, database: string | undefined, ms: number): void {
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
       `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
       // Omits a `DATABASE_URL` that the user has set, because it may contain a password.
-      ...(process.env['DATABASE_URL'] ? [] : [`    Postgres    ${paint('cyan', database ?? '')}`]),
+      ...(lacksPostgres() ? [`    Postgres    ${paint('cyan', database ?? '')}`] : []),
       '',
     ].join('\n'),
   );

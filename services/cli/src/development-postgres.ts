@@ -15,8 +15,7 @@ export async function withDevelopmentPostgres<Result>(
   say: (line: string) => void,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const isGiven = Boolean(process.env['DATABASE_URL']) || process.env['API_STORAGE'] === 'memory';
-  if (isGiven || process.env['NODE_ENV'] === 'production' || !existsSync(directory)) return work();
+  if (!lacksPostgres() || process.env['NODE_ENV'] === 'production' || !existsSync(directory)) return work();
   const { runningPostgresUrl } = await import('@longshore/local-postgres');
   const running = await runningPostgresUrl(directory);
   if (running !== null) say(`Using the Postgres of longshore dev, ${path.relative('.', directory)}`);
@@ -27,6 +26,11 @@ export async function withDevelopmentPostgres<Result>(
   } finally {
     await started?.stop();
   }
+}
+
+/** Returns whether the services need a Postgres that the environment does not name. */
+export function lacksPostgres(): boolean {
+  return !process.env['DATABASE_URL'] && process.env['API_STORAGE'] !== 'memory';
 }
 
 /**

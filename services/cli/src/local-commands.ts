@@ -27,7 +27,7 @@ export function addLocalCommands(program: Command): void {
     .option('--port <number>', 'the port to listen on', readPort, 8080)
     .addHelpText(
       'after',
-      '\nWithout DATABASE_URL, starts a Postgres from npm in .longshore/postgres.\n\nExample: longshore dev src/application.ts --port 3000',
+      '\nWithout DATABASE_URL, starts a Postgres from npm in .longshore/postgres, unless API_STORAGE is memory.\n\nExample: longshore dev src/application.ts --port 3000',
     )
     .action((application: string | undefined, { port }: { port: number }) =>
       develop(nameApplication(application), port),

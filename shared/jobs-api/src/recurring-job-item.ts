@@ -14,7 +14,8 @@ const described = {
   cron: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Minute, hour, day, month and weekday, or six fields that start with the second',
+    description:
+      'Minute, hour, day, month and weekday; six fields that start with the second; or a nickname such as `@daily`',
     examples: ['30 2 * * *'],
   }),
 };

@@ -34,6 +34,12 @@ describe('a chart', () => {
     expect(chartOf(buckets([10, 0], [5, 2]), 2).unfinished).to.deep.equal({ x: 10, y: 50, height: 50 });
   });
 
+  it('outlines no bucket of a period that has ended', () => {
+    const { done, unfinished } = chartOf(buckets([10, 0], [5, 2]), 2, false);
+    expect(done).to.equal('M0 100h8v-100h-8zM10 100h8v-50h-8z');
+    expect(unfinished).to.equal(null);
+  });
+
   it('keeps one job among thousands visible', () => {
     const { done, failed } = chartOf(buckets([5_000, 1_000], [1, 1], [0, 0]), 2);
     expect(done).to.include('M10 100h8v-2h-8z');

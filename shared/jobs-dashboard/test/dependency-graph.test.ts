@@ -22,6 +22,25 @@ describe('The dependency graph', () => {
     }
   });
 
+  for (const [steps, isCut] of [
+    [3, false],
+    [4, true],
+  ] as const)
+    it(`is ${isCut ? 'cut' : 'complete'} if ${steps} jobs wait for each other in turn`, async () => {
+      const site = await openSite();
+      try {
+        const { storage } = site.story;
+        const ids = [await storage.add({ name: 'first' })];
+        for (let step = 1; step <= steps; step += 1)
+          ids.push(await storage.add({ name: `step ${step}`, after: ids.at(-1) ?? '' }));
+        const job = await storage.jobs.find(ids[0] ?? '');
+        if (job === null) throw new Error('The job is missing');
+        expect((await readGraph(job, storage)).isCut).to.equal(isCut);
+      } finally {
+        await site.close();
+      }
+    });
+
   const node = (id: string) => ({ id, kind: 'job', name: id, state: 'awaiting' }) as const;
 
   it('leads an edge to a later column around the nodes in between', () => {

@@ -51,6 +51,15 @@ describe('a job type that fails', () => {
     );
   });
 
+  it('links to its page while all of its jobs wait for a retry, because no list of failed jobs has them', async () => {
+    await run(12);
+    const [type] = await findFailingTypes(storage);
+    if (type === undefined) throw new Error('No type is failing');
+    const waiting = type.errors.map((error) => ({ ...error, retryable: 0 }));
+    const links = failingTypeWarnings([type, { ...type, errors: waiting }]).map(({ link }) => link);
+    expect(links).to.deep.equal(['jobs?state=failed&name=charge-card', 'types/charge-card']);
+  });
+
   it('is found in its own queue only', async () => {
     await run(12);
     expect(await findFailingTypes(storage, 'mail')).to.deep.equal([]);

@@ -1,4 +1,8 @@
+import type { Timings } from '@longshore/jobs/storage';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
+import type { PageContext, PageRequest } from '../src/pages/page.js';
+import { typePage } from '../src/pages/type/page.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 describe('the pages of job types', () => {
@@ -28,6 +32,29 @@ describe('the pages of job types', () => {
     expect(await page('/jobs?name=sync-inventory')).to.include('Type paused');
     expect(await page(`/jobs/${enqueuedId}`)).to.include('job type “sync-inventory” was paused');
     await site.story.storage.jobTypes.resume('sync-inventory');
+  });
+
+  it('show no number of ready jobs if it has not been measured for three minutes', async () => {
+    const { storage } = site.story;
+    const { now } = storage.manualClock;
+    const readyAt = async (measuredMs: number): Promise<unknown> => {
+      const read: Timings['read'] = async (query) =>
+        (await storage.timings.read(query)).map((bucket) => ({
+          ...bucket,
+          backlog: bucket.at.getTime() <= measuredMs ? 7 : null,
+        }));
+      const reader = overriding(storage, { timings: { read } });
+      const request: PageRequest = {
+        params: { type: 'send-invoice' },
+        query: new URLSearchParams(),
+        viewer: { name: 'ann', role: 'viewer' },
+      };
+      const { regions } = await typePage(request, { reader, now } as unknown as PageContext);
+      const state = (await regions[0]?.load()) as { backlog: number | null } | undefined;
+      return state?.backlog;
+    };
+    expect(await readyAt(now() - 60_000)).to.equal(7);
+    expect(await readyAt(now() - 4 * 60_000)).to.equal(null);
   });
 
   it('mark deployments on the charts', async () => {

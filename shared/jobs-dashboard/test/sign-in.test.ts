@@ -175,6 +175,13 @@ describe('a dashboard with a password', () => {
     expect((await signIn('wrong')).status).to.equal(401);
   });
 
+  it('returns 429 for wrong Basic credentials after ten, too', async () => {
+    for (let tried = 0; tried < 10; tried += 1)
+      expect((await get('/', basic('ada:wrong'))).status).to.equal(401);
+    const answer = await get('/', basic('ada:wrong'));
+    expect([answer.status, answer.headers['retry-after']]).to.deep.equal([429, '60']);
+  });
+
   it('checks no passwords for the rest of a minute after a hundred wrong ones', async () => {
     for (let tried = 0; tried < 100; tried += 1) await get('/', basic('ada:wrong'));
     expect((await signIn()).status).to.equal(429);
@@ -190,7 +197,7 @@ describe('a dashboard with a password', () => {
           headers: { ...basic(`ada:${given}`), 'x-forwarded-for': address },
         });
       for (let tried = 0; tried < 100; tried += 1) await from('192.0.2.1', 'wrong');
-      expect((await from('192.0.2.1', password)).status).to.equal(401);
+      expect((await from('192.0.2.1', password)).status).to.equal(429);
       expect((await from('192.0.2.2', password)).status).to.equal(200);
     } finally {
       await behind.close();

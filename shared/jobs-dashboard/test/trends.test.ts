@@ -3,6 +3,7 @@ import type { Timings } from '@longshore/jobs/storage';
 import { ManualClock, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { backlogTrend } from '../src/format/backlog-trend.js';
+import type { Chart } from '../src/format/chart.js';
 import { linePath } from '../src/format/line-chart.js';
 import type { PageContext } from '../src/pages/page.js';
 import { rangeOf } from '../src/pages/trends/range.js';
@@ -49,6 +50,26 @@ describe('the backlog chart', () => {
   });
 });
 
+describe('the backlog chart of a whole day', () => {
+  it('shows the latest number, not the highest of its last bucket', async () => {
+    const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
+    const read: Timings['read'] = async (query) =>
+      (await storage.timings.read(query)).map((bucket) => ({
+        ...bucket,
+        backlog: query.bucketMs === MINUTE ? 12 : 344,
+      }));
+    const context = {
+      reader: overriding(storage, { timings: { read } }),
+      now: () => nowMs,
+    } as unknown as PageContext;
+    const query = new URLSearchParams('range=24h');
+    const { charts } = (await trendsRegion(context, { path: '', query, subject: {} }).load()) as {
+      charts: { lines: { text: string }[] }[];
+    };
+    expect(charts[2]?.lines[0]?.text).to.equal('12');
+  });
+});
+
 describe('the time axis', () => {
   it('names its middle and its end if the charts do not end now', async () => {
     const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
@@ -59,6 +80,21 @@ describe('the time axis', () => {
     const hours = [...ticks, end].map((at) => at.toISOString().slice(11, 16));
     expect(hours).to.deep.equal(['10:00', '11:00', '12:00']);
   });
+});
+
+describe('the throughput chart', () => {
+  for (const [what, query, outlines] of [
+    ['outlines the current minute', '', true],
+    ['outlines nothing in the past', 'from=2026-03-02T10:00Z&until=2026-03-02T12:00Z', false],
+    ['outlines the current minute at a chosen end', 'from=2026-03-02T10:00Z&until=2026-03-02T15:00Z', true],
+  ] as const)
+    it(what, async () => {
+      const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
+      const context = { reader: storage, now: () => nowMs } as unknown as PageContext;
+      const options = { path: '', query: new URLSearchParams(query), subject: {}, throughput: true };
+      const { throughput } = (await trendsRegion(context, options).load()) as { throughput: Chart };
+      expect(throughput.unfinished !== null).to.equal(outlines);
+    });
 });
 
 describe('the line of a chart', () => {

@@ -52,6 +52,17 @@ export function editing(fixture: Fixture): void {
     ]);
   });
 
+  it('counts the results of jobs towards this limit', async () => {
+    const result = JSON.stringify({ text: 'x'.repeat(9 * 1024 * 1024) });
+    const claims = [(await fixture.claimOne()).claim, (await fixture.claimOne()).claim];
+    await fixture.storage.completions.complete(
+      claims.map((claim) => ({ claim, outcome: { kind: 'done', result } })),
+    );
+    const ids = claims.map(({ jobId }) => jobId);
+    const error = await edit(ids, { priority: 3 }).catch((thrown: unknown) => thrown);
+    expect(String(error)).to.match(/^RangeError: These 2 jobs have \d+ bytes of arguments and results,/);
+  });
+
   for (const [state, make] of states) {
     it(`changes arguments and priority of a job that is ${state}, and nothing else`, async () => {
       const { id } = await make(fixture.newQueue());

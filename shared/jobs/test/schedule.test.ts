@@ -23,6 +23,18 @@ describe('A schedule', () => {
     expect([first?.getUTCSeconds(), second?.getUTCSeconds()]).to.deep.equal([20, 40]);
   });
 
+  it('reads nicknames, as fixed times in its time zone', () => {
+    const first = (cron: string): string[] => times(cron, 1, '2026-03-27T12:10Z');
+    expect(['@hourly', '@daily', '@weekly', '@monthly', '@yearly'].flatMap(first)).to.deep.equal([
+      '2026-03-27T13:00Z',
+      '2026-03-27T23:00Z',
+      '2026-03-28T23:00Z',
+      '2026-03-31T22:00Z',
+      '2026-12-31T23:00Z',
+    ]);
+    expect([' @daily ', '@midnight'].flatMap(first)).to.deep.equal([...first('@daily'), ...first('@daily')]);
+  });
+
   it('moves a fixed time that is skipped in spring to the end of the gap', () => {
     expect(times('30 2 * * *', 3, '2026-03-28T00:00Z')).to.deep.equal([
       '2026-03-28T01:30Z',
@@ -105,6 +117,8 @@ describe('A schedule', () => {
 
   for (const [cron, hint] of [
     ['* * * *', 'has 4 fields'],
+    ['daily', 'nicknames such as "@daily"'],
+    ['@reboot', 'a nickname such as "@daily"'],
     ['', 'has 0 fields'],
     ['* * * * * * 2099', 'has 7 fields'],
     ['60 * * * *', 'Invalid value for minute: 60'],

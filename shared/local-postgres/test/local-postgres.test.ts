@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -156,5 +156,19 @@ describe('freePort', () => {
       .and.not.equal(taken);
     server.close();
     await once(server, 'close');
+  });
+
+  it('rejects if the system does not provide a port', async () => {
+    const original = Object.getOwnPropertyDescriptor(Server.prototype, 'listen') ?? {};
+    Server.prototype.listen = function refuse(this: Server) {
+      process.nextTick(() => this.emit('error', new Error('listen EMFILE')));
+      return this;
+    };
+    try {
+      const error: unknown = await freePort(54_320).catch((thrown: unknown) => thrown);
+      expect(String(error)).to.equal('Error: Cannot find a free TCP port on 127.0.0.1: listen EMFILE');
+    } finally {
+      Object.defineProperty(Server.prototype, 'listen', original);
+    }
   });
 });

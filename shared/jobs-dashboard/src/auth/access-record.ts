@@ -7,7 +7,7 @@ import type { Viewer } from './viewer.js';
  * - `sign-in failed`: the OpenID Connect provider rejected the sign-in, could not be reached or sent an invalid
  *   response, or the user has no role here
  * - `wrong password`: in the form or with HTTP Basic authentication
- * - `too many wrong passwords`: rejected, because this address has sent too many wrong passwords; the form answers 429
+ * - `too many wrong passwords`: answered with 429, because this address has sent too many wrong passwords
  * - `refused`: answered with 403, because the client has no access, the viewer's role is too low, or a form has expired
  */
 export type AccessEvent =

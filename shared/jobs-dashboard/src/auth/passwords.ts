@@ -1,20 +1,20 @@
 import type { Context } from 'koa';
 import pLimit from 'p-limit';
+import { Problem } from '../http/problem.js';
 import type { AccessEvent, OnAccess } from './access-record.js';
 import { isHash, Password } from './password.js';
 import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * Limits per minute and client address. After 10 wrong passwords, the result of another wrong password is `wait`
- * instead of `wrong`. After 100, even the right password results in `wait`.
+ * Limits per minute and client address. After 10 wrong passwords, further wrong passwords are answered with 429. After
+ * 100, so is the right one.
  */
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
 
-/** Maximum number of passwords waiting to be checked. Further passwords result in `wait`. */
+/** Maximum number of passwords waiting to be checked. Further passwords are answered with 503. */
 const MAX_WAITING = 10;
-const QUEUE_WAIT_MS = 1_000;
 
 /** A user who signs in with a name and a password. */
 export interface User {
@@ -24,11 +24,6 @@ export interface User {
   /** A password of at least 8 characters, or a hash from {@link hashPassword}. */
   readonly password: string;
 }
-
-export type PasswordCheck =
-  | { readonly kind: 'in'; readonly viewer: Viewer }
-  | { readonly kind: 'wrong' }
-  | { readonly kind: 'wait'; readonly waitMs: number };
 
 interface Account {
   readonly viewer: Viewer;
@@ -81,19 +76,22 @@ export class Passwords {
   }
 
   /**
-   * Checks a password. Rejects clients that have reached {@link MAX_TRIES_PER_MINUTE}. Clients that have reached only
+   * Returns who has this password; `null` if the name or the password is wrong. Clients that have reached only
    * {@link MAX_FAILURES_PER_MINUTE} can still sign in with the right password, because several people can share an
    * address, for example behind an untrusted gateway.
+   *
+   * @throws {Problem} (429) if the client has sent too many wrong passwords, (503) if too many passwords are waiting to
+   *   be checked
    */
-  async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {
+  async check(ctx: Context, name: string, password: string): Promise<Viewer | null> {
     const account = this.#accountOf(name);
     if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
-    if (account?.password.isKnown(password)) return { kind: 'in', viewer: account.viewer };
-    if (this.#oneAtATime.pendingCount >= MAX_WAITING) return { kind: 'wait', waitMs: QUEUE_WAIT_MS };
+    if (account?.password.isKnown(password)) return account.viewer;
+    if (this.#oneAtATime.pendingCount >= MAX_WAITING) throw busy;
     return this.#oneAtATime(async () => {
       if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
       const matches = await (account?.password ?? this.#decoyPassword).matches(password);
-      if (matches && account !== undefined) return { kind: 'in', viewer: account.viewer };
+      if (matches && account !== undefined) return account.viewer;
       this.#tries.count(ctx.ip);
       return this.#refuse(ctx);
     });
@@ -105,14 +103,32 @@ export class Passwords {
     return { viewer, password: this.#shared };
   }
 
-  #refuse(ctx: Context): PasswordCheck {
+  #refuse(ctx: Context): null {
     const waitMs = Math.max(this.#tries.waitMs(ctx.ip), this.#failures.waitMs(ctx.ip));
     if (waitMs === 0) this.#failures.count(ctx.ip);
     this.#record(ctx, waitMs === 0 ? 'wrong password' : 'too many wrong passwords');
-    return waitMs === 0 ? { kind: 'wrong' } : { kind: 'wait', waitMs };
+    if (waitMs > 0) throw tooManyTries(waitMs);
+    return null;
   }
 
   #record({ ip: address, method, path }: Context, event: AccessEvent): void {
     this.#onAccess({ event, address, viewer: null, method, path, why: null });
   }
 }
+
+function tooManyTries(waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1_000);
+  return new Problem({
+    status: 429,
+    title: 'Too many wrong passwords',
+    text: `Wait ${seconds} seconds, then try again.`,
+    headers: { 'Retry-After': String(seconds) },
+  });
+}
+
+const busy = new Problem({
+  status: 503,
+  title: 'Too many sign-ins at once',
+  text: 'The dashboard is still checking other passwords. Wait a few seconds, then try again.',
+  headers: { 'Retry-After': '1' },
+});

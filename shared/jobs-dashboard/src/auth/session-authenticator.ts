@@ -38,9 +38,7 @@ export class SessionAuthenticator implements Authenticator {
     const session = this.#sessions.of(ctx);
     if (session !== null || this.method.kind !== 'password') return session?.viewer ?? null;
     const basic = basicCredentials(ctx.get('Authorization'));
-    if (basic === null) return null;
-    const check = await this.method.passwords.check(ctx, basic.user, basic.password);
-    return check.kind === 'in' ? check.viewer : null;
+    return basic === null ? null : this.method.passwords.check(ctx, basic.user, basic.password);
   }
 
   startSession(ctx: Context, viewer: Viewer): void {

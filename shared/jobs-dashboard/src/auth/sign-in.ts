@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { checkForm, readForm } from '../http/form.js';
 import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
+import { sendProblem } from '../http/problem-answer.js';
 import { anonymous } from '../http/request-context.js';
 import type { OpenIdProvider, SignInResult } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
@@ -41,10 +42,9 @@ function routePasswords(
     const form = checkForm(ctx, authenticator, null);
     const next = pathInside(form.get('next') ?? '');
     const name = passwords.named ? (form.get('name') ?? '') : '';
-    const check = await passwords.check(ctx, name, form.get('password') ?? '');
-    if (check.kind === 'wait') throw tooManyTries(check.waitMs);
-    if (check.kind === 'wrong') return askToSignIn(ctx, authenticator, layout, { next, wrong: true, name });
-    authenticator.startSession(ctx, check.viewer);
+    const viewer = await passwords.check(ctx, name, form.get('password') ?? '');
+    if (viewer === null) return askToSignIn(ctx, authenticator, layout, { next, wrong: true, name });
+    authenticator.startSession(ctx, viewer);
     redirect(ctx, 303, layout.links(ctx)(next));
   });
 }
@@ -72,7 +72,8 @@ function routeProvider(
     if (result.kind !== 'in') {
       const problem = problemOf(result);
       authenticator.record(ctx, 'sign-in failed', null, problem.content.text);
-      throw problem;
+      // Not thrown, because a problem with status 403 would be recorded again, as a refusal.
+      return sendProblem(ctx, layout, problem, '/signed-in');
     }
     authenticator.startSession(ctx, result.viewer);
     redirect(ctx, 303, layout.links(ctx)(result.next));
@@ -101,16 +102,6 @@ export function askToSignIn(
     name,
     next,
     wrong,
-  });
-}
-
-function tooManyTries(waitMs: number): Problem {
-  const seconds = Math.ceil(waitMs / 1_000);
-  return new Problem({
-    status: 429,
-    title: 'Too many wrong passwords',
-    text: `Wait ${seconds} seconds, then try again.`,
-    headers: { 'Retry-After': String(seconds) },
   });
 }
 

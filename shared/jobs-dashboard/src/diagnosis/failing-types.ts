@@ -111,7 +111,10 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
         isMeasured: true,
         text: sentence`Job type “${name}” is failing: ${isExact ? '' : 'at least '}${counted(jobs, 'job')} failed in the last 5 minutes${isOfQueue ? ' in all queues' : ''}, ${most} with ${error}.`,
         advice: `${percent(share)} of its attempts${isOfQueue ? ' in this queue' : ''} in the last ${isOfLastMinute ? 'minute' : '5 minutes'} failed; ${usual === null ? 'it hardly ran in the 24 hours before' : `in the 24 hours before, ${percent(usual)}`}.`,
-        link: `jobs?state=failed&name=${encodeURIComponent(name)}`,
+        // A list of failed jobs would be empty while all of these jobs wait for a retry.
+        link: errors.some(({ retryable }) => retryable > 0)
+          ? `jobs?state=failed&name=${encodeURIComponent(name)}`
+          : `types/${encodeURIComponent(name)}`,
       },
     ];
   });

@@ -7,6 +7,7 @@ import { stalledQuery } from './stalled-leases.js';
 import type { Situation } from './warnings.js';
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
+import { listLongest } from '../reading/longest-jobs.js';
 import { readClockAhead } from './clock-ahead.js';
 import { readCommonFailures } from './common-failures.js';
 import { findFailingRecurring, findMissed } from './failing-recurring.js';
@@ -87,7 +88,6 @@ export function latestFailed(reader: Reader): Promise<Job[]> {
   return reader.jobs.listLatestFailed({ limit: FEW_JOBS });
 }
 
-export async function longestRunningJobs(reader: Reader): Promise<Job[]> {
-  const filter = { state: ['processing'] } as const;
-  return (await reader.jobs.listBrief({ filter, order: 'oldest', limit: FEW_JOBS })).jobs;
+export function longestRunningJobs(reader: Reader): Promise<Job[]> {
+  return listLongest('processing', {}, FEW_JOBS, reader);
 }

@@ -33,7 +33,7 @@ import type { Warning } from './warning.js';
 export interface Situation {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];
-  /** Up to five running jobs, earliest created first. */
+  /** Up to five running jobs, longest running first. */
   readonly longestRunning: readonly Job[];
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];

@@ -14,15 +14,15 @@ export interface Chart {
   readonly width: number;
   /** The largest number of successful jobs in a bucket. The bar of that bucket has the full height. */
   readonly max: number;
-  /** The SVG path of the bars of successful jobs, except for the current bucket. */
+  /** The SVG path of the bars of successful jobs in complete buckets. */
   readonly done: string;
   /** The largest number of failed jobs in a bucket, and the SVG path of their bars; `null` if no job failed. */
   readonly failed: { readonly max: number; readonly bars: string } | null;
-  /** The bar of successful jobs in the current bucket, to be drawn in outline. */
-  readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
+  /** The bar of successful jobs in the current bucket, to be drawn in outline; `null` if all buckets are complete. */
+  readonly unfinished: { readonly x: number; readonly y: number; readonly height: number } | null;
   /** The SVG path of the grid: lines at half height and at the times of `ticks`. */
   readonly grid: string;
-  /** Evenly spaced times to show below the axis, from left to right. The right end of the axis is the current time. */
+  /** Evenly spaced times to show below the axis, from left to right. */
   readonly ticks: readonly Date[];
   readonly total: { readonly done: number; readonly failed: number };
   /** The same data for a table of at most 24 rows. */
@@ -40,13 +40,14 @@ const MIN = 2;
 const MIN_FAILED = 6;
 
 /**
- * @param buckets at least one, oldest first and of equal length; the last one is the current, incomplete bucket
+ * @param buckets at least one, oldest first and of equal length
  * @param parts the number of equal parts that the ticks divide the chart into
+ * @param isCurrent whether the last bucket is the current, incomplete one
  */
-export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
+export function chartOf(buckets: readonly Bucket[], parts: number, isCurrent = true): Chart {
   const last = buckets.at(-1) ?? { at: new Date(0), done: 0, failed: 0 };
   const first = buckets[0] ?? last;
-  const finished = buckets.slice(0, -1);
+  const complete = isCurrent ? buckets.slice(0, -1) : buckets;
   const width = STEP * buckets.length;
   const max = Math.max(...buckets.map(({ done }) => done));
   const high = (jobs: number): number => scaled(jobs, max, HEIGHT, MIN);
@@ -56,11 +57,13 @@ export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
     width,
     max,
     done: bars(
-      finished.map(({ done }) => -high(done)),
+      complete.map(({ done }) => -high(done)),
       HEIGHT,
     ),
     failed: mostFailed === 0 ? null : failures(buckets, mostFailed),
-    unfinished: { x: STEP * finished.length, y: HEIGHT - high(last.done), height: high(last.done) },
+    unfinished: isCurrent
+      ? { x: STEP * complete.length, y: HEIGHT - high(last.done), height: high(last.done) }
+      : null,
     grid: `M0 ${HEIGHT / 2}h${width}${inParts.map((part) => `M${round(part * width)} 0v${HEIGHT}`).join('')}`,
     ticks: inParts.map(
       (part) => new Date(first.at.getTime() + part * (last.at.getTime() - first.at.getTime())),

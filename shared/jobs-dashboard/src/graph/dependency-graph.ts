@@ -69,18 +69,24 @@ class GraphReader implements DependencyGraph {
     }
     for (let step = 0; step < MAX_STEPS && below.length > 0; step += 1)
       below = await this.#readDependents(below);
-    if (below.length > 0) this.isCut = true;
+    if ((await this.#findDependents(below)).length > 0) this.isCut = true;
     for (let step = 0; step < MAX_STEPS; step += 1) await this.#readParents();
     this.isCut ||= this.#missing().length > 0;
   }
 
   /** Adds the jobs that depend on these nodes. Returns the ids of the added jobs. */
   async #readDependents(ids: readonly string[]): Promise<string[]> {
+    const found = await this.#findDependents(ids);
+    return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
+  }
+
+  /** Finds the jobs that depend on these nodes and are not in the graph yet. */
+  async #findDependents(ids: readonly string[]): Promise<Job[]> {
+    if (ids.length === 0) return [];
     const dependents = await this.#reader.jobs.listDependents(ids, MAX_DEPENDENTS + 1);
     if (dependents.some((each) => each.ids.length > MAX_DEPENDENTS)) this.isCut = true;
     const all = new Set(dependents.flatMap((each) => each.ids.slice(0, MAX_DEPENDENTS)));
-    const found = await this.#findJobs([...all].filter((id) => !this.#nodes.has(id)));
-    return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
+    return this.#findJobs([...all].filter((id) => !this.#nodes.has(id)));
   }
 
   async #findJobs(ids: readonly string[]): Promise<Job[]> {

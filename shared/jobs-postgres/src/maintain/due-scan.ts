@@ -60,7 +60,7 @@ export class DueScan {
     const queues: WaitingQueue[] = [];
     const due = new Map<number, Timestamp>();
     for (const { id, due_at: dueAt, due_in: dueInMs } of rows) {
-      if (id === null) continue;
+      if (id === null || dueInMs === null) continue;
       queues.push({ id, dueAt, dueInMs });
       if (dueAt !== null) due.set(id, dueAt);
     }

@@ -14,9 +14,9 @@ export interface DueRow {
   id: number | null;
   /**
    * Milliseconds until the queue's first job is due; negative if the job is overdue. Clamped to a day in either
-   * direction, to avoid overflows.
+   * direction, to avoid overflows. `null` if no job is scheduled.
    */
-  due_in: number;
+  due_in: number | null;
   /** When the queue's first job became due; `null` if it is not due yet. */
   due_at: Timestamp | null;
 }

@@ -256,7 +256,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async fireDue(limit: number): Promise<FiringReport> {
-    const [next] = await this.#database.query<{ due: boolean; next_due_in: number | null }>(
+    const [next] = await this.#database.query<{ due: boolean; next_due_in: number }>(
       sql.nextDueRecurring,
     );
     const fired: FiredRecurringJob[] = [];

@@ -1,6 +1,6 @@
 /**
  * Number of buckets per doubling of the duration. Each bucket's upper bound is 19 % above its lower bound, so
- * percentiles are off by at most 19 %.
+ * percentiles are off by at most 19 %. The exception is the last bucket, which has no upper bound.
  */
 const perDoubling = 4;
 
@@ -9,7 +9,8 @@ export const durationBuckets = 128;
 
 /**
  * Counts durations in buckets on a logarithmic scale. Memory use does not depend on the number of durations. Bucket 0
- * counts durations below a millisecond. Bucket `n` counts durations from 2^((n−1)/4) ms to 2^(n/4) ms.
+ * counts durations below a millisecond. Bucket `n` counts durations from 2^((n−1)/4) ms to 2^(n/4) ms; the last one also
+ * counts all longer durations.
  */
 export class DurationHistogram {
   readonly #counts: number[] = [];
@@ -75,7 +76,8 @@ export class DurationHistogram {
 
   /**
    * Estimates the duration, in milliseconds, that the given share of all durations does not exceed. Returns `null` if
-   * nothing has been counted.
+   * nothing has been counted. Interpolates within a bucket, but not within the last one: durations of 35 days or more
+   * count as 35 days.
    *
    * @param share from 0 to 1, such as 0.95
    */
@@ -85,7 +87,8 @@ export class DurationHistogram {
     let below = 0;
     for (const [bucket, count] of this.#counts.entries()) {
       if (count > 0 && below + count >= rank) {
-        const [from, to] = [lowerMs(bucket), lowerMs(bucket + 1)];
+        const from = lowerMs(bucket);
+        const to = bucket === durationBuckets - 1 ? from : lowerMs(bucket + 1);
         return from + ((to - from) * Math.max(0, rank - below)) / count;
       }
       below += count;

@@ -70,24 +70,28 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
 }
 
 /**
- * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} ignores such values. Reports
- * malformed parent ids as `parentId`. Does not check `traceId`.
+ * Returns the names of the `Job` members with a malformed stored value. {@link readMeta} ignores such values. If the
+ * metadata is not an object, returns the names of all members.
  */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
-  if (asObject(meta) !== meta)
-    return ['tags', 'batchId', 'parentId', 'recurringJobId', 'idempotencyKey', 'concurrencyKey'];
-  const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey } = asObject(meta);
+  const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey, traceparent } =
+    asObject(meta);
+  const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
   const isList = (value: unknown): boolean =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string');
-  const texts = { batchId, recurringJobId, idempotencyKey, concurrencyKey };
-  return [
-    ...(tags === undefined || isList(tags) ? [] : ['tags']),
-    ...(parentIds === undefined || isList(parentIds) ? [] : ['parentId']),
-    ...Object.entries(texts).flatMap(([member, value]) =>
-      value === undefined || typeof value === 'string' ? [] : [member],
-    ),
-  ];
+    value === undefined || (Array.isArray(value) && value.every((each) => typeof each === 'string'));
+  const readable: Record<keyof JobMetaFields, boolean> = {
+    tags: isList(tags),
+    batchId: isText(batchId),
+    parentId: isList(parentIds) || (Array.isArray(parentIds) && isText(parentIds[0])),
+    parentIds: isList(parentIds),
+    recurringJobId: isText(recurringJobId),
+    idempotencyKey: isText(idempotencyKey),
+    traceId: traceparent === undefined || (typeof traceparent === 'string' && isTraceparent(traceparent)),
+    concurrencyKey: isText(concurrencyKey),
+  };
+  const isObject = asObject(meta) === meta;
+  return Object.entries(readable).flatMap(([member, isReadable]) => (isObject && isReadable ? [] : [member]));
 }
 
 /** Returns stored metadata if it is an object, otherwise `{}`. Stored metadata is not guaranteed to be an object. */

@@ -29,6 +29,11 @@ export interface JobRecord extends Omit<
   delayMs: number | null;
   /** Whether cancellation was requested while the job was running. */
   cancelRequested: boolean;
+  /**
+   * Whether the transaction that completes the job is open. While it is, the job is not rescued, and only this
+   * transaction can end the attempt.
+   */
+  locked: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
   /** The latest progress report of the current or most recent attempt; `null` if that attempt reported none. */
@@ -66,6 +71,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     blocked: false,
     delayMs: null,
     cancelRequested: false,
+    locked: false,
     meta: job.meta ?? null,
     pastAttempts: [],
     progress: null,

@@ -27,8 +27,8 @@ export class MemoryAuditLog implements AuditLog {
   }
 
   /**
-   * Stores an entry. Operators' actions call this before they change anything, so that an entry that cannot be stored
-   * prevents the change.
+   * Stores an entry. Actions call this before they change anything, so that an entry that cannot be stored prevents the
+   * change.
    */
   add(entry: NewAuditEntry): void {
     const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;

@@ -4,7 +4,7 @@ import { isPausedAt } from '../job/pause.js';
 import type { ClaimRequest, Claims } from '../storage/claims.js';
 import type { Clock } from '../storage/clock.js';
 import { QueuePollTimers } from '../storage/queue-poll-timers.js';
-import { hasLease, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
+import { hasLease, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-job-types.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -63,15 +63,21 @@ export class MemoryClaims implements Claims {
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {
     const leaseUntil = this.#clock.now() + leaseMs;
-    return this.#eachHeld(claims, (record) => {
-      record.leaseUntil = leaseUntil;
+    return claims.filter((claim) => {
+      const record = this.#jobs.find(claim.jobId);
+      if (!hasLease(record, claim)) return true;
+      if (!record.locked) record.leaseUntil = leaseUntil;
+      return false;
     });
   }
 
   async release(claims: readonly Claim[]): Promise<Claim[]> {
-    return this.#eachHeld(claims, (record) => {
+    return claims.filter((claim) => {
+      const record = this.#jobs.find(claim.jobId);
+      if (!hasLease(record, claim) || record.locked) return true;
       undoStart(record);
       this.#jobs.makeReady(record, 'released');
+      return false;
     });
   }
 
@@ -99,15 +105,5 @@ export class MemoryClaims implements Claims {
     const tokens = bucket.available(rateLimit, this.#clock.now());
     if (tokens < room) this.#pollTimers.set(name, bucket.nextInMs(rateLimit));
     return Math.min(room, tokens);
-  }
-
-  /** Changes the job of each claim that still has its lease. Returns the other claims. */
-  #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
-    return claims.filter((claim) => {
-      const record = this.#jobs.find(claim.jobId);
-      if (!hasLease(record, claim)) return true;
-      change(record);
-      return false;
-    });
   }
 }

@@ -30,7 +30,7 @@ export class MemoryCompletions implements Completions {
     const stale: Claim[] = [];
     for (const { claim, outcome } of completions) {
       const record = this.#jobs.find(claim.jobId);
-      if (hasLease(record, claim))
+      if (hasLease(record, claim) && !record.locked)
         this.#setAside.attempt(itemOfJob('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
@@ -38,32 +38,30 @@ export class MemoryCompletions implements Completions {
   }
 
   /**
-   * Runs the work in a transaction and marks the job as done right after the commit. A crash between these two steps is
-   * harmless if the database also lives in this process, because the crash loses both the database and the jobs.
+   * Runs the work in a transaction and marks the job as done right after the commit. The job is locked until then, so the
+   * lease cannot be lost during the commit. A crash between the two steps is harmless if the database also lives in this
+   * process, because the crash loses both the database and the jobs.
    *
    * @throws {TypeError} if the storage has no `transaction` option
-   * @throws {ClaimLostError} if the claim has lost the lease
+   * @throws {ClaimLostError} if the claim has lost the lease, or another transaction has locked the job
    */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     if (this.#begin === undefined)
       throw new TypeError('The memory storage has no transactions: return the result instead');
-    const held = (): JobRecord => {
-      const record = this.#jobs.find(claim.jobId);
-      if (!hasLease(record, claim)) throw new ClaimLostError(claim.jobId);
-      return record;
-    };
-    held();
+    const record = this.#jobs.find(claim.jobId);
+    if (!hasLease(record, claim) || record.locked) throw new ClaimLostError(claim.jobId);
     signal?.throwIfAborted();
     const aborted = new Promise<never>((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
     aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the race below
-    const result = await this.#begin(async (client) => {
-      const done = await Promise.race([work(client), aborted]);
-      held();
-      return done;
-    });
-    this.#record(held(), { kind: 'done', result });
+    record.locked = true;
+    try {
+      const result = await this.#begin((client) => Promise.race([work(client), aborted]));
+      this.#record(record, { kind: 'done', result });
+    } finally {
+      record.locked = false;
+    }
   }
 
   #record(record: JobRecord, outcome: Outcome): void {

@@ -112,7 +112,10 @@ export class MemoryControl implements JobControl {
     const records = ids.flatMap((id) => this.#jobs.find(id) ?? []);
     checkEditedBytes(
       ids,
-      records.reduce((bytes, { args }) => bytes + Buffer.byteLength(args), 0),
+      records.reduce(
+        (bytes, { args, result }) => bytes + Buffer.byteLength(args) + Buffer.byteLength(result),
+        0,
+      ),
     );
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
     const versions = records.map(versionOf);

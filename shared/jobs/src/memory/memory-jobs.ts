@@ -78,6 +78,7 @@ export class MemoryJobs {
     const now = this.#clock.now();
     this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
     if (!jobs.some(hasKeys)) {
+      checkNewJobs(jobs, batch?.id, this.#knownIds);
       this.#add(jobs, batch, now);
       return enqueueResultOf(new Date(now));
     }
@@ -86,6 +87,7 @@ export class MemoryJobs {
       this.#keys.holderOf(queue, key, stateOf, now),
     );
     checkIncluded(jobs, holders, (id) => this.#records.get(id));
+    checkNewJobs(created, batch?.id, this.#knownIds);
     this.#add(created, batch === null ? null : withoutUncreatedJobs(batch, created), now);
     this.#keys.claim(claims, now);
     for (const [id, job] of replacements) this.#replace(id, job);
@@ -96,7 +98,8 @@ export class MemoryJobs {
 
   /**
    * Checks the jobs now and adds them after the transaction has committed. The transaction belongs to the application's
-   * database.
+   * database. Jobs are not rejected after the commit: a parent that has been deleted by then counts as gone, and queues
+   * are created even beyond their maximum number.
    *
    * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key; a key cannot be reserved while
    *   the transaction is open
@@ -112,7 +115,11 @@ export class MemoryJobs {
     for (const job of jobs) checkNewJob(job);
     this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
     checkNewJobs(jobs, undefined, this.#knownIds);
-    transaction.afterCommit(() => void this.add(jobs));
+    transaction.afterCommit(() => {
+      for (const { queue } of jobs) this.#queues.getBeyondLimit(queue);
+      const unstored = jobs.filter(({ id }) => !this.#records.has(id));
+      this.#add(unstored, null, this.#clock.now());
+    });
     return enqueueResultOf(new Date(now));
   }
 
@@ -128,7 +135,6 @@ export class MemoryJobs {
   }
 
   #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {
-    checkNewJobs(jobs, batch?.id, this.#knownIds);
     if (batch !== null) this.batches.add(batch, new Date(now));
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, now);

@@ -5,10 +5,7 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/**
- * Reads the leases on running jobs. Always reports leases as not locked, because database transactions do not lock jobs
- * in memory.
- */
+/** Reads the leases on running jobs. */
 export class MemoryLeases implements Leases {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -29,13 +26,16 @@ export class MemoryLeases implements Leases {
     const before = this.#clock.now() - expiredForMs;
     return [...this.#jobs.all()]
       .flatMap((record) => leaseOn(record) ?? [])
-      .filter(({ serverId, expiresAt }) => expiresAt.getTime() < before && this.#servers.isAlive(serverId))
+      .filter(
+        ({ serverId, expiresAt, locked }) =>
+          !locked && expiresAt.getTime() < before && this.#servers.isAlive(serverId),
+      )
       .toSorted((one, other) => one.expiresAt.getTime() - other.expiresAt.getTime())
       .slice(0, limit);
   }
 }
 
-function leaseOn({ state, id, queue, serverId, attempt, leaseUntil }: JobRecord): Lease | null {
+function leaseOn({ state, id, queue, serverId, attempt, leaseUntil, locked }: JobRecord): Lease | null {
   if (state !== 'processing' || serverId === null) return null;
-  return { jobId: id, queue, serverId, attempt, expiresAt: new Date(leaseUntil), locked: false };
+  return { jobId: id, queue, serverId, attempt, expiresAt: new Date(leaseUntil), locked };
 }

@@ -78,8 +78,8 @@ export class MemoryMaintenance implements Maintenance {
     const now = this.#clock.now();
     const report = { deadServers: this.#servers.declareDead(), released: 0, failed: 0 };
     const lost = [...this.#jobs.all()].filter(
-      ({ state, serverId, leaseUntil }) =>
-        state === 'processing' && (leaseUntil < now || !this.#servers.isAlive(serverId ?? '')),
+      ({ state, locked, serverId, leaseUntil }) =>
+        state === 'processing' && !locked && (leaseUntil < now || !this.#servers.isAlive(serverId ?? '')),
     );
     for (const { record, started } of inClaimOrder(lost, this.#servers)) {
       const { serverId } = record;

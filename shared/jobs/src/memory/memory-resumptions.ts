@@ -54,7 +54,6 @@ export class MemoryResumptions {
   #attempt(kind: Pausable, name: string, resume: () => void): boolean {
     const { setAside, audit } = this.#parts;
     const done = setAside.attempt({ role: 'resumer', key: `${kind} ${name}` }, () => {
-      resume();
       audit.add({
         who: automaticActor,
         action: resumeActionOf(kind),
@@ -62,6 +61,7 @@ export class MemoryResumptions {
         filter: automaticFilter,
         count: 1,
       });
+      resume();
       return true;
     });
     return done === true;

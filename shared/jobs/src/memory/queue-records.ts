@@ -60,9 +60,14 @@ export class QueueRecords {
    * @throws {TooManyQueuesError} if a new queue would exceed the limit
    */
   get(name: string): QueueRecord {
+    if (!this.#queues.has(name)) this.requireRoomFor([name]);
+    return this.getBeyondLimit(name);
+  }
+
+  /** Returns a queue, creating it if it does not exist, even beyond the maximum number of queues. */
+  getBeyondLimit(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      if (this.#queues.size >= this.#max) throw new TooManyQueuesError(name, this.#max);
       const now = this.#clock.now();
       queue = {
         createdAt: new Date(now),

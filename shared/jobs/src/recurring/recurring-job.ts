@@ -88,7 +88,10 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** Unique among all recurring jobs. Follows the naming rules of job names. */
   id: string;
   definition: Definition;
-  /** Five fields (minute, hour, day of the month, month, day of the week), or six that start with the seconds. */
+  /**
+   * Five fields (minute, hour, day of the month, month, day of the week), six that start with the seconds, or a
+   * nickname: `@hourly`, `@daily` (or `@midnight`), `@weekly`, `@monthly` or `@yearly` (or `@annually`).
+   */
   cron: string;
   /** An IANA time zone; `UTC` by default. */
   timeZone?: string;
@@ -121,12 +124,10 @@ export class RecurringJobOwnedError extends Error {
 
   override readonly name = 'RecurringJobOwnedError';
 
-  /** @param application the application that defines the recurring job; `null` if an operator added it */
-  constructor(id: string, application: string | null) {
+  /** @param application the application that defines the recurring job */
+  constructor(id: string, application: string) {
     super(
-      application === null
-        ? `The recurring job "${id}" was added by an operator; remove it first, or use another id`
-        : `The recurring job "${id}" is defined in the code of the application "${application}"; change it there, or pause it`,
+      `The recurring job "${id}" is defined in the code of the application "${application}"; change it there, or pause it`,
     );
   }
 }

@@ -24,8 +24,8 @@ export class Schedule {
   readonly #cron: Cron;
 
   /**
-   * @param cron five fields (minute, hour, day of the month, month, day of the week), or six that start with the
-   *   seconds
+   * @param cron five fields (minute, hour, day of the month, month, day of the week), six that start with the seconds, or
+   *   a nickname such as `@daily`
    * @param timeZone an IANA time zone, such as `Europe/Berlin`; `UTC` by default
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
    */
@@ -35,9 +35,9 @@ export class Schedule {
     try {
       this.#cron = new Cron(cron, { timezone: timeZone, mode: '5-or-6-parts', fixedTimeRule: 'no-wildcard' });
     } catch (error) {
-      const reason = (error as Error).message.replace(/^CronPattern: /, '');
+      const reason = (error as Error).message.replace(/^CronPattern: |\.$/g, '');
       throw new InvalidScheduleError(
-        `"${cron}" is not a cron expression: ${reason}. Write "minute hour day month weekday", such as "30 2 * * *" for 02:30 every night`,
+        `"${cron}" is not a cron expression: ${reason}. Write "minute hour day month weekday", such as "30 2 * * *" for 02:30 every night, or a nickname such as "@daily"`,
         { cause: error },
       );
     }
@@ -95,9 +95,9 @@ export function checkSchedule(cron: string, timeZone: string): Schedule {
 
 function checkFields(cron: string): void {
   const fields = cron.trim().split(/\s+/).filter(Boolean).length;
-  if (fields === 5 || fields === 6 || cron.startsWith('@')) return;
+  if (fields === 5 || fields === 6 || cron.trim().startsWith('@')) return;
   throw new InvalidScheduleError(
-    `"${cron}" has ${fields} fields; a cron expression has 5 (minute hour day month weekday), or 6 with the seconds first, such as "0 30 2 * * *"`,
+    `"${cron}" has ${fields} fields; a cron expression has 5 (minute hour day month weekday), or 6 with the seconds first, such as "0 30 2 * * *"; nicknames such as "@daily" are also allowed`,
   );
 }
 

@@ -28,19 +28,19 @@ export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<Readonl
 /** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
-/** Maximum total size of the arguments of jobs that are edited together, in bytes of JSON. */
+/** Maximum total size of the arguments and results of jobs that are edited together, in bytes of JSON. */
 export const maxEditedBytes = 16 * 1024 * 1024;
 
 /**
- * Checks the total size of the arguments of jobs that are edited together. A single job can always be edited.
+ * Checks the total size of jobs that are edited together. A single job can always be edited.
  *
- * @param bytes the total size of all arguments
+ * @param bytes the total size of all arguments and results
  * @throws {RangeError} if there is more than one job and `bytes` exceeds {@link maxEditedBytes}
  */
 export function checkEditedBytes(ids: readonly string[], bytes: number): void {
   if (ids.length > 1 && bytes > maxEditedBytes)
     throw new RangeError(
-      `These ${ids.length} jobs have ${bytes} bytes of arguments, and the limit for one edit is ${maxEditedBytes}: edit fewer jobs at a time`,
+      `These ${ids.length} jobs have ${bytes} bytes of arguments and results, and the limit for one edit is ${maxEditedBytes}: edit fewer jobs at a time`,
     );
 }
 

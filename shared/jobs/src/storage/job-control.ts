@@ -71,8 +71,8 @@ export interface JobControl {
    * @param decide returns the new contents; may be called more than once. If it throws, nothing changes and the call
    *   rejects with the same error
    * @returns the edited jobs
-   * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or several
-   *   jobs together have more than {@link maxEditedBytes} of arguments
+   * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or the
+   *   arguments and results of several jobs together exceed {@link maxEditedBytes}
    */
   edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]>;
   /**

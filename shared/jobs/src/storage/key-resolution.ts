@@ -146,10 +146,10 @@ const linkMembers = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey',
  * and everything else from `other`.
  */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
-  const isTie = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
+  const isLink = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
   const meta = Object.fromEntries([
-    ...Object.entries(own ?? {}).filter(([member]) => isTie(member)),
-    ...Object.entries(other ?? {}).filter(([member]) => !isTie(member)),
+    ...Object.entries(own ?? {}).filter(([member]) => isLink(member)),
+    ...Object.entries(other ?? {}).filter(([member]) => !isLink(member)),
   ]) as JobMeta;
   return Object.keys(meta).length === 0 ? null : meta;
 }

@@ -33,8 +33,8 @@ export interface FiredRecurringJob {
 export interface FiringReport {
   readonly fired: FiredRecurringJob[];
   /**
-   * Milliseconds until the next recurring job is due or can be tried again; an implementation may limit this to a day.
-   * 0 if more recurring jobs may be due now; `null` if no recurring job has a next due time.
+   * Milliseconds until the next recurring job is due or can be tried again; 0 if more recurring jobs may be due now. If
+   * no recurring job has a next due time, `null` in memory and a day in Postgres, where a day is the maximum.
    */
   readonly nextDueMs: number | null;
 }

@@ -6,7 +6,7 @@ import { queueStatus } from '../../diagnosis/queue-status.js';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { type Bucket, totalOf } from '../../format/chart.js';
 import { notFound } from '../../http/problem.js';
-import { findJobs } from '../../reading/found-jobs.js';
+import { listLongest } from '../../reading/longest-jobs.js';
 import { jobsPath, type Term } from '../../search/filters.js';
 import { jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
@@ -87,25 +87,16 @@ function perMinute(buckets: readonly Bucket[]): number {
   return (done + failed) / RATE_MINUTES;
 }
 
-async function loadJobs(name: string, context: PageContext): Promise<object> {
-  const seek = (state: 'enqueued' | 'processing') =>
-    findJobs(
-      {
-        key: JSON.stringify(['queue', name, state]),
-        query: { filter: { queue: [name], state: [state] }, order: 'oldest', limit: FEW_JOBS },
-        row: jobRow,
-      },
-      context,
-    );
+async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
+  const ofQueue = { queue: [name] };
   const [enqueued, processing, failed] = await Promise.all([
-    seek('enqueued'),
-    seek('processing'),
-    context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
+    listLongest('enqueued', ofQueue, FEW_JOBS, reader),
+    listLongest('processing', ofQueue, FEW_JOBS, reader),
+    reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    // Sorts jobs by the start of their current wait. If a server has released a job, its wait started over.
-    enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
-    processing: processing.jobs,
+    enqueued: enqueued.map(jobRow),
+    processing: processing.map(jobRow),
     failed: failed.map(jobRow),
   };
 }

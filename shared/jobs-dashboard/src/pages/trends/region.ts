@@ -19,6 +19,7 @@ const MAX_PICKS = 60;
 const MAX_ROWS = 24;
 const MAX_MARKS = 20;
 const TICKS = 4;
+const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** The queue or job type that the charts cover. If empty, the charts cover all jobs. */
@@ -49,14 +50,15 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
   const { reader, now } = context;
   const { path, query, subject, throughput = false } = options;
   const range = rangeOf(query, now());
-  const [buckets, before, deployments] = await Promise.all([
+  const [buckets, latest, before, deployments] = await Promise.all([
     reader.timings.read(queryOf(range, subject)),
+    // The backlog of a bucket is the highest measured in it, so the latest one is read by the minute.
+    range.isLive ? reader.timings.read(queryOf(rangeOf(new URLSearchParams(), now()), subject)) : null,
     range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
     deploymentsIn(range, context),
   ]);
   const rows = everyNth(buckets, MAX_ROWS);
   const isDated = range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive;
-  const backlog = pointsOf(buckets, range.bucketMs, (bucket) => bucket.backlog);
   return {
     path,
     from: new Date(range.fromMs).toISOString().slice(0, 16),
@@ -77,11 +79,11 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
       ...(range.pickedMs === null || range.pickedMs < range.fromMs ? [] : [placeOf(range.pickedMs, range)]),
     ],
     deployments: deployments.map(({ version, at, note }) => ({ version, at, note })),
-    throughput: throughput ? throughputOf(buckets) : null,
+    throughput: throughput ? throughputOf(buckets, range.untilMs > now()) : null,
     charts: [
       durationChart('Waiting', 'waiting', buckets, before, range),
       durationChart('Running', 'running', buckets, before, range),
-      backlogChart(backlog, before, range, now()),
+      backlogChart(buckets, latest, before, range, now()),
     ],
     rows: rows.map(({ at, timing, backlog: ready }) => ({
       at,
@@ -191,24 +193,28 @@ function wholeOf(
   return whole;
 }
 
+/** @param latest the buckets of the last hour, by the minute; `null` if the period does not end at the current time */
 function backlogChart(
-  points: readonly Point[],
+  buckets: readonly TimingBucket[],
+  latest: readonly TimingBucket[] | null,
   before: readonly TimingBucket[],
   range: Range,
   nowMs: number,
 ): object {
+  const points = pointsOf(buckets, range.bucketMs, ({ backlog }) => backlog);
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
   const max = maxOf(points, past);
-  const last = points.findLast(({ value }) => value !== null);
+  const recent = latest === null ? points : pointsOf(latest, MINUTE, ({ backlog }) => backlog);
+  const last = recent.findLast(({ value }) => value !== null);
   // Hides an outdated value. Servers measure the backlog, so it can grow unnoticed while no server is running.
-  const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * range.bucketMs;
-  const latest = isOutdated ? null : (last?.value ?? null);
-  const trend = isOutdated ? 'No recent figures' : backlogTrend(points, nowMs);
+  const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * MINUTE;
+  const ready = isOutdated ? null : (last?.value ?? null);
+  const trend = isOutdated ? 'No recent figures' : backlogTrend(recent, nowMs);
   return {
     title: 'Backlog',
     peak: hasValues(points, past) ? `Peak: ${formatNumber(max)} ready` : 'No figures',
     lines: [
-      { word: 'ready', d: linePath(points, range, max), text: latest === null ? '–' : formatNumber(latest) },
+      { word: 'ready', d: linePath(points, range, max), text: ready === null ? '–' : formatNumber(ready) },
     ],
     before: linePath(past, range, max),
     beforeText: hasValues(past) ? `at most ${formatNumber(maxOf(past))}` : '–',
@@ -216,10 +222,11 @@ function backlogChart(
   };
 }
 
-function throughputOf(buckets: readonly TimingBucket[]): object {
+function throughputOf(buckets: readonly TimingBucket[], isCurrent: boolean): object {
   return chartOf(
     buckets.map(({ at, timing: { done, failed } }) => ({ at, done, failed })),
     TICKS,
+    isCurrent,
   );
 }
 

@@ -1,11 +1,12 @@
 import type { Job } from '@longshore/jobs';
-import { type ErrorGroup, type JobListQuery, otherNames, type Server } from '@longshore/jobs/storage';
+import { type ErrorGroup, otherNames, type Server } from '@longshore/jobs/storage';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { pauseText } from '../../diagnosis/pause.js';
 import { formatCount, formatNumber } from '../../format/count.js';
 import { excerpt } from '../../format/excerpt.js';
 import { capitalized } from '../../format/sentence.js';
 import { notFound } from '../../http/problem.js';
+import { listLongest } from '../../reading/longest-jobs.js';
 import { jobsPath, type Term } from '../../search/filters.js';
 import { jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
@@ -67,7 +68,8 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   return {
     name,
     paused: pause === undefined ? null : capitalized(pauseText(pause)),
-    backlog: buckets.findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
+    // Omits an outdated value: servers measure the backlog once a minute, so there are none while no server is running.
+    backlog: buckets.slice(-3).findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
     done,
     failed,
     retried,
@@ -87,13 +89,11 @@ function serverRow(server: Server, nowMs: number): object {
 }
 
 async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
-  const nearest = async (query: Pick<JobListQuery, 'filter' | 'order' | 'limit'>): Promise<readonly Job[]> =>
-    (await reader.jobs.listBrief({ ...query, filter: { ...query.filter, name: [name] }, reach: 'near' }))
-      .jobs;
-  const [running, waiting, done, { groups }] = await Promise.all([
-    nearest({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS }),
-    nearest({ filter: { state: ['enqueued'] }, order: 'oldest', limit: FEW_JOBS }),
-    nearest({ filter: { state: ['done'] }, order: 'newest', limit: EXAMINED }),
+  const ofType = { name: [name] };
+  const [running, waiting, { jobs: done }, { groups }] = await Promise.all([
+    listLongest('processing', ofType, FEW_JOBS, reader),
+    listLongest('enqueued', ofType, FEW_JOBS, reader),
+    reader.jobs.listBrief({ filter: { ...ofType, state: ['done'] }, limit: EXAMINED, reach: 'near' }),
     reader.statistics.listErrorGroups(errorsQuery),
   ]);
   const slowest = done.toSorted((one, other) => ranMs(other) - ranMs(one)).slice(0, FEW_JOBS);
