@@ -69,7 +69,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'x-request-id': ['r1', '', 'x'.repeat(500), 'a"b', '{}'],
   traceparent: ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '00-0-0-00', '', 'x'.repeat(500)],
   // Includes API keys that earlier requests created. They may be expired, read-only or restricted to certain queues.
-  'x-api-key': [...Array.from({ length: 9 }, (_, number) => placeholder('key', number)), '', 'lsk_x'],
+  'x-api-key': [...Array.from({ length: 9 }, (_, number) => placeholder('apiKey', number)), '', 'lsk_x'],
   authorization: [
     '',
     'Bearer',

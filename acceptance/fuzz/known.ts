@@ -12,9 +12,10 @@ interface Answer {
   readonly json: unknown;
 }
 
-/** Values from responses that later requests can use: ids, cursors, entity tags. */
+/** Values from responses that later requests can use: ids, API keys, cursors, entity tags. */
 export class Known {
   readonly #ids = new Map<string, string[]>();
+  readonly #apiKeys: string[] = [];
   readonly #bindings = new Map<string, Binding[]>();
   readonly #cursors = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
@@ -48,7 +49,7 @@ export class Known {
     this.#noteCursors(path, String(headers['link'] ?? ''));
     const collection = operation.template.replace(/\/search\/\{\w+\}$/, '');
     const { key: secret } = (json ?? {}) as { key?: unknown };
-    if (typeof secret === 'string') remember(this.#ids, 'key', secret);
+    if (typeof secret === 'string') this.#apiKeys.push(secret);
     const parameter =
       this.#parameterOf.get(collection) ?? this.#parameterOf.get(collection.split('/').at(-1) ?? '');
     if (parameter === undefined) return undefined;
@@ -92,6 +93,14 @@ export class Known {
   id(parameter: string, number: number): string {
     const ids = this.#ids.get(parameter) ?? [];
     return ids[number % ids.length] ?? randomUUID();
+  }
+
+  /**
+   * Returns the token of an API key that an earlier request created, or a malformed token if there is none. `number`
+   * selects one of the tokens.
+   */
+  apiKey(number: number): string {
+    return this.#apiKeys[number % this.#apiKeys.length] ?? 'lsk_x';
   }
 
   tag(path: string): string {

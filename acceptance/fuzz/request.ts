@@ -35,6 +35,7 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
   const value = (name: string, number: number): string => {
     if (name === 'now') return new Date(Date.now() + number).toISOString();
     if (name === 'etag') return known.tag(place);
+    if (name === 'apiKey') return known.apiKey(number);
     if (name === 'cursor') return known.cursor(place, sort, number);
     return known.id(name, number);
   };

@@ -56,6 +56,12 @@ export const waivers: readonly Waiver[] = [
   },
   {
     judge: 'spectral',
+    rule: 'owasp:api4:2023-rate-limit-responses-429',
+    at: errorPage,
+    reason: 'The error pages have no rate limit.',
+  },
+  {
+    judge: 'spectral',
     rule: 'owasp:api8:2023-define-cors-origin',
     at: /^components\/headers$/,
     reason: 'These are definitions of headers, not a response with headers.',

@@ -111,7 +111,9 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
         )) === 0,
     );
     // Expires the records of interrupted requests, so that these records do not block the repeated requests.
-    await database.query('update longshore_api.idempotency_record set expires_at = now() where response is null');
+    await database.query(
+      'update longshore_api.idempotency_record set expires_at = now() where response is null',
+    );
   });
 
   after(() => database.end());

@@ -41,7 +41,9 @@ export async function startApi(
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
   const inOneProcess = stored.kind === 'memory';
-  const keys = inOneProcess ? memoryApiKeyStore() : tableApiKeyStore(database.pool, apiTables(config).keys);
+  const keys = inOneProcess
+    ? memoryApiKeyStore(storage.clock)
+    : tableApiKeyStore(database.pool, apiTables(config).keys);
   const access = createAccess(config, keys, logger, storage.clock);
   const health = storageHealth('api', storage, countRequests(access));
 

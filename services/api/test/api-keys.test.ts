@@ -1,5 +1,10 @@
 import { expect } from 'chai';
+import { createApplicationDatabase } from '@longshore/jobs-postgres';
+import { inTransaction } from '@longshore/resources';
 import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { newApiKey } from '../src/access/api-key.js';
+import { tableApiKeyStore } from '../src/access/table-api-key-store.js';
+import { apiTables } from '../src/storage.js';
 import { adminKey, runApi, type RunningApi } from './support/running-api.js';
 
 const keys = '/api/v1/api-keys';
@@ -149,6 +154,21 @@ for (const [name, open] of Object.entries(storages)) {
     });
 
     if (name === 'Postgres') {
+      it('are created at a time of the database’s clock', async () => {
+        const connected = createApplicationDatabase({ url: database?.url ?? '' });
+        const store = tableApiKeyStore(connected.pool, apiTables({ DATABASE_SCHEMA: 'longshore' }).keys);
+        const times = await inTransaction(connected.pool, async (transaction) => {
+          const { rows } = await transaction.query<{ now: Date }>('select now()');
+          const startedAt = rows[0]?.now.getTime() ?? 0;
+          await eventually(() => Date.now() > startedAt);
+          const terms = { name: 'timed', scopes: ['read'], queues: null, expiresAt: null } as const;
+          const { createdAt } = await store.add(newApiKey(terms, null).key, transaction);
+          return [createdAt.getTime(), startedAt];
+        });
+        await connected.close();
+        expect(times[0]).to.equal(times[1]);
+      });
+
       it('leave no secret in the database, even if the POST had an Idempotency-Key', async () => {
         const made = await api.call('POST', keys, {
           ...admin,

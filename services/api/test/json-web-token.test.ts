@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { MemoryStorage } from '@longshore/jobs';
 import { serve, type TestServer } from '@longshore/test-support';
 import { runApi, type RunningApi } from './support/running-api.js';
+import { serveResources } from './support/served-resources.js';
 
 const issuer = 'https://issuer.example.com';
 const audience = 'longshore';
@@ -133,6 +135,21 @@ describe('JWTs', () => {
 
   it('may come from a clock that is slightly off', async () => {
     expect((await read({ claims: { nbf: now() + 3, exp: now() + 60 } })).status).to.equal(200);
+  });
+
+  it('expire by the storage’s clock', async () => {
+    const aYearLater = { now: () => Date.now() + 365 * 86_400_000 };
+    const later = await serveResources(new MemoryStorage({ clock: aYearLater }), {
+      API_AUTH: 'jwt',
+      API_ADMIN_KEY: '',
+      API_JWT_ISSUER: issuer,
+      API_JWT_AUDIENCE: audience,
+      API_JWT_JWKS_URL: `${keys.url}/jwks.json`,
+    });
+    const headers = { authorization: `Bearer ${await tokenWith()}` };
+    const { status } = await fetch(`${later.url}/api/v1/jobs`, { headers });
+    await later.close();
+    expect(status).to.equal(401);
   });
 
   it('are accepted next to API keys', async () => {

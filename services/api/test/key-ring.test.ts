@@ -4,14 +4,15 @@ import type { ApiKeyStore } from '../src/access/api-key-store.js';
 import { KeyRing } from '../src/access/key-ring.js';
 import { memoryApiKeyStore } from '../src/access/memory-api-key-store.js';
 
-/** Creates a key ring with a store that records calls, and with a clock that only the test moves. */
+/** Creates a key ring with a store that records calls. Both have a clock that only the test moves. */
 async function ringWithKey() {
+  const clock = { now: Date.now() };
   const { key, token } = newApiKey(
     { name: 'test', scopes: ['read'], queues: ['mail'], expiresAt: null },
     null,
   );
   const calls: string[] = [];
-  const memory = memoryApiKeyStore();
+  const memory = memoryApiKeyStore({ now: () => clock.now });
   const store: ApiKeyStore = {
     ...memory,
     find: async (id) => {
@@ -21,7 +22,6 @@ async function ringWithKey() {
     noteUse: async () => void calls.push('noteUse'),
   };
   await store.add(key);
-  const clock = { now: Date.now() };
   const errors: unknown[] = [];
   const ring = new KeyRing(store, { now: () => clock.now, onError: (error) => errors.push(error) });
   return { ring, store, token, key, calls, clock, errors };

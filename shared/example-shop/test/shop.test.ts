@@ -311,6 +311,22 @@ for (const kind of ['postgres', 'memory'] as const)
       expect(file).to.match(new RegExp(`report-${yesterday}\\.csv$`));
     });
 
+    if (kind === 'postgres') {
+      it('the nightly report is for the day before by the database’s clock', async () => {
+        const yesterday = await shop.query(`select ((now() at time zone 'UTC')::date - 1)::text as day`);
+        const { now } = Date;
+        Date.now = () => now() + 400 * 86_400_000;
+        try {
+          const { file } = (await shop.resultOf(await shop.enqueue('nightly-report', {}))) as {
+            file: string;
+          };
+          expect(yesterday).to.deep.equal([{ day: file.slice(-14, -4) }]);
+        } finally {
+          Date.now = now;
+        }
+      });
+    }
+
     it('the indexes of the migration are those of the resources', async () => {
       const file = await readFile(new URL('../migrations/002_indexes.sql', import.meta.url), 'utf8');
       const statements = file

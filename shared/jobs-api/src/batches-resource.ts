@@ -20,7 +20,7 @@ const count = (description: string): TInteger => Type.Integer({ minimum: 0, desc
 
 const BatchItem = Type.Object({
   id: Id,
-  name: nullable(text(bounds.keyLength, 'A name for people')),
+  name: nullable(text(bounds.keyLength, 'A display name')),
   total: Type.Integer({ minimum: 0, description: 'The number of its jobs' }),
   done: count('How many of its jobs are done'),
   failed: count('How many of its jobs have failed'),
@@ -42,7 +42,7 @@ const BatchItem = Type.Object({
 
 const NewBatchItem = Type.Object(
   {
-    name: Type.Optional(text(bounds.keyLength, 'A name for people')),
+    name: Type.Optional(text(bounds.keyLength, 'A display name')),
     jobs: Type.Array(NewJobItem, {
       maxItems: maxJobs,
       description: 'All jobs of the batch; none can be added later',

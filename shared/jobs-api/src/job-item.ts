@@ -34,7 +34,7 @@ export const JobItem = Type.Object({
   name: Type.String({ ...Name, description: 'The name of its definition', examples: ['test'] }),
   queue: Type.String({
     ...Name,
-    description: 'The queue that it is, or was last, in',
+    description: 'The queue that it is in, or was in last',
     examples: ['default'],
   }),
   state: Type.Enum([...jobStates], { examples: ['done'] }),
@@ -56,9 +56,12 @@ export const JobItem = Type.Object({
     ),
     examples: [10],
   },
-  createdAt: Type.String({ format: 'date-time', description: 'When it was created, as in its id' }),
+  createdAt: Type.String({ format: 'date-time', description: 'When it was created: the time in its id' }),
   runAt: nullable(
-    Type.String({ format: 'date-time', description: 'When it is or was due; null if it was ready at once' }),
+    Type.String({
+      format: 'date-time',
+      description: 'When it is or was due, even if it was run earlier; null if it was ready at once',
+    }),
   ),
   startedAt: nullable(Type.String({ format: 'date-time', description: 'When its latest attempt started' })),
   finishedAt: nullable(Time),

@@ -8,7 +8,7 @@ import { writtenByServers } from './not-allowed.js';
 const LogItem = Type.Object({
   id: Type.String({
     maxLength: 20,
-    description: 'The ID of the log line, ascending in the order of writing',
+    description: 'The ID of the log line; later lines have higher IDs',
   }),
   attempt: Type.Integer({ minimum: 1, description: 'The attempt that logged the line' }),
   at: Type.String({
@@ -30,7 +30,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
   return defineResource({
     name: 'logs',
     singular: 'log-line',
-    description: 'The lines that the handler of a job logged, in the order of writing.',
+    description: 'The lines that the handler of a job logged, oldest first.',
     item: LogItem,
     serverSet: ['id', 'attempt', 'at', 'level', 'message', 'fields'],
     filters: {

@@ -186,7 +186,7 @@ export function queuesResource(
       },
     },
     notAllowed: {
-      create: 'A queue is created when a job first names it; use POST /queues/{queue}/jobs.',
+      create: 'A queue is created when a job first names it; use POST /jobs.',
       replaceMany: each,
       deleteMany: each,
     },

@@ -14,8 +14,8 @@ const Item = Type.Object({
   }),
   queue: nullable(Type.String({ ...Name, description: 'The queue of the job concerned' })),
   jobId: nullable(Type.String({ format: 'uuid', description: 'The job concerned' })),
-  error: Type.Object(JobErrorItem.properties, { description: 'The error of the last try' }),
-  failures: Type.Integer({ minimum: 1, description: 'How often it has failed' }),
+  error: Type.Object(JobErrorItem.properties, { description: 'The latest error' }),
+  failures: Type.Integer({ minimum: 1, description: 'How many times it has failed' }),
   createdAt: Time,
   failedAt: Time,
   retryAt: nullable(

@@ -98,6 +98,11 @@ describe('Methods of collections', () => {
       expect([status, codes]).to.deep.equal([404, [40402]]);
     });
 
+    it('names an invalid field of an element by its path', async () => {
+      const { messages } = await send('PUT', '/books', [{ ...(await created()), title: 7 }]);
+      expect(messages).to.equal('[0].title must be string');
+    });
+
     it('refuses a duplicate id with 422', async () => {
       const book = await created();
       const { codes, messages } = await send('PUT', '/books', [book, book]);

@@ -72,6 +72,11 @@ describe('The document', () => {
     }
   });
 
+  it('lists 429 for every operation except the error pages, which are not counted', () => {
+    const without = [...operations.values()].filter(({ responses }) => !('429' in responses));
+    expect(without.map(({ operationId }) => operationId)).to.deep.equal(['getError']);
+  });
+
   it('does not require the field of a new child that its path gives', () => {
     expect(bodyOf('createAuthorBook')?.$ref).to.equal('#/components/schemas/BookCreateBelowAuthorOneOrMany');
     expect(schema('BookCreateBelowAuthorOneOrMany').oneOf?.[0]?.$ref).to.equal(

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { TestApi } from './support/api.js';
+import { defineResource } from '@longshore/resources';
+import Type from 'typebox';
+import { serve, type TestApi } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
 const writers = 50;
@@ -89,6 +91,32 @@ describe('Conditions (RFC 9110, section 13)', () => {
       );
       const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
       expect(statuses).to.deep.equal([won, ...Array<number>(writers - 1).fill(412)]);
+    });
+  }
+});
+
+describe('A special operation of a resource that requires If-Match', () => {
+  const door = { id: '1', isOpen: false };
+  const doors = defineResource({
+    name: 'doors',
+    item: Type.Object({ id: Type.String(), isOpen: Type.Boolean() }),
+    ifMatch: 'required',
+    operations: { open: { summary: 'Open the door' } },
+    storage: { get: async () => door, operations: { open: async () => door } },
+  });
+  let api: TestApi;
+  before(async () => (api = await serve({ resources: [doors] })));
+  after(() => api.close());
+
+  for (const [what, headersOf, status] of [
+    ['no condition', () => ({}), 200],
+    ['another tag in If-None-Match', () => ({ 'if-none-match': '"other"' }), 200],
+    ['the tag in If-None-Match', (etag: string) => ({ 'if-none-match': etag }), 412],
+  ] as const) {
+    it(`answers ${status} to ${what}`, async () => {
+      const etag = (await api.call('/api/v1/doors/1')).headers.get('etag') ?? '';
+      const init = { method: 'PUT', headers: headersOf(etag) };
+      expect((await api.call('/api/v1/doors/1/open', init)).status).to.equal(status);
     });
   }
 });

@@ -51,10 +51,11 @@ export class HttpEntrance {
         // Leaves out `runAt`, because it would differ between the requests.
         const body = { name: order.job.name, args: order.job.args, idempotencyKey: order.key };
         const post = (): Promise<string> => this.#post('jobs', body);
-        const [first, second] = await Promise.allSettled([post(), post()]);
-        const ids = new Set(
-          [first, second].flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])),
-        );
+        const ids = new Set<string>();
+        for (const each of await Promise.allSettled([post(), post()])) {
+          if (each.status === 'fulfilled') ids.add(each.value);
+          else if (each.reason instanceof RefusedError) throw each.reason;
+        }
         ids.add(await post());
         const [id = ''] = ids;
         if (ids.size > 1) throw new RefusedError(`one idempotency key gave ${[...ids].join(' and ')}`);

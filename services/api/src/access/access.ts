@@ -30,7 +30,7 @@ const defaultPerSecond = 1_000;
 /**
  * Sets up authentication and rate limits as configured. Logs a warning if the API requires no credentials.
  *
- * @param clock the storage's clock, which determines when API keys expire
+ * @param clock the storage's clock, which determines when API keys and tokens expire
  */
 export function createAccess(config: AccessConfig, store: ApiKeyStore, logger: Logger, clock: Clock): Access {
   const kinds = acceptedKinds(config);
@@ -53,7 +53,7 @@ export function createAccess(config: AccessConfig, store: ApiKeyStore, logger: L
     authenticate: authenticateWith({
       ...(kinds.has('keys') && { apiKey: (token) => ring.principalOf(token) }),
       ...(config.API_ADMIN_KEY !== undefined && { adminKey: adminKey(config.API_ADMIN_KEY) }),
-      ...(kinds.has('jwt') && { jsonWebToken: verifierOf(config, logger) }),
+      ...(kinds.has('jwt') && { jsonWebToken: verifierOf(config, logger, clock) }),
     }),
     rateLimit,
     securitySchemes: schemesOf(kinds),
@@ -70,7 +70,11 @@ function adminKey(configured: string): (token: string) => Principal | undefined 
   return (token) => (isHashOf(hash, token) ? { name: 'API_ADMIN_KEY', scopes: ['admin'] } : undefined);
 }
 
-function verifierOf(config: AccessConfig, logger: Logger): (token: string) => Promise<Principal> {
+function verifierOf(
+  config: AccessConfig,
+  logger: Logger,
+  clock: Clock,
+): (token: string) => Promise<Principal> {
   const { API_JWT_ISSUER = '', API_JWT_AUDIENCE = '', API_JWT_JWKS_URL = '' } = config;
   return tokenVerifier(
     {
@@ -81,6 +85,7 @@ function verifierOf(config: AccessConfig, logger: Logger): (token: string) => Pr
       ...(config.API_JWT_TYP !== undefined && { typ: config.API_JWT_TYP }),
       scopePrefix: config.API_JWT_SCOPE_PREFIX,
     },
+    clock,
     (error) => logger.warn({ err: error }, 'the keys of API_JWT_JWKS_URL cannot be read'),
   );
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '@longshore/resources';
-import type { ApiKey, ApiKeyTerms } from './api-key.js';
+import type { ApiKey, ApiKeyTerms, NewApiKey } from './api-key.js';
 
 /** Stores API keys. Intended for few keys, because `list` returns all of them at once. */
 export interface ApiKeyStore {
@@ -7,11 +7,11 @@ export interface ApiKeyStore {
   list(): Promise<readonly ApiKey[]>;
   find(id: string): Promise<ApiKey | undefined>;
   /**
-   * Stores a new key.
+   * Stores a new key. Returns the stored key.
    *
    * @param transaction the transaction to write in; by default, the key is stored immediately
    */
-  add(key: ApiKey, transaction?: Transaction): Promise<void>;
+  add(key: NewApiKey, transaction?: Transaction): Promise<ApiKey>;
   /**
    * Calls `change` with the stored key and replaces the key's terms with the result. Returns the changed key;
    * `undefined` if there is no key with this id.

@@ -15,13 +15,17 @@ export interface ApiKeyTerms {
   readonly expiresAt: Date | null;
 }
 
-/** A stored API key. Contains a hash of the token instead of the token. */
-export interface ApiKey extends ApiKeyTerms {
+/** An API key that is not stored yet. Contains a hash of the token instead of the token. */
+export interface NewApiKey extends ApiKeyTerms {
   readonly id: string;
   readonly hash: Uint8Array;
-  readonly createdAt: Date;
   /** The name of the caller who created the key; `null` if it was created with the `create-key` command. */
   readonly createdBy: string | null;
+}
+
+/** A stored API key. Its times come from the storage's clock. */
+export interface ApiKey extends NewApiKey {
+  readonly createdAt: Date;
   /** When the key was last used, accurate to the minute; `null` if the key was never used. */
   readonly lastUsedAt: Date | null;
 }
@@ -35,11 +39,10 @@ const form = /^lsk_([0-9a-f]{16})_[0-9a-f]{64}$/;
  * The hash is a plain SHA-256. Slow hashes protect passwords, because passwords can be guessed. A token has 256 random
  * bits and cannot be guessed. A slow hash would delay every request, because each request computes the hash.
  */
-export function newApiKey(terms: ApiKeyTerms, createdBy: string | null): { key: ApiKey; token: string } {
+export function newApiKey(terms: ApiKeyTerms, createdBy: string | null): { key: NewApiKey; token: string } {
   const id = randomBytes(8).toString('hex');
   const token = `lsk_${id}_${randomBytes(32).toString('hex')}`;
-  const key = { ...terms, id, hash: hashOf(token), createdAt: new Date(), createdBy, lastUsedAt: null };
-  return { key, token };
+  return { key: { ...terms, id, hash: hashOf(token), createdBy }, token };
 }
 
 /**

@@ -18,7 +18,7 @@ const nullUnlessGiven = <Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { default: null });
 const Time = Type.String({ format: 'date-time' });
 
-const Name = Type.String({ minLength: 1, maxLength: 100, description: 'For people', examples: ['shop'] });
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'A display name', examples: ['shop'] });
 const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 4, uniqueItems: true });
 const Queues = nullUnlessGiven(
   Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' }), {
@@ -126,9 +126,9 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
       },
       create: async ({ name, scopes, queues = null, expiresAt = null }, context) => {
         const terms = toTerms({ name, scopes, queues, expiresAt });
-        const { key, token } = newApiKey(terms, context.principal?.name ?? null);
+        const { key: unstored, token } = newApiKey(terms, context.principal?.name ?? null);
         const { transaction } = context;
-        await store.add(key, transaction);
+        const key = await store.add(unstored, transaction);
         if (transaction === undefined) changed('made', key.id, context);
         else transaction.afterCommit(() => changed('made', key.id, context));
         return { ...toItem(key), key: token };

@@ -1,3 +1,4 @@
+import type { Clock } from '@longshore/jobs/storage';
 import { ApiError, apiError, type Principal, unauthorized } from '@longshore/resources';
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { scopes } from './api-key.js';
@@ -48,12 +49,14 @@ const refusals: Readonly<Record<string, string>> = {
  * Creates a verifier for JSON Web Tokens of one issuer (RFC 7519, RFC 8725). Scopes are read from the claim `scope`;
  * unknown scopes are ignored.
  *
+ * @param clock the storage's clock, which determines when tokens expire
  * @param onUnreachable called with the reason if the issuer's keys cannot be read
  * @returns a function that returns the token's principal. It throws 40101 if the token is invalid, and 50302 if the
  *   issuer's keys cannot be read
  */
 export function tokenVerifier(
   { issuer, audience, jwksUrl, clockToleranceSeconds, typ, scopePrefix }: TokenIssuer,
+  clock: Clock,
   onUnreachable: (error: unknown) => void,
 ): (token: string) => Promise<Principal> {
   const keys = createRemoteJWKSet(new URL(jwksUrl));
@@ -61,7 +64,15 @@ export function tokenVerifier(
   return async (token) => {
     try {
       const clockTolerance = clockToleranceSeconds;
-      const checked = { issuer, audience, clockTolerance, algorithms, requiredClaims: required };
+      const currentDate = new Date(clock.now());
+      const checked = {
+        issuer,
+        audience,
+        clockTolerance,
+        currentDate,
+        algorithms,
+        requiredClaims: required,
+      };
       const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
       const { sub = '', scope } = payload;
       if (sub.length > maxSubjectLength)

@@ -1,8 +1,13 @@
+import type { Clock } from '@longshore/jobs/storage';
 import type { ApiKey } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
-/** Creates a store that keeps API keys in memory. They are lost when the process ends. */
-export function memoryApiKeyStore(): ApiKeyStore {
+/**
+ * Creates a store that keeps API keys in memory. They are lost when the process ends.
+ *
+ * @param clock the storage's clock, which determines when keys were created and last used
+ */
+export function memoryApiKeyStore(clock: Clock): ApiKeyStore {
   const keys = new Map<string, ApiKey>();
 
   const set = (key: ApiKey): ApiKey => {
@@ -13,7 +18,7 @@ export function memoryApiKeyStore(): ApiKeyStore {
   return {
     list: async () => [...keys.values()],
     find: async (id) => keys.get(id),
-    add: async (key) => void set(key),
+    add: async (key) => set({ ...key, createdAt: new Date(clock.now()), lastUsedAt: null }),
     change: async (id, change) => {
       const current = keys.get(id);
       return current && set({ ...current, ...change(current) });
@@ -25,7 +30,7 @@ export function memoryApiKeyStore(): ApiKeyStore {
     },
     noteUse: async (id) => {
       const current = keys.get(id);
-      if (current !== undefined) set({ ...current, lastUsedAt: new Date() });
+      if (current !== undefined) set({ ...current, lastUsedAt: new Date(clock.now()) });
     },
   };
 }

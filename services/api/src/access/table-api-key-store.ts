@@ -32,17 +32,14 @@ export function tableApiKeyStore(database: Database, table: string): ApiKeyStore
     find: (id) => find(database, id, ''),
     add: async (key, transaction) => {
       const on: Queryable = transaction ?? database;
-      await on.query(`insert into ${table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, [
-        key.id,
-        key.hash,
-        key.name,
-        key.scopes,
-        key.queues,
-        key.expiresAt,
-        key.createdAt,
-        key.createdBy,
-        key.lastUsedAt,
-      ]);
+      const { id, hash, name, scopes, queues, expiresAt, createdBy } = key;
+      const { rows } = await on.query<Row>(
+        `insert into ${table} (${columns}) values ($1, $2, $3, $4, $5, $6, now(), $7, null) returning ${columns}`,
+        [id, hash, name, scopes, queues, expiresAt, createdBy],
+      );
+      const [row] = rows;
+      if (row === undefined) throw new Error('The insert returned no row');
+      return toKey(row);
     },
     change: (id, change) =>
       inTransaction(database, async (transaction) => {

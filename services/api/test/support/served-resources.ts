@@ -26,7 +26,7 @@ export async function serveResources(
     ...environment,
   });
   const logger = createLogger('api', 'silent');
-  const access = createAccess(config, memoryApiKeyStore(), logger, storage.clock);
+  const access = createAccess(config, memoryApiKeyStore(storage.clock), logger, storage.clock);
   const client = new JobClient(storage);
   const events = new JobEvents(storage);
   const application = await loadApplication('@longshore/example-shop', {

@@ -39,7 +39,7 @@ interface StoreTotal {
  */
 export function nightlyReportHandler(database: Queryable, directory: string): JobHandler {
   return handleJob(nightlyReport, async ({ args }) => {
-    const day = args.day ?? new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const day = args.day ?? (await yesterday(database));
     const { rows } = await database.query<StoreTotal>(
       `select store_id as store, count(*)::int as orders, sum(total)::text as total from shop.order
        where created_at >= $1::date::timestamp at time zone 'UTC'
@@ -53,4 +53,12 @@ export function nightlyReportHandler(database: Queryable, directory: string): Jo
     await writeFile(file, ['store,orders,total', ...lines, ''].join('\n'));
     return { file, stores: rows.length };
   });
+}
+
+/** Returns the previous day in UTC, by the clock that gave the orders their times. */
+async function yesterday(database: Queryable): Promise<string> {
+  const { rows } = await database.query<{ day: string }>(
+    `select ((now() at time zone 'UTC')::date - 1)::text as day`,
+  );
+  return rows[0]?.day ?? '';
 }

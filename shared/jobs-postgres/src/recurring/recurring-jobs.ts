@@ -256,9 +256,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async fireDue(limit: number): Promise<FiringReport> {
-    const [next] = await this.#database.query<{ due: boolean; next_due_in: number }>(
-      sql.nextDueRecurring,
-    );
+    const [next] = await this.#database.query<{ due: boolean; next_due_in: number }>(sql.nextDueRecurring);
     const fired: FiredRecurringJob[] = [];
     const queues = new Set<string | null>();
     if (next?.due === true) {

@@ -47,7 +47,7 @@ export function compileFilter(
   return { parameter, field, match, isSingle, schema, description: description ?? describe(field, match) };
 }
 
-const rangeTypes = new Set(['number', 'integer', 'date-time', 'date']);
+const rangeTypes = new Set(['number', 'integer', 'date-time']);
 
 function valueSchema(field: JsonSchema, match: Match): JsonSchema {
   if (match === 'partial' || match === 'path') return { type: 'string' };

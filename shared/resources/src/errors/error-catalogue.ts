@@ -62,7 +62,7 @@ export const errorCatalogue = {
     userMessage: 'The item you asked for does not exist.',
     cause:
       'The path is valid, but no item has this id: it was deleted, belongs to another parent, or is not covered by these credentials.',
-    fix: 'Check the id, which is case-sensitive, and its parent.',
+    fix: 'Check the id and its parent. The case of an id matters, unless it is a UUID.',
   },
   40403: {
     title: 'Unknown version',
@@ -172,7 +172,7 @@ export const errorCatalogue = {
   42901: {
     title: 'Too many requests',
     userMessage: 'Too many requests. Please try again in a moment.',
-    cause: 'The caller exceeds its rate limit.',
+    cause: 'The caller exceeds its rate limit, or a queue is full.',
     fix: 'Wait for the number of seconds in `Retry-After`, then try again.',
   },
   42902: {

@@ -216,7 +216,6 @@ function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
           '400': errorReference(400),
           '404': errorReference(404),
           '421': errorReference(421),
-          '429': errorReference(429),
           '500': errorReference(500),
         },
       },

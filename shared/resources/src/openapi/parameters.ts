@@ -188,7 +188,7 @@ export function pathParameter(name: string, description: string, schema: JsonSch
 /** The schema of a filter on the members of a JSON field. */
 export const pathFilterSchema: JsonSchema = {
   type: 'object',
-  description: 'Values by the paths of the members that must have them.',
+  description: 'The values that members must have, by their paths.',
   maxProperties: 10,
   additionalProperties: text(1000),
 };

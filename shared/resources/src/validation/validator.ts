@@ -66,7 +66,7 @@ function withFormats(ajv: Ajv2020): Ajv2020 {
 }
 
 function toProblem(error: ErrorObject, at: string): Problem {
-  const place = at + fieldPath(error.instancePath);
+  const place = fieldPath(error.instancePath, at);
   const params: Readonly<Record<string, unknown>> = error.params;
   switch (error.keyword) {
     case 'required':

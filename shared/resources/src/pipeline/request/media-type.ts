@@ -38,9 +38,10 @@ export function requireMediaType(request: ApiRequest): void {
   const allowed = request.method === 'PATCH' ? [json, mergePatch] : [json];
   const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset);
   if (!allowed.includes(essence) || !isUtf8) {
+    const actual = type === undefined ? 'but has no Content-Type' : `not ${type.slice(0, 200)}`;
     throw apiError(
       41501,
-      `The body must be ${allowed.join(' or ')} in UTF-8, not ${type?.slice(0, 200) ?? 'without a Content-Type'}`,
+      `The body must be ${allowed.join(' or ')} in UTF-8, ${actual}`,
       request.method === 'PATCH' ? { 'accept-patch': patchTypes } : { accept: json },
     );
   }
