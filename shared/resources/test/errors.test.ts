@@ -153,6 +153,11 @@ describe('Errors', () => {
       expect(body).to.include({ code: 40402, status: 404, cause: errorCatalogue[40402].cause });
     });
 
+    it('answers OPTIONS with the methods that the OpenAPI document names', async () => {
+      const { status, headers } = await api.call('/errors/40402', { method: 'OPTIONS' });
+      expect([status, headers.get('allow')]).to.deep.equal([204, 'GET, HEAD, OPTIONS']);
+    });
+
     it('are found below the prefix too, where `more info` leads', async () => {
       const { body } = await api.call('/shop/api/v1/nothing');
       const [error] = (body as { errors: { 'more info': string }[] }).errors;

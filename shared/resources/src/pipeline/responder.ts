@@ -106,7 +106,7 @@ function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): Api
   const page = segments.length === 2 ? errorPage(segments[1] ?? '', request.headers['accept']) : undefined;
   if (page === undefined) throw apiError(40401, `There is no path ${request.path.slice(0, 200)}`);
   if (request.method === 'GET' || request.method === 'HEAD') return page;
-  throw apiError(40501, `${request.method} is not possible here; possible: GET, HEAD`, {
-    allow: 'GET, HEAD',
-  });
+  const allow = 'GET, HEAD, OPTIONS';
+  if (request.method === 'OPTIONS') return { status: 204, headers: { allow } };
+  throw apiError(40501, `${request.method} is not possible here; possible: ${allow}`, { allow });
 }

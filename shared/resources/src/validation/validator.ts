@@ -104,9 +104,26 @@ function expectation(error: ErrorObject): string {
     case 'anyOf':
     case 'oneOf':
       return `must be ${Array.isArray(schema) ? schema.map(describe).join(' or ') : 'one of the alternatives'}`;
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return params['limit'] === 1 ? 'must not be empty' : `must have at least ${counted(error)}`;
+    case 'maxLength':
+    case 'maxItems':
+    case 'maxProperties':
+      return `must have at most ${counted(error)}`;
+    case 'uniqueItems':
+      return `must not contain an item twice, as at ${String(params['i'])} and ${String(params['j'])}`;
     default:
       return error.message ?? 'is invalid';
   }
+}
+
+/** Returns the limit that a value breaks, with its unit, such as `10 characters`. */
+function counted({ keyword, params }: ErrorObject): string {
+  const unit = keyword.endsWith('Length') ? 'character' : keyword.endsWith('Items') ? 'item' : 'member';
+  const limit = Number(params['limit']);
+  return `${limit} ${unit}${limit === 1 ? '' : 's'}`;
 }
 
 const formatted: Readonly<Record<string, string>> = {
