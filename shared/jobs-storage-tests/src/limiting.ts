@@ -7,7 +7,8 @@ import { type Fixture, newJob, until } from './storage-under-test.js';
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
 /**
- * Defines the tests that a queue's limits apply to all of its servers together, even if the servers claim concurrently.
+ * Defines tests of limits per queue. A limit must apply to all servers of the queue together, even if they claim
+ * concurrently.
  */
 export function limiting(fixture: Fixture): void {
   /** Creates a queue with these limits, `jobs` ready jobs and a server. */

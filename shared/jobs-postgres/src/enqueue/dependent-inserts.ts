@@ -83,7 +83,7 @@ function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> 
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
-/** Builds the insert of jobs that wait for their parents, for one queue. */
+/** Builds the statement that inserts jobs of one queue that wait for their parents. */
 export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertAwaiting,

@@ -184,9 +184,7 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/**
- * Serializes the properties that can decide whether an edit is allowed. If the text has changed, so has the job.
- */
+/** Serializes the properties on which the permission of an edit can depend, to detect whether they have changed. */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

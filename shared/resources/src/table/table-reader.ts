@@ -159,7 +159,7 @@ export class TableReader {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 
-  /** Reads a page in the order of `sort`. Counts the matching rows as `query.count` requests. */
+  /** Reads a page in the order of `sort`. `query.count` determines whether and how the matching rows are counted. */
   async page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
     const parameters = new Parameters();
     const where = [...this.conditions(query, parameters), ...this.seek(query, parameters)];
