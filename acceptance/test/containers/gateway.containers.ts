@@ -105,7 +105,7 @@ describe('docker compose with the gateway', () => {
       console.log(await statusWith('${password}', '198.51.100.1'));`;
     expect(
       (await composeGateway('exec', 'worker', 'node', '--input-type=module', '-e', guess)).trim(),
-    ).to.equal('401');
+    ).to.equal('429');
     expect(await signIn(`${gateway}/job-dashboard`, password)).to.include('Signed in as');
   });
 });
