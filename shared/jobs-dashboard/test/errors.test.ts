@@ -89,7 +89,7 @@ describe('the overview with many failures', () => {
       await fail('other', 'connection closed');
       const text = textOf((await site.http.get('/job-dashboard/')).text);
       expect(text).to.match(
-        /Job type “fetch” is failing: 31 jobs failed in the last 5 minutes, 30 of them with HttpError: upstream said 503/,
+        /Job type “fetch” is failing: 31 jobs had failed attempts in the last 5 minutes, 30 of them with errors like HttpError: upstream said 503/,
       );
     } finally {
       await site.close();

@@ -47,7 +47,7 @@ describe('a job type that fails', () => {
     const [warning, ...others] = failingTypeWarnings(await findFailingTypes(storage));
     expect(others).to.deep.equal([]);
     expect(read(warning?.text ?? [])).to.equal(
-      'Job type “charge-card” is failing: 12 jobs failed in the last 5 minutes, all of them with TypeError: the gateway refused the card.',
+      'Job type “charge-card” is failing: 12 jobs had failed attempts in the last 5 minutes, all of them with errors like TypeError: the gateway refused the card.',
     );
   });
 
@@ -71,7 +71,9 @@ describe('a job type that fails', () => {
   it('is described on the page of its queue with what is counted there, and what in all queues', async () => {
     await run(12);
     const [warning] = failingTypeWarnings(await findFailingTypes(storage, 'payments'));
-    expect(read(warning?.text ?? [])).to.contain('12 jobs failed in the last 5 minutes in all queues,');
+    expect(read(warning?.text ?? [])).to.contain(
+      '12 jobs had failed attempts in the last 5 minutes in all queues,',
+    );
     expect(warning?.advice).to.match(/^100 % of its attempts in this queue /);
   });
 

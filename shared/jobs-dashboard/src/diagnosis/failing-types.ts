@@ -103,13 +103,12 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
     const [kind = ''] = first.fingerprint.split(': ', 1);
     const [line = ''] = first.message.split('\n', 1);
     const error = line === '' ? kind : `${kind}: ${excerpt(line, MAX_MESSAGE)}`;
-    const most =
-      first.count < jobs ? `${formatNumber(first.count)} of them` : jobs === 1 ? '' : 'all of them';
+    const most = first.count < jobs ? `${formatNumber(first.count)} of them` : 'all of them';
     return [
       {
         cause: `job type ${name} fails`,
         isMeasured: true,
-        text: sentence`Job type “${name}” is failing: ${isExact ? '' : 'at least '}${counted(jobs, 'job')} failed in the last 5 minutes${isOfQueue ? ' in all queues' : ''}, ${most} with ${error}.`,
+        text: sentence`Job type “${name}” is failing: ${isExact ? '' : 'at least '}${counted(jobs, 'job')} had failed attempts in the last 5 minutes${isOfQueue ? ' in all queues' : ''}, ${most} with errors like ${error}.`,
         advice: `${percent(share)} of its attempts${isOfQueue ? ' in this queue' : ''} in the last ${isOfLastMinute ? 'minute' : '5 minutes'} failed; ${usual === null ? 'it hardly ran in the 24 hours before' : `in the 24 hours before, ${percent(usual)}`}.`,
         // A list of failed jobs would be empty while all of these jobs wait for a retry.
         link: errors.some(({ retryable }) => retryable > 0)

@@ -60,7 +60,7 @@ describe('an operator who knows nothing else finds out', () => {
       );
     await incident.open(page);
     expect(await textOn(page)).to.include(
-      'Job type “charge-card” is failing: 9 jobs failed in the last 5 minutes, all of them with TypeError: amount is undefined.',
+      'Job type “charge-card” is failing: 9 jobs had failed attempts in the last 5 minutes, all of them with errors like TypeError: amount is undefined.',
     );
     await incident.open(page, 'queues/payments');
     expect(await textOn(page)).to.include('Job type “charge-card” is failing');
