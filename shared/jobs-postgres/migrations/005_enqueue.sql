@@ -12,7 +12,8 @@ create function new_id() returns uuid language sql parallel safe as $$
 $$;
 
 -- Returns the id of a queue. If it does not exist, it is created; if it is retired, its retirement ends. Returns null instead if
--- that would make more than `max_queues` queues (by default the number in queue_cap).
+-- that would make more than `max_queues` queues (by default the number in queue_cap). Takes no lock, so concurrent callers can
+-- exceed the maximum by a few queues.
 create function queue_number(queue text, max_queues integer default null) returns integer language plpgsql as $$
 declare
   number integer;
