@@ -102,6 +102,18 @@ export function rescuing(fixture: Fixture): void {
     expect(lost?.processing).to.equal(6);
   });
 
+  it('counts an attempt for each job that a server still holds when it unregisters', async () => {
+    const queue = fixture.newQueue();
+    await fixture.storage.enqueuer.enqueue(Array.from({ length: 8 }, () => newJob(queue)));
+    const registration = await fixture.register(queue); // with a concurrency of 5
+    const claimed = await fixture.claim(registration.id, queue, 8);
+    await registration.unregister();
+    const attempts = await Promise.all(
+      claimed.map(async ({ claim }) => (await fixture.storage.jobs.find(claim.jobId))?.attempt),
+    );
+    expect(attempts).to.deep.equal(Array.from({ length: 8 }, () => 1));
+  });
+
   it('releases the jobs of a server that unregisters', async () => {
     const queue = fixture.newQueue();
     const registration = await fixture.register(queue);

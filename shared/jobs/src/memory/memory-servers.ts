@@ -41,7 +41,7 @@ export class MemoryServers implements Servers {
   readonly #entries = new Map<string, Entry>();
   /** Versions by server id. Contains only registered servers that reported a version. */
   readonly #versions = new Map<string, string>();
-  /** Concurrency by server id. Also contains servers that are gone, until it is known which of their jobs had started. */
+  /** Concurrency by server id. Also contains lost servers, so that their jobs can be reclaimed. */
   readonly #concurrency = new Map<string, number>();
 
   /** @param rescue reclaims the jobs of servers that are gone; called after a server unregisters */
@@ -127,8 +127,8 @@ export class MemoryServers implements Servers {
       },
       unregister: async () => {
         this.#remove(id);
-        await this.#rescue();
         this.#concurrency.delete(id);
+        await this.#rescue();
       },
     };
   }

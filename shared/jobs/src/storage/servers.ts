@@ -32,7 +32,10 @@ export interface ServerRegistration {
   report(processing: number): void;
   /** Sets the server state to send with the next heartbeats; `running` until called. */
   enter(state: ServerState): void;
-  /** Removes the server, and rescues any jobs that it still has claimed. */
+  /**
+   * Removes the server, and rescues any jobs that it still has claimed. Counts an attempt for each of them, so the server
+   * must release the jobs that have not started before.
+   */
   unregister(): Promise<void>;
 }
 
