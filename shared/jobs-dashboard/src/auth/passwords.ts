@@ -87,7 +87,7 @@ export class Passwords {
     const account = this.#accountOf(name);
     if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
     if (account?.password.isKnown(password)) return account.viewer;
-    if (this.#oneAtATime.pendingCount >= MAX_WAITING) throw busy;
+    if (this.#oneAtATime.pendingCount >= MAX_WAITING) throw tooManyAtOnce();
     return this.#oneAtATime(async () => {
       if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
       const matches = await (account?.password ?? this.#decoyPassword).matches(password);
@@ -126,9 +126,11 @@ function tooManyTries(waitMs: number): Problem {
   });
 }
 
-const busy = new Problem({
-  status: 503,
-  title: 'Too many sign-ins at once',
-  text: 'The dashboard is still checking other passwords. Wait a few seconds, then try again.',
-  headers: { 'Retry-After': '1' },
-});
+function tooManyAtOnce(): Problem {
+  return new Problem({
+    status: 503,
+    title: 'Too many sign-ins at once',
+    text: 'The dashboard is still checking other passwords. Wait a few seconds, then try again.',
+    headers: { 'Retry-After': '1' },
+  });
+}

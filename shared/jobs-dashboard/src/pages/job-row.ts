@@ -53,7 +53,7 @@ export function jobRow(job: Job): JobRow {
   };
 }
 
-export function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job): When {
+function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job): When {
   if (finishedAt !== null) return { what: 'finished', at: finishedAt };
   if (readyAt !== null) return { what: 'ready', at: readyAt };
   if (state === 'processing' && startedAt !== null) return { what: 'started', at: startedAt };

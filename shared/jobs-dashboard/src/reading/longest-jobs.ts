@@ -1,14 +1,13 @@
 import type { BriefJob, JobFilter } from '@longshore/jobs/storage';
-import { whenOf } from '../pages/job-row.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
-/** Maximum number of jobs to examine. Reading this many from Postgres took 30 ms. */
-const EXAMINED = 500;
+/** Maximum number of jobs to examine. Low, because jobs are read with their arguments. */
+const EXAMINED = 100;
 
 /**
- * Returns the jobs that have been running or waiting for longest, longest first. Examines the 500 jobs that were
- * created first, because storages list jobs in order of creation, but a job can start long after that: it may have been
- * scheduled or retried.
+ * Returns the jobs that have been running or waiting for longest, longest first. Examines the 100 jobs that were
+ * created first, because storages list jobs in order of creation. A job that was scheduled or retried can start long
+ * after its creation, so with more jobs than that, one that started earlier may be missing.
  */
 export async function listLongest(
   state: 'processing' | 'enqueued',
@@ -18,6 +17,7 @@ export async function listLongest(
 ): Promise<BriefJob[]> {
   const query = { filter: { ...filter, state: [state] }, order: 'oldest', limit: EXAMINED } as const;
   const examined = (await jobs.listBrief({ ...query, reach: 'near' })).jobs;
-  const since = (job: BriefJob): number => whenOf(job).at.getTime();
+  const since = ({ startedAt, readyAt, createdAt }: BriefJob): number =>
+    (startedAt ?? readyAt ?? createdAt).getTime();
   return examined.toSorted((one, other) => since(one) - since(other)).slice(0, limit);
 }

@@ -53,7 +53,9 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
   const [buckets, latest, before, deployments] = await Promise.all([
     reader.timings.read(queryOf(range, subject)),
     // The backlog of a bucket is the highest measured in it, so the latest one is read by the minute.
-    range.isLive ? reader.timings.read(queryOf(rangeOf(new URLSearchParams(), now()), subject)) : null,
+    range.isLive && range.bucketMs > MINUTE
+      ? reader.timings.read(queryOf(rangeOf(new URLSearchParams(), now()), subject))
+      : null,
     range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
     deploymentsIn(range, context),
   ]);
@@ -193,7 +195,7 @@ function wholeOf(
   return whole;
 }
 
-/** @param latest the buckets of the last hour, by the minute; `null` if the period does not end at the current time */
+/** @param latest the buckets of the last hour, by the minute, if the period ends now and has longer buckets */
 function backlogChart(
   buckets: readonly TimingBucket[],
   latest: readonly TimingBucket[] | null,
