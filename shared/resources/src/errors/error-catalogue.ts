@@ -172,7 +172,7 @@ export const errorCatalogue = {
   42901: {
     title: 'Too many requests',
     userMessage: 'Too many requests. Please try again in a moment.',
-    cause: 'The caller exceeds its rate limit, or a queue is full.',
+    cause: 'The caller exceeds its rate limit, or the server cannot take on more work at the moment.',
     fix: 'Wait for the number of seconds in `Retry-After`, then try again.',
   },
   42902: {
