@@ -1,6 +1,6 @@
 /**
- * `node enqueuer.js http|sql URL SEED RATE`: enqueues jobs until SIGTERM, and continues if a request fails. Prints `job ID`
- * or `batch ID` for each accepted job or batch, and `refused …` for each {@link RefusedError}.
+ * `node enqueuer.js http|sql URL SEED RATE`: sends RATE requests per second until SIGTERM, and continues if a request
+ * fails. Prints `job ID` or `batch ID` for each accepted job or batch, and `refused …` for each {@link RefusedError}.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpEntrance, RefusedError } from './http-entrance.js';

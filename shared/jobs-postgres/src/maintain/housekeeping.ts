@@ -43,6 +43,9 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
+/** When the hourly chores are repeated if one of them has thrown, in milliseconds. */
+const retryMs = 60_000;
+
 /** Maximum number of recorded job ids that {@link deleteOldBulk} deletes at once. */
 const idsAtOnce = 10_000;
 
@@ -119,6 +122,7 @@ export class Housekeeping {
     if (performance.now() - this.#roomCheckedAt >= roomCheckIntervalMs)
       await chores.do('unblock jobs', () => this.recordRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
+    this.#cleanedAt = performance.now() - hourMs + retryMs; // if a chore throws, for example during an outage
     await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
     await chores.do('delete old bulk operations', () => this.#deleteOldBulks());
