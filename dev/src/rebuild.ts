@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { watch } from 'chokidar';
@@ -22,31 +23,35 @@ export function rebuildOnChange(
   onFailed: (errors: string) => void,
 ): () => Promise<void> {
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
+  const changed = new Set<string>();
   let settled: NodeJS.Timeout | undefined;
   let building = Promise.resolve();
-  let waiting = false;
-  const build = async (changed: string): Promise<void> => {
+  let builtAt = Date.now();
+  const build = async (): Promise<void> => {
+    const files = [...changed];
+    changed.clear();
+    // The compiler skips files that are older than its last output, for example those saved while it was running.
+    const isOld = await Promise.all(files.map(async (file) => (await modifiedAt(file)) <= builtAt));
+    const force = isOld.includes(true) ? ['--force'] : [];
     try {
-      await promisify(execFile)(process.execPath, [compiler, '-b', ...projects], { cwd: root });
+      await promisify(execFile)(process.execPath, [compiler, '-b', ...force, ...projects], { cwd: root });
     } catch (error) {
       onFailed((error as { stdout?: string }).stdout ?? String(error));
       return;
+    } finally {
+      builtAt = Date.now();
     }
-    await onBuilt(changed);
+    await onBuilt(path.relative(root, files.at(-1) ?? root));
   };
   const folders = ['services', 'shared'].map((folder) => path.join(root, folder));
   const watcher = watch(folders, {
-    ignored: /[/\\](dist|node_modules|test|coverage)([/\\]|$)/,
+    ignored: /[/\\](dist|node_modules|test|coverage)([/\\]|$)|\.tsbuildinfo$/,
     ignoreInitial: true,
   }).on('all', (_, file) => {
+    changed.add(file);
     clearTimeout(settled);
     settled = setTimeout(() => {
-      if (waiting) return; // the build that is about to start will include this change
-      waiting = true;
-      building = building.then(() => {
-        waiting = false;
-        return build(path.relative(root, file));
-      });
+      building = building.then(() => (changed.size > 0 ? build() : undefined));
     }, settleMs);
   });
   return async () => {
@@ -54,4 +59,12 @@ export function rebuildOnChange(
     await watcher.close();
     await building;
   };
+}
+
+/** Resolves to the time of the last modification, in milliseconds since 1970, or to `Infinity` for a deleted file. */
+async function modifiedAt(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Infinity,
+  );
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,14 +26,26 @@ describe('rebuildOnChange', () => {
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  it('compiles a changed source, and reports any errors', async () => {
-    const reports: string[] = [];
+  /** Watches until `use` ends. `use` gets a function that calls `save` until a report matches, and resolves to it. */
+  const watching = async (
+    use: (reportAfter: (save: () => Promise<void>, wanted: RegExp) => Promise<string>) => Promise<void>,
+  ): Promise<void> => {
+    let reports: string[] = [];
     let wake = (): void => undefined;
     const report = (text: string): void => {
       reports.push(text);
       wake();
     };
     const stop = rebuildOnChange(root, ['services/one'], async (changed) => report(changed), report);
+    const reportAfter = async (save: () => Promise<void>, wanted: RegExp): Promise<string> => {
+      reports = [];
+      await save();
+      for (;;) {
+        const found = reports.find((text) => wanted.test(text));
+        if (found !== undefined) return found;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    };
     try {
       // Saves the file repeatedly until an event arrives, because nothing reports when the watcher has started.
       for (let saved = 2; reports.length === 0; saved += 1) {
@@ -43,15 +55,28 @@ describe('rebuildOnChange', () => {
           new Promise((resolve) => setTimeout(resolve, 200)),
         ]);
       }
-      expect(reports[0]).to.equal('services/one/src/index.ts');
-      expect(await readFile(path.join(root, 'services/one/dist/index.js'), 'utf8')).to.include('answer');
-      const failed = new Promise<void>((resolve) => {
-        wake = () => reports.at(-1)?.includes('TS2322') === true && resolve();
-      });
-      await write('src/index.ts', "export const answer: number = 'text';\n");
-      await failed;
+      await use(reportAfter);
     } finally {
       await stop();
     }
-  });
+  };
+
+  it('compiles a changed source, and reports any errors', () =>
+    watching(async (reportAfter) => {
+      const saved = await reportAfter(
+        () => write('src/index.ts', 'export const answer: number = 0;\n'),
+        /index\.ts$/,
+      );
+      expect(saved).to.equal('services/one/src/index.ts');
+      expect(await readFile(path.join(root, 'services/one/dist/index.js'), 'utf8')).to.include('answer');
+      await reportAfter(() => write('src/index.ts', "export const answer: number = 'text';\n"), /TS2322/);
+    }));
+
+  it('compiles a source that is older than the last build, as one saved during it is', () =>
+    watching(async (reportAfter) => {
+      const moved = path.join(root, 'index.ts');
+      await writeFile(moved, "export const answer: number = 'text';\n");
+      await utimes(moved, new Date(0), new Date(0));
+      await reportAfter(() => rename(moved, path.join(root, 'services/one/src/index.ts')), /TS2322/);
+    }));
 });
