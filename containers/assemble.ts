@@ -19,7 +19,10 @@ const packages = ['longshore', ...readdirSync('node_modules/@longshore').map((na
   .filter((link) => existsSync(link))
   .map((link) => path.relative('.', realpathSync(link)));
 
-/** Keeps type declarations, because applications that build on an image compile against them. */
+/**
+ * Whether to copy a file. Omits TypeScript sources, source maps and build information. Keeps type declarations, because
+ * applications that build on an image compile against them.
+ */
 const isKept = (file: string): boolean => !/(?<!\.d)\.ts$|\.map$|\.tsbuildinfo$/.test(file);
 
 for (const source of packages) {

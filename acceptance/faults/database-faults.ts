@@ -90,8 +90,8 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
 }
 
 /**
- * Occupies all database connections for four seconds. Repeatedly terminates the services' connections and takes their
- * place.
+ * Occupies all database connections except the observer's for four seconds. Repeatedly terminates the connections of
+ * the services and enqueuers and takes their place.
  */
 export const connectionsTaken: Fault = async ({ observer }) => {
   await observer.read('select 1');

@@ -23,7 +23,7 @@ export class Fleet {
   readonly #apis: Service[] = [];
   /** Indexes of the workers that a fault or `revive` has reserved. */
   readonly #taken = new Set<number>();
-  /** Processes that the suite has started and not ended. */
+  /** Processes that the suite has started and not stopped. Includes those that exited unexpectedly. */
   readonly #expected = new Set<Service>();
 
   private constructor(environment: Environment, clocks: string) {
@@ -136,7 +136,7 @@ export class Fleet {
       .map((service) => `${service.ending()}: ${lastOf(service, 12)}`);
   }
 
-  /** Returns the last `count` output lines of each worker, cut to 300 characters each. */
+  /** Returns the last `count` output lines of each worker. Cuts every line to 300 characters. */
   lastLines(count: number): string {
     return this.#workers.map((worker) => `worker ${worker.pid}:\n${lastOf(worker, count)}`).join('\n\n');
   }

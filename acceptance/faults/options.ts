@@ -7,7 +7,7 @@ export interface Options {
   readonly faults: number;
   /** Seed of the random choices, such as the order of the faults and their targets. */
   readonly seed: number;
-  /** Requests per second that enqueue jobs. */
+  /** Number of enqueue requests per second, over all enqueuers. */
   readonly rate: number;
   /** Names of the faults to choose from; by default, all faults that are possible in this run. */
   readonly only: readonly string[];

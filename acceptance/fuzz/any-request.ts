@@ -10,7 +10,7 @@ import type { Plan } from './plan.js';
 
 type Body = string | Uint8Array;
 
-/** Malformed JSON, and JSON that parsers may treat differently. */
+/** Bodies that are malformed, that have the wrong type, or that JSON parsers may treat differently. */
 const brokenBodies: fc.Arbitrary<Body> = fc.oneof(
   fc.constantFrom<Body>(
     '',

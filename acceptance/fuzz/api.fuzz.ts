@@ -28,7 +28,7 @@ const controlMs = 2_000;
 const headers = { 'x-api-key': adminKey };
 const options = readOptions();
 
-// The tests are defined from the running service's document, so the services start first.
+// The services start first, because the tests are generated from the API's OpenAPI document.
 const stage = await Stage.start();
 const read = async <Value>(path: string): Promise<Value> =>
   (await (await fetch(stage.services.api.url + path, { headers })).json()) as Value;
@@ -37,7 +37,7 @@ const definitions = await read<readonly JobDefinition[]>('/api/v1/job-definition
 const servers = await read<readonly { id: string; pid: number }[]>('/api/v1/servers');
 const operations = operationsOf(document);
 const { api, worker, dashboard } = stage.services;
-// Requests may stop servers. The watched worker must keep running, so no request may use its id.
+// Requests may stop servers. No request may use this worker's id, because a test requires that it keeps running.
 const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id }) => id);
 
 describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, () => {

@@ -26,7 +26,7 @@ export class Client {
   readonly baseUrl: string;
   readonly #agent: Agent;
   readonly #limitMs: number;
-  /** The previous request on each connection. */
+  /** The latest request on each connection, for the error message if the following request fails. */
   readonly #before = new WeakMap<Socket, Request>();
   sent = 0;
 

@@ -8,7 +8,7 @@ import {
 import type { Answer } from './client.js';
 import type { Request } from './request.js';
 
-/** Checks that responses match the document, are not server errors, and arrive in time. */
+/** Checks that responses match the OpenAPI document, are not server errors, and arrive in time. */
 export class Contract {
   readonly #answers: AnswerContract;
   readonly #limitMs: number;
@@ -19,7 +19,6 @@ export class Contract {
     this.#limitMs = limitMs;
   }
 
-  /** Returns the contract violations in a response. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     return [

@@ -47,7 +47,10 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }));
   }
 
-  /** Runs three jobs with a concurrency limit of one. Resolves to the longest duration, in milliseconds. */
+  /**
+   * Runs three jobs with a concurrency limit of one. Resolves to the longest time from a job's creation to its end, in
+   * milliseconds.
+   */
   async runKeyed(): Promise<number> {
     const keyed = { ...job, concurrency: { key: 'control', limit: 1 } };
     const jobs = await this.#send<readonly Job[]>('POST', '/jobs', [keyed, keyed, keyed]);

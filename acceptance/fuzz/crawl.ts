@@ -88,7 +88,7 @@ function kindOf({ pathname, searchParams }: URL): string {
   return `${place}?${[...new Set(searchParams.keys())].toSorted().join('&')}`;
 }
 
-/** Returns the beginning of a page's text. */
+/** Returns the first 300 characters of a page's text, without the header and the navigation. */
 function textOf(html: string): string {
   return html
     .replaceAll(/<(?:script|style|nav|header)[\s\S]*?<\/\w+>|<[^>]*>/g, ' ')

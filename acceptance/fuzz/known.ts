@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '@longshore/test-support';
 
-/** Maximum number of values to remember per kind. When there are more, the oldest is dropped. */
+/** Maximum length of each list of ids, bindings or cursors. When a list is longer, its oldest value is dropped. */
 const maxRemembered = 300;
 
 /** Values of the path parameters that identify an item. */

@@ -17,7 +17,7 @@ type Values = fc.Arbitrary<unknown>;
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**
- * Generates values that a schema permits, in particular extreme ones.
+ * Generates values that a schema permits, often extreme ones.
  *
  * @param name the field's name; some names have special values, such as `cron`
  */

@@ -41,11 +41,11 @@ export function allPairs(
 }
 
 /**
- * Number of a parameter's levels in the covering array that omit it. About as many levels set it, so a request contains
+ * Number of levels that omit a parameter, in the covering array. About as many levels set it, so a request contains
  * about half of all parameters.
  */
 const absent = 3;
-/** Approximate number of a parameter's levels that set it, each to a different value. */
+/** Approximate number of levels that set a parameter. Each level sets a different value. */
 const present = 3;
 
 function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: number): readonly Row[] {
@@ -60,7 +60,10 @@ function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: 
   return covertable.make(levels, { seed, criterion: covertable.criteria.simple });
 }
 
-/** Returns the levels of parameters that exclude each other. Each level is empty or sets one of the parameters. */
+/**
+ * Returns the levels of a single parameter, or of parameters that exclude each other. Each level is empty or sets one
+ * of the parameters.
+ */
 function levelsOf(
   vocabulary: Vocabulary,
   alternatives: readonly Parameter[],

@@ -14,8 +14,8 @@ export type Pair = readonly [name: string, value: string];
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
 /**
- * Generates name–value pairs that set a query parameter to a valid value. There are several pairs for an exploded
- * array.
+ * Generates name–value pairs that set a query parameter to a valid value. An exploded array has one pair per element;
+ * everything else is a single pair.
  */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;

@@ -35,7 +35,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'shared/create-longshore/template/README.md sh': 'acceptance/test/packages/created-application.ts',
 };
 
-/** Matches the READMEs of packages. The tests of the tarballs run the programs and commands in these files. */
+/** Matches the READMEs of packages. The tests in `acceptance/test/packages` run the programs and commands in them. */
 const packageReadme = /^(?:services|shared)\/[\w-]+\/README\.md$/;
 
 /** Languages of other platforms. Their code is shown only for comparison and is not run. */

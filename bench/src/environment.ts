@@ -5,7 +5,7 @@ import { type ContenderName, remarks } from './contenders/index.js';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** What a run depends on besides Longshore's code, such as the machine and the versions. */
+/** Conditions that affect a run's results besides Longshore's code, such as the machine and the versions. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

@@ -6,7 +6,7 @@ export interface ServiceSpec {
   /** The path of the compiled entry file. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The base URL. */
+  /** The base URL without a path, such as `http://localhost:8080`. */
   readonly url: string;
 }
 

@@ -14,7 +14,10 @@ async function spec(name: string, behaviour: string): Promise<ServiceSpec> {
 
 const never = new Promise<void>(() => undefined);
 
-/** Calls `supervise`, and collects the process ids that the services print. */
+/**
+ * Calls `supervise`. Returns its error or `null`, whether the services became ready, and the process ids that they
+ * printed.
+ */
 async function watch(supervision: Partial<Supervision> & { specs: readonly ServiceSpec[] }) {
   const pids: number[] = [];
   let ready = false;

@@ -66,7 +66,7 @@ export default defineConfig({
       options: {
         miniSearch: {
           searchOptions: {
-            // Ranks guides first. The reference and the decisions repeat terms more often and would rank higher.
+            // Ranks the reference and the decisions lower, because they repeat terms more often than the guides.
             boostDocument: (id: string) => (/^\/(reference|adr)\//.test(id) ? 0.3 : 1),
           },
         },

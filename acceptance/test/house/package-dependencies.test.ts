@@ -27,7 +27,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
-  // Serves the tables of any application.
+  // Serves the tables of any application, so it depends on no application.
   'shared/memory-database': ['@longshore/resources'],
   // Starts the services, and sends requests to a running installation.
   'services/cli': [
@@ -75,7 +75,7 @@ function neededBy({ dependencies, peerDependencies }: Manifest): Readonly<Record
   return { ...dependencies, ...peerDependencies };
 }
 
-/** Returns the dependencies that a package must not have. */
+/** Returns the run-time dependencies that a package declares but must not have. */
 function forbidden(folder: string, manifest: Manifest, services: readonly string[]): string[] {
   const allowed = siblings[folder];
   return Object.keys(neededBy(manifest)).filter((name) =>

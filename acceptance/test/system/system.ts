@@ -16,10 +16,10 @@ export interface System {
 }
 
 /**
- * Starts a system before the suite's tests, and stops everything after them. Returns a function that returns the
- * system.
+ * Starts a system before the suite's tests, and stops everything after them.
  *
  * @param env environment variables for all services
+ * @returns a function that returns the system; it throws if it is called before the tests run
  */
 export function useSystem(env: Readonly<Record<string, string>> = {}): () => System {
   let system: System | undefined;

@@ -50,7 +50,7 @@ export class Tasks {
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
     const before = await this.#contender.unfinished();
-    // All callers share one iterator.
+    // All callers share one iterator, so that each job is enqueued once.
     const call = async (): Promise<void> => {
       for (const job of jobs) await this.#contender.enqueueOne(job);
     };

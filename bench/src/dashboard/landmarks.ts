@@ -15,8 +15,8 @@ const recurringJobs = 50;
 const deployments = 20;
 
 /**
- * Adds jobs that depend on each other, a batch, recurring jobs, saved searches and deployments. Returns the ids of one
- * of the jobs, the batch and one of the recurring jobs.
+ * Adds a graph of dependent jobs, a batch, recurring jobs, saved searches and deployments. Returns the ids of a job in
+ * the graph, the batch and one of the recurring jobs.
  */
 export async function addLandmarks(url: string): Promise<Landmarks> {
   const storage = new PostgresStorage({ url });

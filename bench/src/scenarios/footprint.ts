@@ -6,7 +6,7 @@ import { drainSettings } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
 import { readFigures, statisticsDelayMs } from '../store-figures.js';
 
-/** Measures write-ahead log, commits, dead rows and disk space per job, from bulk enqueue to history. */
+/** Measures the WAL, commits, dead rows and disk space per job, over a bulk enqueue and a drain. */
 export const footprint: Scenario = {
   name: 'footprint',
   isLeftOutOfSmoke: true,

@@ -29,7 +29,8 @@ const ofTheRepository = new Set(['scripts', 'devDependencies', 'scarfSettings'])
 
 /**
  * Returns the manifest to publish. Omits fields that only the repository needs, and the `source` conditions, because
- * the source files are not published. Adds the publisher's fields. Pins packages of this repository to exact versions.
+ * the source files are not published. Adds the publisher's fields and an export of `package.json`. Pins packages of
+ * this repository to exact versions.
  *
  * @param folder the package's folder in the repository
  * @param versions the versions of the packages of this repository, by name

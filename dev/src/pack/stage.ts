@@ -51,7 +51,7 @@ async function filesBelow(from: string, listed: string): Promise<string[]> {
 
 function isPublished(file: string, sources: ReadonlySet<string>): boolean {
   if (/\.map$|\.tsbuildinfo$/.test(file)) return false;
-  if (file.startsWith('src/')) return !file.endsWith('.ts'); // template files for new applications
+  if (file.startsWith('src/')) return !file.endsWith('.ts'); // only the dashboard's page templates
   const compiled = /^dist\/(.*?)(?:\.d)?\.[jt]s$/.exec(file);
   return compiled === null || sources.has(`${compiled[1]}.ts`);
 }

@@ -1,7 +1,7 @@
 -- Up Migration
 
--- Responses to POST requests with an Idempotency-Key, so that any process can answer a repeated request without
--- executing it again.
+-- Responses to requests with an Idempotency-Key (POST or a special operation), so that any process can answer a
+-- repeated request without executing it again.
 create table idempotency_record (
   key text primary key,
   fingerprint text not null,

@@ -40,7 +40,10 @@ const variables = Type.Object({
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
-  /** Whether callers must give a reason when they pause something or delete items of the job platform. */
+  /**
+   * Whether callers must give a reason when they pause a queue, a job type or a recurring job, or delete items of the
+   * job platform.
+   */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),

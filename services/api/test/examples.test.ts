@@ -103,7 +103,7 @@ describe('The examples of the document', () => {
     await eventually(async () => (await api.call('GET', '/readyz')).status === 200);
     document = (await send('GET', '/openapi.json')).json() as OpenApiDocument;
     ids = {};
-    await made('/jobs'); // creates a queue
+    await made('/jobs'); // also creates the job's queue, so that the API has one to return
     const first = async (path: string): Promise<Fields> =>
       ((await send('GET', `${path}?limit=1`)).json() as Fields[])[0] ??
       (operationAt('POST', path) === undefined ? {} : await made(path));

@@ -21,9 +21,9 @@ const stopMs = 3_000;
 const settleMs = 50;
 
 /**
- * Implements `longshore dev`: runs API, worker and dashboard in one process. Restarts the process when a file in the
- * working directory changes. Starts Postgres if the services need one and `DATABASE_URL` is not set. Resolves when the
- * command is stopped, for example with Ctrl-C.
+ * Implements `longshore dev`: runs the API, a worker and the dashboard in one process, and restarts the process when a
+ * file in the working directory changes. Starts Postgres if the services need it and `DATABASE_URL` is not set.
+ * Resolves when the command has been stopped, for example with Ctrl-C.
  *
  * @throws {Error} if the port is in use, or a required package is not installed
  */

@@ -28,7 +28,7 @@ export async function withDevelopmentPostgres<Result>(
   }
 }
 
-/** Returns whether the services need a Postgres that the environment does not name. */
+/** Returns whether the services need Postgres but `DATABASE_URL` is not set. */
 export function lacksPostgres(): boolean {
   return !process.env['DATABASE_URL'] && process.env['API_STORAGE'] !== 'memory';
 }

@@ -16,7 +16,7 @@ describe('longshore dev', () => {
   let dev: ChildProcess;
   let output: string;
 
-  /** Starts the command in a directory that contains only an application without jobs, and without `DATABASE_URL`. */
+  /** Starts `longshore dev` without `DATABASE_URL`, in a directory that contains only an application without jobs. */
   const start = (port: number, env: Readonly<Record<string, string>> = {}): void => {
     output = '';
     dev = spawn(process.execPath, [main, 'dev', 'application.mjs', '--port', String(port)], {

@@ -1,4 +1,4 @@
--- Makes the view shop.group_customer writable. Inserting or deleting a row adds or removes a membership.
+-- Makes the view shop.group_customer writable: inserting a row adds a membership, and deleting a row removes one.
 
 create function shop.add_group_member() returns trigger language plpgsql as $$
 begin

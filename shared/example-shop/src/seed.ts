@@ -3,8 +3,8 @@ import { type Database, inTransaction, type Queryable } from '@longshore/resourc
 const tables = ['store', 'customer', 'customer_group', 'order', 'car', 'ticket'];
 
 /**
- * Fills an empty shop with `orders` example orders and matching customers, stores and other rows. A lock makes
- * concurrent calls wait for each other.
+ * Fills the shop with `orders` example orders and matching customers, stores and other rows. Does nothing if the shop
+ * already has a store. A lock makes concurrent calls wait for each other.
  *
  * @param replace whether to delete all rows first
  */

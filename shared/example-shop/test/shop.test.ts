@@ -41,7 +41,7 @@ for (const kind of ['postgres', 'memory'] as const)
     };
 
     /**
-     * Returns every collection with its path. Child collections in the result are not empty.
+     * Returns every collection with its path. The path of a child collection names a parent for which it is not empty.
      */
     const collections = async (): Promise<{ path: string; resource: Resource }[]> => {
       const below = async (

@@ -48,8 +48,8 @@ export class Backlog {
   }
 
   /**
-   * Returns the cached count of a queue, or counts again if the cached count has expired. Concurrent callers share one
-   * count.
+   * Returns the cached count of a queue. Counts the jobs first if no count is cached or the cached one has expired.
+   * Concurrent callers share one count.
    */
   async #current(queue: string): Promise<Count> {
     const known = this.#counts.get(queue);

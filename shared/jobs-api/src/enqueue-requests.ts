@@ -121,8 +121,8 @@ async function mapCollectingProblemsInSlices<Given, Result>(
 }
 
 /**
- * Runs `work` and returns its result in an array. If the entry is rejected, adds its problems to `problems` and returns
- * an empty array. Rethrows all other errors.
+ * Runs `work` on the list entry at `at` and returns the result in an array. If `work` rejects the entry, adds the
+ * problems to `problems` and returns an empty array. Rethrows all other errors.
  */
 function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
   try {

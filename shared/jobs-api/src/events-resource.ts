@@ -101,7 +101,7 @@ function placeOf(lastEventId: string | undefined): Date | null {
 
 function toEventFilter(filters: readonly Filter[]): EventFilter {
   return Object.fromEntries(
-    // The schema has checked the values.
+    // The cast is safe, because the values have been checked against the schemas of the filtered fields.
     filters.map(({ parameter, values }) => [parameter, values.map((value) => value as JobState)]),
   );
 }

@@ -57,7 +57,7 @@ export function integer({ min, max }: Bounds, description?: string): Type.TInteg
 }
 
 /**
- * Returns the schema of a text whose length is within bounds. The platform enforces the same bounds for jobs enqueued
+ * Returns the schema of a string whose length is within bounds. The platform enforces the same bounds for jobs enqueued
  * without HTTP.
  */
 export function text({ min, max }: Bounds, description?: string): Type.TString {

@@ -82,7 +82,7 @@ export class JobEnqueuer {
       const scoped = await mapInSlices(requests, (request) => requiringVisibleExisting(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
-    // If several entries have the same key and one of them creates a job, all of them return the new job.
+    // If several entries have the same key and one of them creates a job, the result has the new job for each of them.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
     const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);

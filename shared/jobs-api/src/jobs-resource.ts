@@ -154,6 +154,7 @@ function controlOptions(
 
 /**
  * Returns the job after an action; `undefined` if there is no such job.
+ * @param done the past participle of the action for the error message, such as `cancelled`
  * @throws {ApiError} 40902 if the job's state does not allow the action
  */
 function itemAfter(result: ControlResult, done: string): Static<typeof JobItem> | undefined {

@@ -7,7 +7,7 @@ export const writtenByServers: NotAllowed = {
   deleteMany: 'Records are deleted together with their job.',
 };
 
-/** Reasons why the jobs of a queue, server, recurring job or batch cannot be changed as a collection. */
+/** What to use instead of changing the jobs of a queue, server, recurring job or batch as a collection. */
 export const jobsBelow = {
   replaceMany: 'Use PUT /jobs, which changes jobs by their ids.',
   deleteMany: 'Use DELETE /jobs with a filter.',

@@ -16,7 +16,7 @@ const origin = { via: 'api' } as const;
 
 /** An action taken over the API, as recorded in the audit log. */
 export interface ApiAction {
-  /** The name of the action, as in the dashboard's audit entries: `queues/pause`. */
+  /** The name of the action, such as `queues/pause`. The dashboard's audit entries use the same names. */
   readonly action: string;
   readonly target: string;
   readonly reason: string | undefined;

@@ -15,7 +15,8 @@ interface Found<Item> {
 }
 
 /**
- * Reads a page of a collection that is sorted by id. The page starts at an offset or after a cursor.
+ * Reads a page of a collection that is sorted by id. The page starts at an offset or after a cursor, or ends before a
+ * cursor.
  *
  * @param read reads rows in either order, starting at an offset or after an id
  */

@@ -8,7 +8,9 @@ const later = { runAt: '2100-01-01T00:00:00.000Z' };
 onEachStorage('Conditions of changes', (api) => {
   const etagOf = async (path: string): Promise<string> => String((await api.get(path)).headers['etag']);
 
-  /** Sends the same conditional change many times at once, and returns the number of responses with each status. */
+  /**
+   * Sends `writers` changes with the same `If-Match` header at once. Returns the number of responses with each status.
+   */
   const race = async (
     method: string,
     path: string,

@@ -86,7 +86,7 @@ async function askInDialog(page: Page, name: RegExp): Promise<void> {
   await page.getByRole('dialog').waitFor();
 }
 
-/** Takes the page offline, waits until it shows the lost connection, and lets its clock run for twelve seconds. */
+/** Takes the page offline and lets its clock run for twelve seconds, so that it shows the lost connection. */
 async function loseConnection(page: Page): Promise<void> {
   await page.clock.install();
   await page.reload();

@@ -48,7 +48,7 @@ interface Refresh<T> {
 interface Lifetime<T> {
   /** How long the value is fresh; 0 if it must not be cached. */
   readonly freshMs: (value: T, tookMs: number) => number;
-  /** How long the value can still be shown after that, while it is being read again. */
+  /** How long the value can be shown once it is no longer fresh, while it is being read again. */
   readonly staleMs: (freshMs: number, tookMs: number) => number;
   /**
    * Whether to cache slow failures: if a read takes longer than the cache's default lifetime and fails, its error is

@@ -18,7 +18,10 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
   /** Called on each sign-in, sign-out, wrong password and denied access. */
   readonly onAccess?: OnAccess | undefined;
-  /** The path of the dashboard, as this application sees it. Defaults to `/job-dashboard`. */
+  /**
+   * The path at which this application serves the dashboard, without any prefix that a gateway strips. Defaults to
+   * `/job-dashboard`.
+   */
   readonly path?: string | undefined;
   /** The name of this installation, such as `staging`, shown on every page and in page titles. */
   readonly instance?: string | undefined;

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 const styles = new URL('../assets/styles/', import.meta.url);
 
 /**
- * Because the schemes differ only in colours, `pages.browser.ts` checks one of them, at each width, only against the
- * colour rules.
+ * At each width, `pages.browser.ts` checks one of the schemes against the colour rules alone. This suffices as long as
+ * the schemes differ in nothing but colours.
  */
 describe('The colour schemes', () => {
   it('differ in the values of colours only', async () => {

@@ -35,8 +35,8 @@ function statusOfDisplay(role: string | null, method: string): number {
 }
 
 /**
- * The expected statuses, by path, of requests that sign in or out without a valid form; `undefined` for unsupported
- * methods.
+ * The expected statuses of requests to sign in or out without a valid form, by path and method; `undefined` for
+ * unsupported methods.
  */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
   '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],

@@ -86,7 +86,7 @@ create table job (
   name text not null,
   args jsonb not null,
   past_attempts jsonb,
-  -- Properties that only some jobs have: tags, batch, parents, keys, trace. Null for a plain job, so that it costs nothing there.
+  -- Properties that only some jobs have: tags, batch, parents, keys, trace. Null for plain jobs, which thus need no space for it.
   meta jsonb,
   primary key (queue_id, id),
   -- Padding rows (docs/adr/003) have negative queue ids. The constraint checks only what could make a claim fail,
@@ -132,7 +132,7 @@ create index job_scheduled_due on job_scheduled (queue_id, run_at);
 create index job_scheduled_retried on job_scheduled (retried_at) where retried_at is not null;
 create index job_scheduled_batch on job_scheduled (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
--- Jobs that wait for other jobs. Once those have ended, a job also waits until `run_at` or for `delay_ms`, if given.
+-- Jobs that wait for other jobs or batches. Once these have ended, a job also waits until `run_at` or for `delay_ms`, if given.
 create table job_awaiting (
   queue_id integer not null,
   id uuid not null,
@@ -253,7 +253,7 @@ create table job_report (
   percent real,
   message text,
   fields jsonb,
-  -- When the row was written, by the database's clock, for listeners (docs/adr/007).
+  -- When the row was written, by the database's clock. Event feeds find new rows by this time (docs/adr/007).
   written_at timestamptz not null default now(),
   primary key (queue_id, job_id, started_at, line)
 ) partition by range (started_at);
@@ -261,8 +261,8 @@ create table job_report (
 create index job_report_written on job_report (written_at);
 
 -- Changes to the number of jobs in each state, each written together with the jobs' state change. Their sum is always
--- exact, and reading it takes no longer with ten million jobs. Every second, servers fold these rows into one for each
--- queue and state.
+-- exact, and the time to read it does not depend on the number of jobs. Every second, servers fold these rows into one for
+-- each queue and state.
 create table job_count (
   queue_id integer not null,
   state job_state not null,
@@ -329,7 +329,8 @@ create table job_key (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- The current queues of jobs that were moved to another queue. A key stays in the queue in which its job was enqueued.
+-- The current queues of jobs that were moved to another queue. A key stays in the queue in which its job was enqueued, so this
+-- table is needed to find the job that holds it.
 create table moved_job (
   job_id uuid primary key,
   queue_id integer not null
@@ -369,8 +370,8 @@ create table batch (
   callback_id uuid
 ) with (fillfactor = 50);
 
--- A transactional outbox: state changes of jobs that affect something else (their batch, their dependents, jobs with the same
--- concurrency key). Each is written together with the change and kept until its effects have been applied.
+-- A transactional outbox: one row for each state change of a job that affects something else (its batch, its dependents, jobs
+-- with the same concurrency key). The row is written together with the change and kept until its effects have been applied.
 create table outbox (
   id bigint generated always as identity primary key,
   queue_id integer not null,

@@ -123,8 +123,8 @@ create table deployment (
 
 create index deployment_at on deployment (at);
 
--- The versions of the servers that reported one. Rows of servers that no longer exist are deleted when the next server
--- reports its version.
+-- The versions that servers have reported. Rows of servers that no longer exist are deleted when another server reports its
+-- version.
 create table server_version (
   server_id uuid primary key,
   version text not null
@@ -178,8 +178,8 @@ create table set_aside (
   unique (role, key)
 );
 
--- Partitions whose retention has ended or ends within a day, and when that was first noticed. They are dropped some time
--- later, so that no history is lost if the clock is wrong for a while (docs/operations.md).
+-- Partitions whose retention has ended or ends within a day, and when that was first noticed. They are dropped at least 20 hours
+-- after that, so that no history is lost if the clock is wrong for a while (docs/operations.md).
 create table expiring_day (
   part text primary key,
   seen_at timestamptz not null default now()

@@ -37,8 +37,8 @@ exception when lock_not_available then
 end
 $$;
 
--- Rewrites any other table. Returns false if it has more than `most` live rows, because dead rows are then not what
--- makes it large.
+-- Rewrites a table other than job_count. Returns false if the table has more than `most` live rows, because dead rows are then
+-- not what makes it large.
 create function rewrite_small_table(part regclass, most integer) returns boolean language plpgsql as $$
 declare
   live integer;

@@ -24,7 +24,7 @@ $$;
 create table timing (
   queue_id integer not null,
   name text collate "C" not null,
-  -- 60 or 3600.
+  -- The length of the interval: 60 or 3600.
   seconds smallint not null,
   at timestamptz not null,
   done integer not null default 0,
@@ -41,8 +41,8 @@ create table timing (
 
 create index timing_at on timing (queue_id, seconds, at);
 
--- The last batch of timings that each process has stored. A process whose connection broke sends its batch again, not
--- knowing whether the first attempt was committed.
+-- The last batch of timings that each process has stored, so that no batch is counted twice. A process whose connection broke
+-- sends its batch again, because it does not know whether the first attempt was committed.
 create table timing_writer (
   id uuid primary key,
   batch integer not null,

@@ -18,7 +18,8 @@ create table alert (
   link text not null,
   since timestamptz not null default now(),
   seen_at timestamptz not null default now(),
-  -- Whether a message of its own announced that the warning began. If so, another announces that it ended.
+  -- Whether the start of the warning was sent as a separate message, not just counted in another one. If so, a message also
+  -- announces its end.
   announced boolean not null
 );
 

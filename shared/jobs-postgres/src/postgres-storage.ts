@@ -115,7 +115,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // For actions and bulk operations, which read jobs on the connections for writes before they change them.
+    // Actions and bulk operations read the jobs that they change on the connections for writes.
     const written = new PostgresJobReader(
       { database, searches, lookups: database },
       clock,

@@ -4,7 +4,7 @@ import type { JobState } from '@longshore/jobs';
 import { childOf, error, outcomeOf, resolveAll } from './dependent-job.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Defines further tests of jobs with parents: retries, cancellations, deletions and lists of dependents. */
+/** Defines the tests of retrying, cancelling and deleting parents and dependents, and of listing dependents. */
 export function following(fixture: Fixture): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await fixture.storage.jobs.find(id))?.state;

@@ -16,7 +16,6 @@ export interface ModelJob {
 
 export const concurrencyLimit = 2;
 
-/** The input of {@link Model.enqueue}. */
 export interface ModelEnqueueRequest extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
   /** The unique key, and what happens if an unfinished job already has it; `null` if the job has no unique key. */

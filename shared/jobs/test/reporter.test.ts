@@ -82,7 +82,7 @@ describe('The reporter', () => {
   });
 
   it('continues after a write that takes longer than gathering the next', async () => {
-    storage.takesMs = 600; // longer than lines are buffered
+    storage.takesMs = 600; // longer than the time for which log lines are buffered
     report.log.info('first');
     await eventually(() => storage.taken.length === 1);
     report.log.info('second');

@@ -24,7 +24,7 @@ export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
-  /** The pools for writes and for reads. Here, both are this database. */
+  /** `pool` serves writes and `reads` serves reads. Both are this database. */
   readonly pool: Database = this;
   readonly reads: Database = this;
 

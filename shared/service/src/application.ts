@@ -66,7 +66,8 @@ export interface AssembledApplication extends Pick<Application, 'name' | 'tables
 }
 
 /**
- * Validates an application and returns it. Mistakes then surface when the module is loaded.
+ * Validates and freezes an application, and returns it. Call it in the module that exports the application, so that
+ * mistakes surface when the module is loaded.
  *
  * @throws {RangeError} with a message that lists every problem: an invalid name, recurring jobs with the same id, or
  *   resources with the same name

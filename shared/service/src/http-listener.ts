@@ -75,7 +75,7 @@ export async function listen(
   return { server, port, close: () => close(server) };
 }
 
-/** Returns whether the client closed the connection, as clients of event streams usually do. */
+/** Returns whether the error means that the client disconnected. Event streams usually end this way. */
 function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }

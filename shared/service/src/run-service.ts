@@ -28,7 +28,7 @@ export interface ServiceDescription<Config> {
   /** The name of the service, included in every log line. */
   readonly name: string;
   readonly environment: Environment;
-  /** The service's environment variables; used to find misspelt ones. */
+  /** The names of the service's variables. Similar but unknown names in `environment` are reported as misspelt. */
   readonly variables: readonly string[];
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
@@ -93,7 +93,7 @@ function startOf<Config>({ start, args = [], commands = {} }: ServiceDescription
   );
 }
 
-/** Resolves when the service has stopped without a call to `stop`. */
+/** Resolves when `ended` aborts. Never resolves if the service has no `ended`. */
 function endOf({ ended }: RunningService): Promise<null> {
   return new Promise((resolve) => {
     if (ended?.aborted === true) resolve(null);

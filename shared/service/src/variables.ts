@@ -45,7 +45,7 @@ export const databaseVariables = {
   DATABASE_DISTRIBUTION: Type.Enum(['none', 'citus'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
-  /** A read replica for searches. */
+  /** The URL of a read replica for searches that read many rows; by default, these use `DATABASE_URL`. */
   DATABASE_SEARCH_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   /** Number of connections for reads. `DATABASE_READ_TIMEOUT_MS` limits the duration of each read. */
@@ -121,7 +121,7 @@ export const proxyVariables = {
 export const dashboardVariables = {
   DASHBOARD_PATH: Type.String({ pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$', default: '/job-dashboard' }),
   DASHBOARD_INSTANCE: Type.String({ maxLength: 40, default: '' }),
-  /** The path of an image file. */
+  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB. Replaces the Longshore logo. */
   DASHBOARD_LOGO: Type.String({ default: '' }),
   DASHBOARD_ACCENT: Type.String({ pattern: '^(#([0-9a-fA-F]{3}){1,2})?$', default: '' }),
   /** The password that all users share. Only one way to sign in can be configured. */

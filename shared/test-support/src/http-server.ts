@@ -9,8 +9,8 @@ export interface TestServer {
 
 /** Serves a request listener, such as a Koa application's `callback()`, on a free port of 127.0.0.1. */
 export async function serve(listener: RequestListener): Promise<TestServer> {
-  // Longer than Node's default of 5 s, because a test that compiles code can block the event loop for longer. The
-  // server would then close a connection that `fetch` is about to reuse.
+  // Node's default of 5 s is too short. A test that compiles code can block the event loop for longer, and the server
+  // would then close a connection that `fetch` is about to reuse.
   const server = createServer({ keepAliveTimeout: 65_000 }, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

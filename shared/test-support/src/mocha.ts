@@ -24,7 +24,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
   // The timer does not keep the process running. It fires only if something else does.
   setTimeout(() => {
     console.error(`Something keeps the tests from ending: ${process.getActiveResourcesInfo().join(', ')}`);
-    // Overrides the exit code that mocha has set by then: the number of failures.
+    // Mocha sets the exit code to the number of failures, which may be 0. This listener runs later and replaces it.
     process.once('exit', () => (process.exitCode = 1));
     process.exit();
   }, lingerMs).unref();

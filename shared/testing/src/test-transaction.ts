@@ -8,7 +8,7 @@ export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows
  * statement and runs it with `query`. Without `query`, statements return no rows.
  */
 export class TestTransaction implements TransactionClient {
-  /** The statements that ran, in order. */
+  /** All statements in order, including those that failed. */
   readonly statements: { readonly text: string; readonly values: readonly unknown[] }[] = [];
   readonly #query: Query | undefined;
   #acts: (() => void)[] = [];

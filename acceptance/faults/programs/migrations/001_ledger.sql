@@ -5,8 +5,8 @@ create table ledger.effect (
   name text not null,
   attempt integer not null,
   at timestamptz not null default clock_timestamp(),
-  -- Number of running jobs (for `unique`: of unfinished jobs) with the same key, and its maximum; null for jobs without
-  -- a key.
+  -- `together`: number of running jobs with the same key; for the job `unique`, number of unfinished jobs.
+  -- `allowed`: maximum of `together`. Both are null for jobs without a key.
   together integer,
   allowed integer
 );

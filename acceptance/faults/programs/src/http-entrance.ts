@@ -48,7 +48,7 @@ export class HttpEntrance {
         return { what: 'job', id: await this.#post('jobs', { ...bodyOf(order.job), ...after }) };
       }
       case 'repeated': {
-        // Leaves out `runAt`, because it would differ between the requests.
+        // Ignores the order's delay. The job is ready immediately.
         const body = { name: order.job.name, args: order.job.args, idempotencyKey: order.key };
         const post = (): Promise<string> => this.#post('jobs', body);
         const ids = new Set<string>();

@@ -37,7 +37,7 @@ export function jobOrder(random: () => number): JobOrder {
   return {
     name,
     args: {
-      // Jobs with a limit take longer, so that they overlap and violations of the limit become visible.
+      // Jobs with a concurrency limit take longer, so that they overlap and violations of the limit become visible.
       ms:
         Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
         (name === 'limited' || name === 'keyed' ? 120 : 0),

@@ -11,7 +11,7 @@ const findings = {};
 for (const file of process.argv.slice(2)) {
   const tarball = new Uint8Array(await readFile(file));
   const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
-  // Skips attw for packages without exports.
+  // A package without exports provides only a command, so attw has no types to check.
   const analysis = pkg.exports ? await checkPackage(createPackageFromTarballData(tarball)) : { problems: [] };
   const problems = (analysis.problems ?? []).filter(({ resolutionKind }) => !unsupported.has(resolutionKind));
   findings[file] = [

@@ -31,8 +31,8 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 const maxSubjectLength = 255;
 
 /**
- * Messages for invalid tokens, by `jose` error code. Any other code means a problem with the issuer's keys or with this
- * service.
+ * Messages for invalid tokens, by `jose` error code. Claims that fail validation are handled separately. Any other code
+ * means a problem with the issuer's keys or with this service.
  */
 const refusals: Readonly<Record<string, string>> = {
   [errors.JWTExpired.code]: 'The token has expired',

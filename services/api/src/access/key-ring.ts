@@ -8,7 +8,7 @@ import type { ApiKeyStore } from './api-key-store.js';
  */
 const cachedMs = 5_000;
 
-/** Maximum number of cached lookups. */
+/** Maximum number of cached lookups. When it is exceeded, the oldest lookup is dropped. */
 const maxCachedLookups = 10_000;
 
 /** Minimum time between two updates of a key's `lastUsedAt`, in milliseconds. */

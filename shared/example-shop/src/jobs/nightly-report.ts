@@ -55,7 +55,7 @@ export function nightlyReportHandler(database: Queryable, directory: string): Jo
   });
 }
 
-/** Returns the previous day in UTC, by the clock that gave the orders their times. */
+/** Returns the previous day in UTC. Uses the database's clock, because that clock also sets `created_at`. */
 async function yesterday(database: Queryable): Promise<string> {
   const { rows } = await database.query<{ day: string }>(
     `select ((now() at time zone 'UTC')::date - 1)::text as day`,

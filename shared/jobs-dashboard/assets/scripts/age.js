@@ -18,7 +18,8 @@ export class Age {
   }
 
   /**
-   * Returns whether the region is due or nearly due. Counting nearly due regions lets one request refresh several.
+   * Returns whether the region is due within a quarter of its refresh interval. Because of this tolerance, one request
+   * can refresh several regions.
    *
    * @param {number} now
    */

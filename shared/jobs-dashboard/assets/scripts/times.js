@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
 /**
- * Returns the format that the server also uses for a day and time: `Mon 2 Mar, 14:05`.
+ * Returns a format for a day and time, such as `Mon 2 Mar, 14:05`. The server uses the same format.
  *
  * @param {string} detail `seconds`, `year`, both or neither
  */
@@ -131,7 +131,7 @@ function relative(agoMs) {
 }
 
 /**
- * Formats a duration as the server does, but in whole seconds.
+ * Formats a duration as the server does, but without fractions of a second.
  *
  * @param {number} ms
  */

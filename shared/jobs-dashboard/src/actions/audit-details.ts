@@ -3,7 +3,9 @@ import type { JobCount } from '@longshore/jobs/storage';
 
 /** The content of an action request, apart from the viewer, the action and the target in the path. */
 export interface Intent {
-  /** What to change, if a form field names it instead of the path. Names in paths cannot be any string. */
+  /**
+   * What to change, if a form field names it instead of the path. Some names, such as `..`, cannot be part of a path.
+   */
   readonly target?: string;
   /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
   readonly filter?: { readonly [member: string]: JsonValue };

@@ -8,8 +8,8 @@ const PARAMETER = 'done';
 const NOTHING_CHANGED = 'No change was needed.';
 
 /**
- * Returns the path of the page to show after an action. If the action has a flash message, adds the signed message as a
- * parameter.
+ * Returns the path of the page to show after an action. If the action has a flash message, adds a signed parameter that
+ * identifies the message.
  */
 export function redirectWithFlash(
   { next, changed = true }: ActionResult,

@@ -36,7 +36,10 @@ function dataOf(content: AlertContent, origin: Origin): object {
   return { instance, key, text, advice, since, endedAt, url: urlOf(link, origin) };
 }
 
-/** Returns text such as `staging: Queue “mail” was paused 5 min ago. Resume it to let them run. https://…`. */
+/**
+ * Returns text such as `staging: Queue “mail” was paused 5 min ago. 3 jobs are ready there. Resume it to let them run.
+ * https://…`.
+ */
 function textOf(content: AlertContent, origin: Origin): string {
   const before = origin.instance === '' ? '' : `${origin.instance}: `;
   if (content.type === 'warnings.began')

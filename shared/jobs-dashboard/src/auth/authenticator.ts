@@ -5,7 +5,10 @@ import type { Viewer } from './viewer.js';
 export interface Authenticator {
   /** Returns who sent the request; `null` if the request must be refused. */
   identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
-  /** Changes hourly and on key rotation, so that open pages renew their form tokens long before these expire. */
+  /**
+   * Part of the version of each page. Changes hourly and on key rotation, so that open pages renew their form tokens
+   * long before they expire.
+   */
   readonly formVersion: string;
   /** Returns a token for the page's forms. It is valid for this viewer and session only. */
   formToken(ctx: Context, viewer: Viewer | null): string;

@@ -16,7 +16,7 @@ const forwardingHeaders = new Set([
 
 /**
  * Returns whether the request comes directly from this machine and is addressed to a loopback name. Checking the name
- * prevents DNS rebinding: a website that resolves its own name to 127.0.0.1 sends that name as `Host`.
+ * prevents DNS rebinding: if a website resolves its own name to 127.0.0.1, browsers send that name as `Host`.
  */
 export function isDirectLoopback(request: IncomingMessage): boolean {
   return isDirectFromLoopback(request) && isLoopbackHost(request.headers.host);

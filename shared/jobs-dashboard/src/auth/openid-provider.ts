@@ -47,8 +47,8 @@ export type SignInResult =
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Signs people in with OpenID Connect, using the authorization code flow with PKCE (RFC 7636). Nothing is stored: a
- * signed cookie carries the state of the flow.
+ * Signs people in with OpenID Connect, using the authorization code flow with PKCE (RFC 7636). The state of the flow is
+ * kept in a signed cookie, not on the server.
  */
 export class OpenIdProvider {
   readonly #options: OpenIdOptions;

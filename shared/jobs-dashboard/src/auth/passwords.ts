@@ -8,7 +8,7 @@ import type { Role, Viewer } from './viewer.js';
 
 /**
  * Limits per minute and client address. After 10 wrong passwords, further wrong passwords are answered with 429. After
- * 100, so is the right one.
+ * 100 wrong passwords, even the right password is answered with 429.
  */
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
@@ -76,9 +76,9 @@ export class Passwords {
   }
 
   /**
-   * Returns who has this password; `null` if the name or the password is wrong. Clients that have reached only
-   * {@link MAX_FAILURES_PER_MINUTE} can still sign in with the right password, because several people can share an
-   * address, for example behind an untrusted gateway.
+   * Returns the viewer who signs in; `null` if the name or the password is wrong. A client that has reached
+   * {@link MAX_FAILURES_PER_MINUTE}, but not {@link MAX_TRIES_PER_MINUTE}, can still sign in with the right password,
+   * because several people can share an address, for example behind an untrusted gateway.
    *
    * @throws {Problem} (429) if the client has sent too many wrong passwords, (503) if too many passwords are waiting to
    *   be checked

@@ -81,8 +81,8 @@ function routeProvider(
 }
 
 /**
- * Answers with 401 and the sign-in page. `next` is the page to open after signing in, as a path inside the dashboard;
- * `wrong` makes the page say that the password was wrong, and `name` is the name that was entered with it.
+ * Answers with 401 and the sign-in page. `next` is the page to open after signing in, as a path inside the dashboard.
+ * If `wrong` is `true`, the page reports a wrong password. `name` is the initial content of the name field.
  */
 export function askToSignIn(
   ctx: Context,

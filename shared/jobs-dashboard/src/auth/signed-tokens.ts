@@ -11,7 +11,7 @@ export class SignedTokens {
   /** Identifies the key without revealing it. */
   readonly keyId: string;
 
-  /** @param key random by default, so that tokens are valid only in this process */
+  /** @param key random by default; tokens are then valid only in this process */
   constructor(key: Buffer = randomBytes(32), now: () => number = Date.now) {
     this.#keys = new Keygrip([key.toString('base64')], 'sha256');
     this.#now = now;

@@ -51,8 +51,9 @@ export function readyText({ count, isExact }: ReadyJobs): string {
 }
 
 /**
- * Returns a sentence that begins with `9,798 jobs are blocked by concurrency key “tenant-7”, which allows 2 at once`
- * and names the jobs that occupy the key. The sentence is empty if no key blocks jobs.
+ * Returns a sentence such as `9,798 jobs are blocked by concurrency key “tenant-7”, which allows 2 at once, held by …`.
+ * If several keys block jobs, the sentence gives their number and describes the key that blocks the most. If no key
+ * blocks jobs, the sentence is empty.
  */
 export function blockedSentence(blocking: BlockingKeys): Sentence {
   const [first] = blocking.keys;

@@ -15,7 +15,7 @@ const MAX_JOBS = 200;
  * failed or is unfinished.
  */
 const MAX_SUSPECTS = 20;
-/** A single failure gets no warning if the next run is due within this time after the last one, in milliseconds. */
+/** A single failure gets no warning if the time between two runs is at most this long, in milliseconds. */
 const SOON_MS = 10 * 60_000;
 /**
  * A streak of failures gets no warning if it is more probable than this, given the share of earlier runs that failed.
@@ -39,7 +39,7 @@ export interface FailingRecurring {
 
 type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
-/** Finds the recurring jobs that are failing, except those that usually fail. */
+/** Finds the recurring jobs whose latest run has failed and that need a warning (see {@link judge}). */
 export function findFailingRecurring({ reader, cache }: Sources): Promise<FailingRecurring[]> {
   return cache.readStale(
     'failing recurring jobs',

@@ -34,7 +34,7 @@ export interface FailingType {
   readonly share: number;
   /** Whether `share` is for the last minute rather than the last five minutes. */
   readonly isOfLastMinute: boolean;
-  /** The usual share of failed attempts, from 0 to 1; `null` if the job type has hardly run before. */
+  /** The usual share of failed attempts, from 0 to 1; `null` with fewer than {@link MIN_USUAL} earlier attempts. */
   readonly usual: number | null;
   /** Whether `share` and `usual` are for a single queue. */
   readonly isOfQueue: boolean;

@@ -26,7 +26,7 @@ export interface CommonFailures {
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
-/** A warning needs at least this many failures, and they must be at least this share of the finished jobs. */
+/** For a warning, at least `MANY` jobs, and at least the share `LARGE_PART` of the finished jobs, must have failed. */
 const MANY = 5;
 const LARGE_PART = 0.2;
 
@@ -61,7 +61,8 @@ function inCommon({ failed, common }: RecentThroughput): string {
   const { queue = null, error = null } = common ?? {};
   const parts: string[] = [];
   if (queue !== null) {
-    // Says “All” even if the queue's number exceeds the total: the two are counted in buckets of different lengths.
+    // The queue's number can exceed the total, because they are counted in buckets of different lengths. The text is
+    // “All” in that case, too.
     const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
     parts.push(`${share} in queue “${queue.name}”`);
   }

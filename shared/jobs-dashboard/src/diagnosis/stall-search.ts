@@ -17,8 +17,8 @@ export interface AwaitedRetry {
 
 export interface FoundStall {
   /**
-   * The next retry, if all enqueued and scheduled jobs of the batch are waiting for a retry; `null` otherwise. Also
-   * `null` if there are too many of these jobs to examine.
+   * The next retry, if no job of the batch is running and all enqueued and scheduled jobs are waiting for a retry;
+   * `null` otherwise. Also `null` if there are too many of these jobs to examine.
    */
   readonly retry: AwaitedRetry | null;
   /**

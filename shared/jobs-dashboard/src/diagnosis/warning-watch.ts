@@ -20,7 +20,7 @@ interface Seen {
  * two minutes. Warnings about stored facts, such as a pause, end at once.
  */
 export class WarningWatch {
-  /** The measured warnings that have not ended, by cause. */
+  /** Warnings about measured conditions, by cause, until they end. */
   readonly #seen = new Map<string, Seen>();
 
   /**

@@ -12,8 +12,8 @@ export interface Warning {
   /** Identifies the affected thing regardless of what is wrong with it. Needed only if `link` does not identify it. */
   readonly subject?: string;
   /**
-   * Whether the condition is measured and can therefore come and go. The warning then ends only when the condition has
-   * been absent for two minutes. Defaults to `false`.
+   * Whether the condition is measured, like a waiting time, rather than stored, like a pause. Measurements fluctuate,
+   * so the warning ends only when the condition has been absent for two minutes. Defaults to `false`.
    */
   readonly isMeasured?: boolean;
 }

@@ -60,8 +60,8 @@ async function* readJobs(
 }
 
 /**
- * Limits a page of jobs to the range in which the word search is complete in every finished state. The next page begins
- * at the end of that range, so that no match is skipped.
+ * Removes the jobs beyond the part of the list that the word search has covered in every finished state. The next page
+ * begins at the end of that part, so that no match is skipped.
  */
 async function searchedPart(
   { jobs, next }: { readonly jobs: readonly BriefJob[]; readonly next: string | null },

@@ -1,9 +1,9 @@
 import type { Bucket } from './chart.js';
 
 /**
- * Raises each coarse bucket to at least the sum of the fine buckets in its period. The two charts are read at different
- * times, but the last ten minutes must never show more jobs than the whole day. Both kinds of buckets are aligned to
- * 1970, so each fine bucket fits into one coarse bucket.
+ * Raises each coarse bucket to at least the sum of the fine buckets in its period. Coarse and fine buckets are read at
+ * different times, but the chart of the last ten minutes must never show more jobs than the chart of the whole day.
+ * Both kinds of buckets are aligned to 1970, so each fine bucket fits into one coarse bucket.
  *
  * @param coarse oldest first, each `bucketMs` long
  * @param bucketMs the length of a coarse bucket, in milliseconds

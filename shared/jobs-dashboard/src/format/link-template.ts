@@ -37,8 +37,8 @@ export class LinkTemplate {
 
   /**
    * @param name the name of the template in error messages
-   * @throws {TypeError} if the template is not an http or https URL, or if it contains an unknown placeholder, a single
-   *   brace, or a placeholder before the path
+   * @throws {TypeError} if the template is not an http or https URL, or if it contains an unknown placeholder, an
+   *   unmatched brace, or a placeholder before the path
    */
   constructor(name: string, template: string) {
     const names = Array.from(template.matchAll(placeholder), ([, found = '']) => found);

@@ -35,7 +35,6 @@ function isSentence(value: string | Elapsed | Moment | End | Sentence): value is
   return Array.isArray(value);
 }
 
-/** Returns the sentence with the first letter in upper case. */
 export function capitalized(text: Sentence | null): Sentence | null {
   const [first, ...rest] = text ?? [];
   return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;

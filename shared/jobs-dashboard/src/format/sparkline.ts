@@ -12,7 +12,7 @@ export interface Sparkline {
   readonly total: { readonly done: number; readonly failed: number };
 }
 
-/** Height of the area above the axis, and depth of the area below it. */
+/** Heights of the areas above and below the axis, in SVG units. */
 const HEIGHT = 20;
 const DEPTH = 10;
 const MIN = 1;

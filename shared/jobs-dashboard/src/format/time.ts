@@ -26,7 +26,8 @@ function relativeText(at: Date, nowMs: number): string {
 }
 
 /**
- * Formats a duration. Durations below an hour are in whole seconds or minutes, so the text does not change constantly.
+ * Formats a duration. Rounds down to whole seconds below a minute and to whole minutes below an hour, so that the text
+ * rarely changes.
  */
 function roughDuration(ms: number): string {
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;

@@ -3,7 +3,7 @@ import type { DependencyGraph, GraphNode } from './dependency-graph.js';
 export interface PlacedNode extends GraphNode {
   readonly x: number;
   readonly y: number;
-  /** The path of the node's page, inside the dashboard. */
+  /** The node's page, as a path inside the dashboard. */
   readonly path: string;
   /** The name, shortened to fit into the node. */
   readonly label: string;

@@ -50,7 +50,7 @@ export class Assets {
     this.#files = new Map(Array.from(sources, ([name, content]) => [name, asset(name, content)]));
   }
 
-  /** Returns the path of a file, inside the dashboard. */
+  /** Returns a file's path inside the dashboard, without a leading slash. */
   path(name: string): string {
     return `assets/${this.version}/${name}`;
   }

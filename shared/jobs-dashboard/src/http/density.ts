@@ -4,7 +4,7 @@ import { readCookie, setCookie } from '../auth/sessions.js';
 const COOKIE = 'longshore_density';
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** How much space there is between lines. */
+/** The spacing of tables and panels. */
 export type Density = 'comfortable' | 'compact';
 
 /** Returns the density that the viewer has chosen in this browser. Defaults to `comfortable`. */

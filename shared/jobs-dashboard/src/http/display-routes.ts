@@ -5,7 +5,7 @@ import { setDensity } from './density.js';
 import { formOf, readForm } from './form.js';
 import type { Layout } from './layout.js';
 
-/** The path, inside the dashboard, of the form with display settings. */
+/** The path inside the dashboard to which the display settings form is submitted. */
 export const displayPath = '/display';
 
 /**
@@ -23,7 +23,10 @@ export function displayRouter(prefix: string, layout: Layout): Router {
   return router;
 }
 
-/** Returns the URL of the page with the submitted form; `null` if it is unknown or has another origin. */
+/**
+ * Returns the URL of the page that contains the submitted form, from the `Referer` header. Returns `null` if the header
+ * is missing or names another origin.
+ */
 function pageBefore(ctx: Context): string | null {
   const page = ctx.get('Referer');
   return URL.canParse(page) && new URL(page).origin === ctx.get('Origin') ? page : null;

@@ -28,7 +28,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** The version of the assets. Part of entity tags, because new assets can come with changed views. */
+  /** The version of the assets. Entity tags include it, because new assets can come with changed views. */
   get version(): string {
     return this.#assets.version;
   }

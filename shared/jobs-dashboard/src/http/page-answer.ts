@@ -24,8 +24,8 @@ interface LoadedRegion extends Region {
 }
 
 /**
- * Answers with the whole page, or with a redirect. If the request names regions, answers with those that have changed,
- * or with 304 if none has.
+ * Sends a page, or a redirect to another page. If the request names regions, sends only the named regions that have
+ * changed, or answers with 304 if none has.
  */
 export class PageResponder {
   readonly #layout: Layout;

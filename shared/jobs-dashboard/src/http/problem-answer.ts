@@ -8,7 +8,7 @@ import { problemLinks } from './problem-links.js';
 /**
  * Answers with an error page. Emits an unexpected error as an `error` event of the application.
  *
- * @param inside the requested path, inside the dashboard
+ * @param inside the requested path inside the dashboard, with a leading slash
  */
 export function sendProblem(ctx: Context, layout: Layout, error: unknown, inside: string): void {
   const incident = randomUUID().slice(0, 8);

@@ -1,7 +1,7 @@
 import { sections } from '../pages/page.js';
 
 export interface ProblemLink {
-  /** The path of the linked page, inside the dashboard. */
+  /** The linked page, as a path inside the dashboard. */
   readonly path: string;
   readonly words: string;
 }

@@ -71,8 +71,8 @@ const completionTexts: Readonly<Record<Completion, string>> = {
 };
 
 /**
- * Returns the content of the error page for an action. The page does not suggest reloading, because that would repeat
- * the action.
+ * Returns the content of the error page for an interrupted action. The page does not suggest reloading, because that
+ * would repeat the action.
  */
 function problemOfAction({ completion, cause }: InterruptedAction, incident: string): ProblemText {
   if (cause instanceof StorageUnavailableError) {

@@ -34,7 +34,7 @@ export function setRequestContext(ctx: Context, requestContext: ViewerContext): 
   Object.assign(ctx.state, { [place]: requestContext });
 }
 
-/** Returns the context of a request; `null` before the client has been authenticated. */
+/** Returns the context of a request; `null` if the client is not authenticated. */
 export function findRequestContext(ctx: Context): ViewerContext | null {
   return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
 }

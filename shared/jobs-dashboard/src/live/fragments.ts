@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type { Cache } from '../cache.js';
 import { compress, zip } from '../http/compression.js';
 
-/** The data of a fragment that differs between viewers. */
+/** The data that differs between the viewers of a fragment. */
 export interface ViewerData {
   readonly formToken: () => string;
 }

@@ -37,7 +37,7 @@ export async function* jobStream(
   let lastId = after;
   let sent = '';
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= everyMs) {
-    // Reads the job before its log. If the job has finished, the log is complete.
+    // Reads the job first, so that the log read afterwards is complete if the job has finished.
     const job = await reader.jobs.find(id);
     const lines = await reader.reports.listLogs(id, {
       limit: LINES,

@@ -11,7 +11,7 @@ import type { Layout } from '../http/layout.js';
 const EVERY_MS = 1_000;
 const LIFETIME_MS = 30_000;
 
-/** The path of a job’s event stream, inside the dashboard. */
+/** The path of a job’s event stream inside the dashboard. */
 export const streamPath = '/jobs/:id/stream';
 
 /** The settings that all event streams share. */

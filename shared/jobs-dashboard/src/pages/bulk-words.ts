@@ -64,8 +64,8 @@ export function isBulkAction(text: string): text is BulkAction {
 }
 
 /**
- * Returns whether the action destroys work. If the jobs are not counted exactly, operators must type the name of such
- * an action.
+ * Returns whether the action destroys work. Unless the jobs are counted exactly, operators must type the name of a
+ * destructive action to confirm it.
  */
 export function isDestructive(action: BulkAction): boolean {
   return action === 'cancel' || action === 'delete';

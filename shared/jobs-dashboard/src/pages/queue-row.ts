@@ -15,7 +15,7 @@ export interface QueueRow {
   readonly paused: Sentence | null;
   readonly concurrencyLimit: Queue['concurrencyLimit'];
   readonly rateLimit: Queue['rateLimit'];
-  /** Whether the queue has waiting jobs, but no running server consumes it. */
+  /** Whether the queue has enqueued, scheduled or awaiting jobs, but no running server consumes it. */
   readonly unserved: boolean;
 }
 
@@ -38,7 +38,7 @@ export function isUnserved({ counts, servers }: Queue): boolean {
 }
 
 interface QueueRows extends PartialModel {
-  /** The queues. `ended` is the throughput of the last hour; `null` if it is unknown. */
+  /** In each row, `ended` is the throughput of the last hour; `null` if it is unknown. */
   readonly queues: readonly (QueueRow & { readonly ended: Sparkline | null })[];
   /** Whether the throughput could not be read. */
   readonly gaveUp: boolean;

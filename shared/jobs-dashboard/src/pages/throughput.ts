@@ -8,9 +8,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * The charts. A single queue has no chart of the last 10 minutes, because jobs are counted per ten seconds only for
- * all queues together. `since` is the value of the search filter `finished-after`. `parts` is the number of equal parts
- * that the ticks divide the chart into.
+ * The charts `now`, `hour` and `day`. A single queue has no chart of the last 10 minutes, because jobs are counted per
+ * ten seconds only for all queues together. `since` is the value of the search filter `finished-after`. `parts` is the
+ * number of equal parts that the ticks divide the chart into.
  */
 const now = {
   title: 'Finished in the last 10 minutes',

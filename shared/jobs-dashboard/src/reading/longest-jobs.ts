@@ -5,9 +5,9 @@ import type { DashboardReader } from './dashboard-reader.js';
 const EXAMINED = 100;
 
 /**
- * Returns the jobs that have been running or waiting for longest, longest first. Examines the 100 jobs that were
- * created first, because storages list jobs in order of creation. A job that was scheduled or retried can start long
- * after its creation, so with more jobs than that, one that started earlier may be missing.
+ * Returns the jobs that have been running or waiting for longest, longest first. Examines only the 100 jobs that were
+ * created first, because storages list jobs in order of creation. With more jobs, the result is approximate: a job that
+ * was scheduled or retried can start after jobs that were created later.
  */
 export async function listLongest(
   state: 'processing' | 'enqueued',

@@ -8,7 +8,7 @@ import {
 } from '@longshore/jobs/storage';
 import { momentOf } from './moment.js';
 
-/** A search condition on jobs. The state is not a term. */
+/** A search condition on jobs, other than a condition on their state. */
 export interface Term {
   readonly key: TermKey;
   readonly value: string;

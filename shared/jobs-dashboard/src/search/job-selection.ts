@@ -15,7 +15,10 @@ import { hiddenTermError } from './hidden-terms.js';
 
 const MAX_IDS = 1_000;
 
-/** `action` is the chosen action. `selected` marks a form with checkboxes, so that checking none is an error. */
+/**
+ * Parameters that do not select jobs. `action` is the chosen action. `selected` marks a form with checkboxes, so that
+ * checking none is an error.
+ */
 const nonSelectionParameters = new Set(['action', 'selected']);
 
 /** The jobs that a bulk action applies to, selected by id or by filter. */

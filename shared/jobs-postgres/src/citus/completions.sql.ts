@@ -6,9 +6,9 @@ import { type Form, type Forms, replacedBy } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 
 /**
- * Returns the SQL condition that a job runs on the server $3. The `case` keeps the planner from using statistics. A node
- * plans every call for its values, and would expect the server to run a single job. It would then read all jobs of the
- * queue, and compare each of them with all outcomes.
+ * Returns the SQL condition that a job runs on the server $3. The `case` keeps the planner from using statistics.
+ * Otherwise, the nodes, which plan each call for its actual parameters, would expect the server to run a single job.
+ * They would then read all jobs of the queue and compare each of them with all outcomes.
  */
 const onServer = (column: string): string => `case when ${column} = $3 then true end`;
 

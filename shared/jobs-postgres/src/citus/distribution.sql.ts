@@ -87,7 +87,7 @@ export const deleteLocalRows = (table: string): string =>
 
 /**
  * Reads the version of the Citus functions in the store, and the name of the last migration. A migration can replace
- * these functions.
+ * these functions, so they are installed again after every new migration.
  */
 export const readFunctions = `
   select obj_description('longshore.two_phase_commit'::regclass) as version,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { connectionConfig, type DatabaseOptions, schemaOf, translate } from '../connection/database.js';
+import { connectionConfig, type DatabaseOptions, schemaOf } from '../connection/database.js';
+import { translate } from '../connection/errors.js';
 import {
   deleteLocalRows,
   distributeTables,
@@ -23,9 +24,9 @@ interface Found {
 type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly Row[]>;
 
 /**
- * Distributes the tables of a migrated store over the nodes of a Citus cluster, and installs or updates the Citus
- * functions, and tunes the shards. If `distribution` is `none`, only checks that the store is not distributed. Many processes can call this
- * at once; only one at a time distributes the store.
+ * Distributes the tables of a migrated store over the nodes of a Citus cluster, installs or updates the Citus
+ * functions, and tunes the shards. If `distribution` is `none`, only checks that the store is not distributed. Many
+ * processes can call this at once; only one at a time distributes the store.
  *
  * @throws {Error} if the option is `none` but the store is distributed, or if the option is `citus` but Citus is not
  *   installed in the database

@@ -27,8 +27,8 @@ const preparedOnNodes = `
   $$`;
 
 /**
- * Returns when the oldest Citus transaction that is still prepared on a worker node was prepared; null if there is
- * none. Ignores unreachable nodes, and transactions that were prepared less than two seconds ago.
+ * Returns the time at which the oldest pending Citus transaction was prepared on a worker node; null if none is
+ * pending. Ignores unreachable nodes, and transactions that were prepared less than two seconds ago.
  */
 const oldestPrepared = `
   create or replace function longshore.oldest_prepared() returns timestamptz language sql as $$
@@ -94,7 +94,7 @@ const takeOutboxEntries = `
   end
   $$`;
 
-/** Locks unmarked dependencies, waits until the jobs are visible on all nodes, and returns the dependencies. */
+/** Locks unmarked dependencies, and returns them once their jobs are visible on all nodes. */
 const takeUnmarkedDependencies = `
   create or replace function longshore.take_unmarked_dependencies(after uuid, most integer) returns table (
     parent_id uuid, child_id uuid, queue_id integer, condition text
@@ -131,8 +131,8 @@ const statesOfJobs = `
 
 /**
  * Prevents jobs from moving to another queue until the transaction ends. Locks the jobs' rows in `moved_job`, and waits
- * for moves that are being committed. A job without a row either has never moved or is being moved for the first time.
- * The caller must therefore search again after the call.
+ * for moves that are being committed. A job that is being moved for the first time has no row to lock, so the caller
+ * must search again after the call.
  */
 const blockMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$

@@ -21,9 +21,9 @@ const servers = `
 const isLost = `server_id is not null and (lease_until < now() or server_id not in (select id from alive))`;
 
 /**
- * Returns the Citus form of a statement that rescues jobs after their claims have been lost. Computes values in CTEs,
- * because Citus cannot compute them in updates. Unlike the single-node form, does not lock the records of lost servers
- * in a fixed order.
+ * Returns the Citus form of a statement that rescues running jobs whose lease has expired or whose server no longer
+ * exists. Computes values in CTEs, because Citus cannot compute them in updates. Unlike the single-node form, does not
+ * lock the records of lost servers in a fixed order.
  *
  * @param which an additional SQL condition on the jobs, preceded by `and`; empty if there is none
  */
@@ -120,7 +120,7 @@ function rescue(which: string): Form {
     select released::integer, failed::integer, cancelled::integer from total`);
 }
 
-/** Citus forms of statements that find and rescue jobs with lost claims. */
+/** Citus forms of statements that find and rescue jobs whose lease has expired or whose server no longer exists. */
 export const rescueForms: Forms = {
   'longshore-rescue-jobs': rescue(''),
   'longshore-rescue-some': rescue('and job.id = any($2::uuid[])'),

@@ -3,7 +3,7 @@ import type { Statement } from '../connection/statement.js';
 /**
  * Creates a function that makes the planner of each node expect one queue to hold almost all jobs of a shard, as the
  * migrations do for tables that are not distributed (docs/adr/003). Without this, a node finds a batch of jobs by
- * reading all jobs of their queue. Citus does not copy this setting, neither to new shards nor to shards that it moves.
+ * reading all jobs of their queue. New shards, and shards that Citus moves, do not have this setting.
  */
 export const createTuneShards = `
   create or replace function longshore.tune_shards() returns void language sql as $$

@@ -41,8 +41,8 @@ export class CommitHorizon {
    * @param snapshot `xmin:xmax:xip,…`: lists the transactions in progress with ids below `xmax`; later transactions
    *   might be in progress, too
    * @param seq the last sequence number assigned, read under this snapshot
-   * @param mark the id that the reading transaction got after the snapshot; `null` if it has none. Observations without
-   *   a mark then wait for a later call
+   * @param mark the id that the reading transaction got after the snapshot; `null` if it has none. Becomes the mark of
+   *   earlier observations that have none yet and are at least {@link maxXidDelayMs} old
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');

@@ -1,13 +1,13 @@
 /**
- * The pause after a slow scan, as a multiple of the time by which the scan exceeded `quickMs`. Limits slow scans to
- * about two percent of one processor.
+ * The pause after a slow scan, as a multiple of the scan's duration beyond `quickMs`. Limits slow scans to about two
+ * percent of one processor.
  */
 const factor = 50;
 
 /**
- * Limits how often an expensive scan runs. After a fast scan, the next scan is due at once. After a slow scan, a pause
- * follows, proportional to the excess duration. Scans are slow, for example, while a forgotten transaction keeps a
- * million dead index entries from being vacuumed.
+ * Limits how often an expensive scan runs. After a fast scan, the next one is due at once. The longer a slow scan took,
+ * the longer the pause after it. Scans are slow, for example, while a forgotten transaction keeps a million dead index
+ * entries from being vacuumed.
  */
 export class PacedScan {
   readonly #quickMs: number;

@@ -38,8 +38,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * If a server has not claimed from a queue for this long, in milliseconds, the pause between its sweeps of the queue is
- * at least as long. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
+ * Minimum pause, in milliseconds, between sweeps of a queue from which the server has not claimed for that long. Only
+ * claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
 
@@ -217,8 +217,8 @@ export class ReadyScans {
   }
 
   /**
-   * Reads the scan state, and updates the horizon and the cursors. If the last read was too long ago, all scans start
-   * over. Resolves to the rows, and to the ids of the queues with new gaps or priorities.
+   * Reads the scan state, and updates the horizon and the cursors. If the last read was more than {@link staleMs} ago,
+   * all scans start over. Resolves to the rows, and to the ids of the queues with new gaps or priorities.
    *
    * @param more additional parameters of the statement
    */

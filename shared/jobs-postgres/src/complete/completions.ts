@@ -9,7 +9,8 @@ import {
   type TransactionWork,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
-import { type Database, isOfData, type Query } from '../connection/database.js';
+import { type Database, type Query } from '../connection/database.js';
+import { isOfData } from '../connection/errors.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -43,7 +44,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** For each kind of outcome: the statements, and the parameters that follow the claims. */
+/** For each kind of outcome: its statements, and functions that return the parameters after the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },
@@ -182,7 +183,7 @@ export class PostgresCompletions {
     if (first === undefined) return [];
     const claims = group.map(({ claim }) => claim);
     const queueId = await this.#queues.idOf(first.claim.queue);
-    // Not on a Citus cluster, because the speed of `finishDoneAlike` has not been measured there.
+    // `finishDoneAlike` is not used on a Citus cluster, because its speed has not been measured there.
     const isAlike = kind === 'plain' && !this.#database.schema.isDistributed && areAlike(group);
     const { statement, values } = isAlike ? doneAlike(claims, first.claim) : finish(group, first, kind);
     const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statement, [queueId, ...values]);

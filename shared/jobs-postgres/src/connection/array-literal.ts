@@ -1,7 +1,7 @@
 /**
- * Formats UUIDs, numbers or states as a Postgres array literal, without quotes. The driver's own quoting took a sixth
- * of the process's time in bulk enqueueing. Never pass names or ids from callers, because Postgres reads an unquoted
- * `null` as NULL.
+ * Formats UUIDs, numbers or job states as a Postgres array literal without quotes. Never pass other strings: nothing
+ * is escaped, and Postgres reads an unquoted `null` as NULL. The driver's own quoting took a sixth of the process's
+ * time in bulk enqueueing.
  */
 export function arrayOf(elements: readonly string[] | readonly number[]): string {
   return `{${elements.join(',')}}`;

@@ -53,7 +53,7 @@ export interface DatabaseOptions {
   readonly useRecommendedIsolationLevel: boolean;
   /** `false` serializes transactions that change jobs of the same queue; `true` relies on row locks alone. */
   readonly disableGlobalLocks: boolean;
-  /** Maximum duration of an ordinary statement, in milliseconds. */
+  /** Maximum duration of a statement, in milliseconds; 0 for no limit. */
   readonly statementTimeoutMs: number;
   /** Maximum time that a handler's transaction can be idle between statements, in milliseconds. */
   readonly transactionIdleTimeoutMs: number;
@@ -140,7 +140,10 @@ export class Database {
     if (options.pool !== undefined) options.pool.on('error', ignore);
   }
 
-  /** Runs one statement in a separate transaction and returns the rows. */
+  /**
+   * Runs one statement in a separate transaction and returns the rows. Repeats it as {@link transaction} does.
+   * @throws {ReadTimeoutError} for reads, if the time limit is exceeded or all connections are busy
+   */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
       return await repeatedly(() => this.#queryOnce<Row>(statement, values), this.schema);
@@ -177,7 +180,10 @@ export class Database {
     return result?.rows ?? [];
   }
 
-  /** Runs a statement that changes jobs of one queue, in a separate transaction. `values` begins with the queue id. */
+  /**
+   * Runs a statement that changes jobs of one queue, in a separate transaction. `values` begins with the queue id.
+   * Locks the queue first, unless global locks are disabled.
+   */
   async write<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: [queueId: number, ...rest: unknown[]],
@@ -243,8 +249,7 @@ export class Database {
 
   /** Begins a transaction. If `withPid`, returns the process id of the backend; otherwise `undefined`. */
   async #begun(client: pg.PoolClient, settings: Settings, withPid: boolean): Promise<number | undefined> {
-    // The duration of transactions with an application name is not limited, because they include transactions of
-    // handlers.
+    // The total duration of transactions with their own application name is unlimited, because some run handlers.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = withPid ? 'select pg_backend_pid() as pid' : '';
     const statements = [this.#begin, localSettings(settings), bound, this.#twoPhaseCommit, process];
@@ -393,6 +398,3 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
     keepAlive: true,
   };
 }
-
-export { createPool } from './pool.js';
-export { codeOf, isLockTimeout, isOfData, translate } from './errors.js';

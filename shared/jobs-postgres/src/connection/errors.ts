@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { Schema } from './schema.js';
 
 /**
- * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes" of the Postgres
- * manual.
+ * SQLSTATEs (classes or full codes) of transient failures: connection errors, insufficient resources, server shutdown,
+ * cancelled statement, lock timeout, and the timeouts of idle and long transactions.
  */
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.js';
-import { isOfData } from './database.js';
+import { isOfData } from './errors.js';
 
 /**
  * Processes many items. With {@link allOrNothing}, an error makes all of them fail. {@link bisecting} sets aside the

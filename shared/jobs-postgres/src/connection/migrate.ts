@@ -37,10 +37,9 @@ const betweenAttemptsMs = 1_000;
 
 /**
  * Brings a schema up to date in one transaction. Concurrent calls wait for one another on node-pg-migrate's advisory
- * lock.
+ * lock. After a lock timeout or a deadlock, tries again once a second, up to 60 attempts in total.
  *
- * @throws {StorageUnavailableError} if the database cannot be reached, or if tables are still locked after the last
- *   attempt
+ * @throws {StorageUnavailableError} if the database cannot be reached, or if the last attempt fails for the same reason
  * @throws {Error} if a migration fails; the message names the migration
  */
 export async function migrate(options: DatabaseOptions, { directory, schema }: AnyMigrations): Promise<void> {

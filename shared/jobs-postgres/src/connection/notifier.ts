@@ -15,8 +15,9 @@ const sendNotifications = prepared(
 );
 
 /**
- * Values sent in place of a queue name: for background work, to test the connection, and from a caller's transaction.
- * Queue names start with a letter or a digit, so they never equal these values.
+ * Values sent in place of a queue name: `background` if there is background work, `pulse` to test the connection, and
+ * `onCommit` when a caller's transaction commits. Queue names start with a letter or a digit, so they never equal these
+ * values.
  */
 const background = '';
 const pulse = '.';

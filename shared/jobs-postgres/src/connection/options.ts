@@ -15,9 +15,9 @@ export interface PostgresOptions {
   /**
    * An existing pool of the application, instead of `url`, `ssl` and `poolSize`. The storage uses the pool for writes
    * and servers, and never closes it. All other connections (see `poolSize`) are opened separately, with the settings
-   * of the pool. Each transaction on the pool also sends the session settings of the storage. The heartbeat runs in the
-   * main thread if the pool's settings contain functions, such as a `password` function. A pool with `query_timeout`,
-   * `binary` or native bindings is rejected.
+   * of the pool. Each transaction on the pool also sends the session settings of the storage. If the pool's settings
+   * contain a function, such as a `password` function, heartbeats are sent from the main thread instead of a separate
+   * one. A pool with `query_timeout`, `binary` or native bindings is rejected.
    */
   pool?: pg.Pool;
   /**
@@ -66,8 +66,8 @@ export interface PostgresOptions {
    */
   disableGlobalLocks?: boolean;
   /**
-   * Maximum duration, in milliseconds, of one batch of state changes (one round trip). A batch that takes longer is
-   * cancelled and retried. 1000 to 3,600,000, 300,000 by default.
+   * Maximum duration of a batch of state changes (one round trip), in milliseconds; 1000 to 3,600,000, 300,000 by
+   * default. A batch that takes longer is cancelled and retried.
    */
   commandBatchMaxTimeoutMs?: number;
   /**
@@ -96,9 +96,9 @@ export interface PostgresOptions {
    */
   pooler?: Pooler;
   /**
-   * `citus` spreads the tables over the nodes of a Citus cluster; the database must be its coordinator. `none` by
-   * default. With `citus`, `open` distributes the tables, including existing jobs. With `none`, `open` rejects tables
-   * that have been distributed.
+   * `citus` spreads the tables over the nodes of a Citus cluster; `none` by default. With `citus`, the database must be
+   * on the cluster's coordinator, and `open` distributes the tables, including existing jobs. With `none`, `open`
+   * rejects tables that have been distributed.
    */
   distribution?: Distribution;
   /**

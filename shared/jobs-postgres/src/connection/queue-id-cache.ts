@@ -136,7 +136,7 @@ export class QueueIdCache {
     return row;
   }
 
-  /** Lists queues by name, without retired queues that are not in use. */
+  /** Lists queues in order of their names. Omits retired queues that are not in use. */
   all(): Promise<QueueRow[]> {
     return this.#load<QueueRow>(this.#reads, selectQueues);
   }

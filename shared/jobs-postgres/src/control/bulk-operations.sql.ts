@@ -94,8 +94,9 @@ const columns = `id, action, filter, case when state = 'running' and starts_at >
 
 /**
  * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
- * time after which created or finished jobs are skipped, or null for now, $8 lowest id to change, by finished state, $9
- * maximum number of jobs to change, or null, $10 delay in milliseconds, $11 whether to restore dependents.
+ * time (null for now): jobs created or finished later are skipped, $8 lowest id to change, by finished state, $9
+ * maximum number of jobs to change, or null, $10 milliseconds until the operation starts, $11 whether to restore
+ * dependents.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
@@ -201,8 +202,9 @@ export const endBulk = prepared(
 );
 
 /**
- * $1 limit. Deletes up to $1 recorded job ids of the oldest operation that ended more than 30 days ago, and then the
- * operation itself. `more` is false if there is no such operation. Skips an operation that another server is deleting.
+ * $1 limit. Deletes up to $1 recorded job ids of the oldest operation that ended more than 30 days ago. Also deletes
+ * the operation if it had fewer than $1 ids left. `more` is false if there is no such operation. Skips operations that
+ * another server is deleting.
  */
 export const deleteOldBulk = prepared(
   'longshore-delete-old-bulk',

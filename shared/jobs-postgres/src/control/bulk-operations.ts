@@ -18,7 +18,8 @@ import {
   statesOfRequest,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
-import { type Database, isOfData } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { isOfData } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { afterCommit } from '../connection/run.js';
 import { arrayOf } from '../connection/array-literal.js';
@@ -271,7 +272,7 @@ async function stepFrom(
   const chunkRequest = {
     ...request,
     stage,
-    // Searches for jobs selected by id only in queues that have jobs in the state of this stage.
+    // For jobs selected by id, searches only the queues that have jobs in the state of this stage.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
     operationId: row.id,
     asOf: row.as_of,

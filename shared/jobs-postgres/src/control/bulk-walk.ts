@@ -3,8 +3,8 @@ import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/j
 import { statesOf } from '../read/job-conditions.sql.js';
 
 /**
- * The tables and parts of tables that a walk visits. Except for retries, jobs pass through them in this order, so a job
- * that moves during the walk is still visited.
+ * The tables and parts of tables that a {@link BulkWalk} visits. Unless a job is retried, it moves through them in this
+ * order, so a job that moves during the walk is still visited.
  */
 export const stages = [
   'awaiting',

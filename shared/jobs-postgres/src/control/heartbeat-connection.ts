@@ -28,7 +28,8 @@ export class HeartbeatConnection {
   }
 
   /**
-   * Sends a heartbeat. Resolves to `undefined` if the server has been declared dead.
+   * Sends a heartbeat. Resolves to `undefined` if the server has been declared dead. Rejects and closes the connection
+   * if the heartbeat fails or is not answered in time.
    *
    * @param timeoutMs maximum time to wait for the answer, in milliseconds
    */

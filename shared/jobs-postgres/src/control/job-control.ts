@@ -142,7 +142,8 @@ export class PostgresControl implements JobControl {
       if (check === undefined && audit === undefined && afterChange === undefined)
         return this.#controlOn({ run: runAlone(this.#database), find, locks: false }, id, steps, values);
       const row = await find();
-      if (row !== undefined) await this.#queues.nameOf(row.queue_id); // caches the name before a connection is in use
+      // Caches the name of the queue, so that the transaction needs no second connection to look it up.
+      if (row !== undefined) await this.#queues.nameOf(row.queue_id);
     }
     return inTransaction(this.#database, options, (run, record) => {
       const access = {

@@ -37,7 +37,7 @@ class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** The tables that can contain jobs of a state, for states in which jobs can be edited. */
+/** Maps each state in which jobs can be edited to the tables that can contain these jobs. */
 const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
   enqueued: ['job', 'job_blocked'],
   scheduled: ['job_scheduled'],

@@ -29,8 +29,8 @@ export const pauseType = prepared(
 );
 
 /**
- * $1 name. Resumes a job type. Records gaps for ready jobs of this type, because scans might have passed them. Returns
- * the queues of these jobs, or a single null if there are none. Returns no row if no pause of the type is stored.
+ * $1 name. Resumes a job type. Records scan gaps for the ready jobs of this type, because scans might have passed these
+ * jobs. Returns their queues, or a single null if there are none. Returns no row if no pause of the type is stored.
  */
 export const resumeType = prepared('longshore-resume-type', resumption('true'));
 

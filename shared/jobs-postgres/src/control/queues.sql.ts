@@ -32,7 +32,7 @@ export const pauseQueue = prepared(
   `update longshore.queue set ${beginPause}, ${endRetirement} where id = $1`,
 );
 
-/** $1 id of the queue. A retired queue is in use again. */
+/** $1 queue. Ends the queue's pause, and its retirement if it is retired. */
 export const resumeQueue = prepared(
   'longshore-resume-queue',
   `update longshore.queue set ${endPause}, ${endRetirement} where id = $1`,

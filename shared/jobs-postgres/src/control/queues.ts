@@ -42,7 +42,6 @@ const maxQueueId = 2_147_483_647;
 
 interface QueuesParts {
   readonly database: Database;
-  /** The connections for reads. */
   readonly reads: Database;
   readonly queues: QueueIdCache;
   readonly counters: PostgresCounters;

@@ -6,7 +6,8 @@ import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
-/** The state of jobs that wait for other jobs. In all statements in this file, $1 is the queue. */
+// In all statements in this file, $1 is the queue.
+
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /**

@@ -125,8 +125,8 @@ async function resolveGroup(
 }
 
 /**
- * Puts rows about parents that have ended back into the outbox for the next run. Omits their batches and concurrency
- * keys, because other resolvers process them in this run.
+ * Adds the rows that report the end of a parent to the outbox again, for the next run. The new rows contain no batches
+ * or concurrency keys, because other resolvers process those in this run.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(
@@ -160,8 +160,8 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 }
 
 /**
- * Returns outbox rows that record the end of these dependencies' parents. Omits their batches and concurrency keys,
- * because other resolvers process them in this run.
+ * Returns outbox rows that record the end of these dependencies' parents. The rows contain no batches or concurrency
+ * keys, because other resolvers process those in this run.
  */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));

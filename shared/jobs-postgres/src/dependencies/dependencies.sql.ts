@@ -16,7 +16,7 @@ const columns = 'parent_id, child_id, queue_id, condition';
 
 /**
  * Inserts dependencies, from parallel arrays: $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5
- * whether each parent is already marked.
+ * whether each dependency is already marked (see {@link markDependencies}).
  */
 export const insertDependencies = prepared(
   'longshore-insert-dependencies',

@@ -25,8 +25,8 @@ export class BulkInsert {
   }
 
   /**
-   * Inserts jobs without unique or idempotency keys, parents or a batch. Returns their creation time; `null` if there
-   * are no jobs.
+   * Inserts jobs that have no unique or idempotency keys, no parents and no batch. Returns their creation time; `null`
+   * if there are no jobs.
    *
    * @param read returns all slices of jobs; called again each time the transaction is repeated
    */

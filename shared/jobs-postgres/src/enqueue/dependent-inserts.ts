@@ -13,8 +13,8 @@ export function waitsForParents({ after = null }: NewJob): boolean {
 }
 
 /**
- * Returns the jobs, and marks those that other jobs of the same call depend on, so that the outbox records when they
- * end.
+ * Returns the jobs. Those that other jobs of the same call depend on are replaced by marked copies, so that the outbox
+ * records when they end.
  */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));

@@ -1,6 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { EnqueueResult, NewJob } from '@longshore/jobs/storage';
-import { isLockTimeout } from '../connection/database.js';
+import { isLockTimeout } from '../connection/errors.js';
 
 /** Maximum number of jobs written together. */
 const maxBatch = 1_000;
@@ -34,8 +34,8 @@ export class EnqueueBuffer {
   #planned = false;
 
   /**
-   * @param writeAlone writes a single job of a batch that failed; can wait for locks that make `writeTogether` give up.
-   *   `writeTogether` by default
+   * @param writeAlone writes a single job of a batch that failed; `writeTogether` by default. Can wait for locks that
+   *   make `writeTogether` give up
    */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;

@@ -262,8 +262,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Lets a server of this process start new jobs directly. Does nothing if global locks are enabled, or on a Citus
-   * cluster, where the server's row can be on another node.
+   * Lets a server of this process start new jobs directly. Returns a function that removes the server. Does nothing if
+   * global locks are enabled, or on a Citus cluster, where the server's row can be on another node.
    */
   startOn(server: LocalServer): () => void {
     const { distribution, disableGlobalLocks } = this.#database.options;
@@ -325,7 +325,10 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Runs a single insert and notifies servers, in the same round trip if possible. */
+  /**
+   * Runs a single insert and notifies servers. Sends both in one round trip, unless a notification was sent less than
+   * 10 ms ago or each transaction must apply the session settings.
+   */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
     const queues = notificationsFor(jobs);
     const notification = this.#notifier.takeStatement(queues);

@@ -1,7 +1,7 @@
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 
-/** Rewrites `job_count` and folds its rows. Returns `false` if the table could not be locked. */
+/** Rewrites `job_count` with one row per queue and state. Returns `false` if the table could not be locked. */
 export const rewriteCounts = prepared(
   'longshore-rewrite-counts',
   'select longshore.rewrite_counts() as rewritten',

@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { codeOf, isOfData } from '../connection/database.js';
+import { codeOf, isOfData } from '../connection/errors.js';
 import type { Aside, PostgresSetAside } from './set-aside.js';
 
 /** How long this process skips a failed chore, in milliseconds. */

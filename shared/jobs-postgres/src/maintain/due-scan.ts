@@ -5,8 +5,8 @@ import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
 /**
- * Maximum duration of a poll from the head that is not followed by a pause, in milliseconds. Without dead index
- * entries, even polling a thousand queues takes less time.
+ * If a poll from the head takes longer than this, in milliseconds, a pause follows. Without dead index entries, even
+ * polling a thousand queues takes less time.
  */
 const quickMs = 20;
 

@@ -7,14 +7,14 @@ import { deleteGaps, oldestTransaction } from '../claim/ready-scans.sql.js';
  */
 const keptMs = 60_000;
 
-/** Deletes scan gaps once every server has either read them or no longer needs them. */
+/** Deletes scan gaps once every server has read them or no longer needs them. */
 export class GapCleaner {
   readonly #database: Database;
   /** The oldest transaction that was in progress at `atMs`; all earlier ones had ended by then. */
   #endedBefore: { readonly xid: string; readonly atMs: number } | undefined;
   /**
-   * The gaps of transactions before this one have been deleted. The next deletion starts here, so that it does not scan
-   * their dead index entries.
+   * Id of a transaction. The gaps of all earlier transactions have been deleted. The next deletion starts here, so that
+   * it does not scan their dead index entries.
    */
   #deletedBefore = '0';
 

@@ -66,7 +66,7 @@ export const makeDay = unprepared(
 
 /** A day whose retention has ended. */
 export interface ExpiredDay {
-  /** The name of the day's partition. */
+  /** The name of the day's partition. Also set if the day has no partition (see `stray`). */
   part: string;
   history: History;
   /** `null` for reports. */
@@ -141,7 +141,7 @@ export const lockPartitions = unprepared(
   `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text`,
 );
 
-// The names below come from the catalog and match the pattern above, so they need no quoting.
+// The partition names below consist of the name of a history and a date, so they need no quoting.
 
 /**
  * Returns a statement that locks a partition, so that none of its jobs can be deleted between the count and the drop.

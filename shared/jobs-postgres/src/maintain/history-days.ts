@@ -1,4 +1,5 @@
-import { codeOf, type Database } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { codeOf } from '../connection/errors.js';
 import { makeDay, type MissingDay, selectMissingDays } from './history-days.sql.js';
 
 /** How many days ahead partitions are created. Covers a week in which no server runs. */
@@ -21,7 +22,7 @@ export function isInUse(error: unknown): boolean {
 
 /**
  * Creates the daily partitions of history ahead of time. Rows of a day without a partition go to a default partition. A
- * later run creates the partition and moves the rows there, unless there are too many.
+ * later run creates the partition and moves the rows there, unless there are more than 100,000.
  */
 export class HistoryDays {
   readonly #database: Database;

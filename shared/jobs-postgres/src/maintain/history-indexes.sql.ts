@@ -73,7 +73,7 @@ export const selectIndexedDays = prepared(
     order by right(part.relname, 8) desc, part.relname`,
 );
 
-// The names below derive from partition names that match the pattern above, so they need no quoting.
+// The names below derive from the partition names that `selectIndexedDays` returns, so they need no quoting.
 
 export const buildIndex = ({ name, table, definition }: HistoryIndex): string =>
   `create index concurrently if not exists ${name} on longshore.${table} ${definition}`;

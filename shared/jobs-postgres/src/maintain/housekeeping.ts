@@ -43,7 +43,7 @@ const hourMs = 3_600_000;
 
 const roomCheckIntervalMs = 60_000;
 
-/** When the hourly chores are repeated if one of them has thrown, in milliseconds. */
+/** Delay before the hourly chores are repeated after one of them has thrown, in milliseconds. */
 const retryMs = 60_000;
 
 /** Maximum number of recorded job ids that {@link deleteOldBulk} deletes at once. */
@@ -89,8 +89,8 @@ export class Housekeeping {
   }
 
   /**
-   * Runs the chores that are due. Resolves to `true` if they suggest that jobs have been active. Chores that run on a
-   * schedule do not count.
+   * Runs the chores that are due. Resolves to `true` if there was work that active jobs cause, such as counters to fold
+   * or timings to store. Chores that run on a schedule do not count.
    */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
@@ -122,7 +122,8 @@ export class Housekeeping {
     if (performance.now() - this.#roomCheckedAt >= roomCheckIntervalMs)
       await chores.do('unblock jobs', () => this.recordRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
-    this.#cleanedAt = performance.now() - hourMs + retryMs; // if a chore throws, for example during an outage
+    // If a chore throws, for example during an outage, all of them are repeated after a minute.
+    this.#cleanedAt = performance.now() - hourMs + retryMs;
     await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
     await chores.do('delete old bulk operations', () => this.#deleteOldBulks());

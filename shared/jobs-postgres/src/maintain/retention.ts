@@ -1,5 +1,6 @@
 import type { RetentionDays } from '@longshore/jobs/storage';
-import { codeOf, type Database } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { codeOf } from '../connection/errors.js';
 import { isInUse } from './history-days.js';
 import {
   subtractFromCounters,
@@ -38,7 +39,7 @@ export class Retention {
   }
 
   /**
-   * Drops the partitions of expired days and resolves to their names. Skips partitions that are in use; a later run
+   * Drops expired days and resolves to the names of their partitions. Skips partitions that are in use; a later run
    * tries again.
    */
   async dropOldDays(): Promise<string[]> {

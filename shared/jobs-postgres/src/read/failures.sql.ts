@@ -122,11 +122,11 @@ export interface ErrorGroupRow {
   /** The number of jobs in the group. Counting stops at `most` + 1. */
   jobs: number;
   most: number;
-  /** `false` if the maximum number of kinds was reached, so that some kinds may be missing. */
+  /** `false` if the maximum number of kinds was reached. Other kinds may then be missing. */
   complete: boolean;
 }
 
-/** Maximum difference in milliseconds between the database's clock and this process's estimate of it. */
+/** Assumed maximum error of this process's estimate of the database's clock, in milliseconds. */
 const clocksDifferMs = 3_600_000;
 
 /**
@@ -198,7 +198,7 @@ function earliestOf(end: string): string {
  * number of kinds per name.
  *
  * Counts each kind separately, so that a flood of one kind does not hide the others. The range of days is part of the
- * text, so Postgres skips other partitions. Only the first occurrence is searched on all days. The statement is
+ * text, so Postgres skips other partitions. Only the search for the first occurrence covers all days. The statement is
  * prepared, because planning takes longer than running.
  *
  * @param now the current time, by the database's clock

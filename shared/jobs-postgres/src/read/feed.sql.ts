@@ -33,9 +33,9 @@ export const stateChangeColumns = (state: string, claimed: boolean): string => `
  * their transaction, so the returned time is the start of the oldest transaction that may still write. 500 ms are
  * subtracted, because sessions report their transactions late.
  *
- * Longshore's transactions count as soon as they start. Other transactions can only enqueue. They count once they have
- * written, and delay the returned time by at most one minute. If Postgres hides the start of another role's
- * transaction, one minute is assumed.
+ * A transaction of Longshore holds the returned time back as soon as it starts. Any other transaction can only enqueue.
+ * It holds the time back only after it has written, and by at most one minute. If Postgres hides the start of another
+ * role's transaction, one minute is assumed.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',

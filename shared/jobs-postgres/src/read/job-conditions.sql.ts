@@ -70,7 +70,7 @@ const maxValues = 20;
 const maxNumbers = 3;
 
 /**
- * Returns a condition that compares the value at the path. If there are few alternatives, also returns a containment
+ * Returns a condition that compares the value at the path. Within the limits above, also returns a containment
  * condition, which an index supports.
  */
 function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {

@@ -13,7 +13,7 @@ import { progressOf } from './reports.sql.js';
  * - `all`: all of them
  * - `none`: none
  * - `small`: only documents that are certainly small; {@link withDocuments} can read the others later, a few at a time
- * - `brief`: only arguments that are short enough for a brief list
+ * - `brief`: only arguments of at most {@link maxBriefBytes} bytes, and no results
  */
 export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
@@ -133,7 +133,7 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/** Returns the next rows from index `first`, as many as a single query for omitted documents can complete. */
+/** Returns rows from index `first` on, as long as a single query can read all documents that these rows omit. */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

@@ -78,10 +78,10 @@ export const selectHeads = prepared(
 );
 
 /**
- * $1 queue, or null for all; $2 where to start reading: a JSON object such as `{"7":{"0":"120","rest":"118"}}`, with
- * sequence numbers by priority for each queue id. A listed priority is read from its sequence number on. The queue's
- * other priorities are read from after the sequence number in `rest`. A queue that is not listed is read from the
- * beginning. Returns at least one row per queue.
+ * Returns each queue's first ready job per priority, or one row without a job. $1 queue, or null for all; $2 where to
+ * start reading: a JSON object such as `{"7":{"0":"120","rest":"118"}}`, with sequence numbers by priority for each
+ * queue id. A listed priority is read from its sequence number on. For the queue's other priorities, reading starts
+ * after the sequence number in `rest`. A queue that is not listed is read from the beginning.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
@@ -104,7 +104,7 @@ export const selectHeadsFrom = prepared(
   ) as head`,
 );
 
-/** A pause follows if a read from the head takes longer than this, in milliseconds. */
+/** A read from the head that takes up to this many milliseconds needs no pause before the next one. */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
@@ -145,7 +145,7 @@ export class QueueHeads {
   async oldestReady(queueId: number | null): Promise<ReadonlyMap<number, Date>> {
     const pace = this.#paces.get(queueId) ?? this.#newPace();
     this.#paces.set(queueId, pace);
-    const { place } = this.#horizon; // read before the statement takes its snapshot
+    const { place } = this.#horizon; // read before the query, whose snapshot then shows all jobs up to this number
     const rows = await (pace.isDue
       ? pace.run(() => this.#database.query<HeadRow>(selectHeads, [queueId]))
       : this.#database.query<HeadRow>(selectHeadsFrom, [queueId, this.#begin(queueId)]));

@@ -106,7 +106,10 @@ export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): s
   return [existingDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...dayBounds(filter, bind)];
 }
 
-/** Builds a search in which `offset 0` makes Postgres fetch all matches before it sorts and limits them. */
+/**
+ * Builds a search that fetches all matches before it sorts and limits them. `offset 0` keeps Postgres from scanning the
+ * rows in the order of ids until the page is full, which is slow if matches are rare.
+ */
 function fenced(state: FinishedState, conditions: readonly string[], page: string): string {
   return `(
       select * from (select ${finishedAs(state)} from longshore.job_history_${state} where ${all(conditions)} offset 0) as matching ${page}

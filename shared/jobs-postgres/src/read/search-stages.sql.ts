@@ -74,14 +74,16 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
 }
 
 /**
- * Builds the search for ready and blocked jobs. If more than a few queues have such jobs, the query depends on the
- * filter. The times are for a thousand queues and 100,000 jobs.
+ * Builds the search for ready and blocked jobs. If more than {@link fewQueues} queues have such jobs, the query depends
+ * on the filter. The times are for a thousand queues and 100,000 jobs.
  *
  * - If the filter can only be checked by reading rows, a single query for all queues takes 39 ms. One query per queue
  *   would take 185 ms in total. A single query is also used if the order does not matter.
  * - Otherwise, the first job of each queue is read, which takes 7 ms. The queues are sorted by these jobs. If the page
  *   has n rows, only the first n queues can contribute to the page, and only these are read. Reading a page from every
  *   queue would take 93 ms.
+ *
+ * A search that checks only a limited number of rows uses a single query for any number of queues.
  */
 function searchReady(search: JobSearch, lines: QueueSearch): string {
   const { order, newestFirst, limit, sorted, holding } = search;

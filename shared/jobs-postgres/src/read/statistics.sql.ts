@@ -43,8 +43,8 @@ export const selectThroughputByQueue = prepared(
 );
 
 /**
- * Deletes old throughput. Retention in milliseconds: $1 of the totals across all queues, $2 of the figures for single
- * queues.
+ * Deletes old throughput. $1 retention of the totals across all queues, $2 retention of the figures for single queues,
+ * both in milliseconds.
  */
 export const deleteOldThroughput = prepared(
   'longshore-delete-old-throughput',

@@ -34,7 +34,7 @@ import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 export const maxKinds = 200;
 export const maxKindsOfName = 50;
 
-/** At most this many jobs that are waiting for a retry are read, latest failures first. */
+/** Maximum number of retrying jobs to read, latest failures first. */
 export const maxRetrying = 2_000;
 
 /** Computes throughput from the counters, and groups of errors from recent failures. */

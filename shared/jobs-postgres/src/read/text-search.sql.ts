@@ -136,7 +136,8 @@ function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
 const columns = 'id, queue_id, name, args, meta';
 
 /**
- * Returns a query that reads the newest jobs of a state, up to a fixed limit, and keeps those that match the filter.
+ * Returns a query that reads the newest jobs of a state, up to {@link textRows} per table, and keeps those that match
+ * the filter.
  */
 function newest(state: JobState, search: JobSearch): string {
   if (isFinished(state)) return newestInHistory(state, search);

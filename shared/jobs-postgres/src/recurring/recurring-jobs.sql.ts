@@ -126,7 +126,7 @@ export const deleteRecurringJobs = prepared(
   'delete from longshore.recurring_job where id = any($1::text[]) returning id',
 );
 
-/** $1 id; $2 to $4 the pause. */
+/** $1 id; $2 to $4 as in {@link beginPause}. */
 export const pauseRecurringJob = prepared(
   'longshore-pause-recurring-job',
   `

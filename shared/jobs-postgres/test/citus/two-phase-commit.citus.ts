@@ -8,8 +8,8 @@ const work = defineJob({ name: 'work', queue: 'work' });
 const lease = { queue: 'work', limit: 10, leaseMs: 60_000 };
 
 /**
- * Records the commands, such as `COMMIT`, that Citus sends to other nodes. Citus reports these commands to the client
- * in notices.
+ * These tests record the commands, such as `COMMIT`, that Citus sends to other nodes. Citus reports these commands to
+ * the client in notices.
  */
 describe('On Citus,', () => {
   let database: TestDatabase;

@@ -45,8 +45,8 @@ export interface EnqueueOptions {
    */
   visibleQueues?: readonly string[];
   /**
-   * Whether the result contains the other job that already holds one of the keys, if any. The whole call is rejected if
-   * that job was deleted or is not visible to the caller. `false` by default.
+   * `true` to include in the result the job that already holds one of the keys, if any. The whole call is then rejected
+   * if that job was deleted or is not visible to the caller. `false` by default.
    */
   includeHolder?: boolean;
   /**
@@ -57,8 +57,8 @@ export interface EnqueueOptions {
   /** The earliest start, from 1970 to 9999. If this time has passed, the job is ready immediately. */
   runAt?: Date;
   /**
-   * A `pg` client with an open transaction. The job becomes visible, and servers are notified, when the transaction
-   * commits. If the transaction rolls back, the job is not created.
+   * An open transaction of the caller, such as a `pg` client. The job becomes visible, and servers are notified, when
+   * the transaction commits. If the transaction rolls back, the job is not created.
    */
   transaction?: TransactionClient;
 }

@@ -62,7 +62,10 @@ export class RecurringClient {
     return this.#store.pause(id);
   }
 
-  /** Ends the pause of a recurring job; due times during the pause are skipped. Returns `null` if it does not exist. */
+  /**
+   * Resumes a recurring job's schedule. Due times during the pause are skipped. Returns `null` if the recurring job
+   * does not exist.
+   */
   resume(id: string): Promise<RecurringJob | null> {
     return this.#store.resume(id);
   }

@@ -266,7 +266,8 @@ export class JobEvents {
 
 /**
  * Returns the resume position after an event, for a listener that follows one job. The position is the event's time,
- * because one job's events are delivered in order. After the last event, it is one millisecond later.
+ * because one job's events are delivered in order. After the job's last event, it is one millisecond later, so that a
+ * listener that resumes there does not receive this event again.
  */
 function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;

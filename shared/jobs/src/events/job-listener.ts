@@ -50,8 +50,9 @@ export class JobListener {
   }
 
   /**
-   * Stops delivery. If more than {@link maxWaiting} events are waiting, drops all of them. The consumer can then resume
-   * from the last position that it received.
+   * Stops accepting events. Events that are already waiting can still be taken, unless there are more than
+   * {@link maxWaiting}. In that case, drops all of them. The consumer can then resume from the last position that it
+   * received.
    */
   end(): void {
     if (this.#waiting.length > maxWaiting) this.#waiting = [];

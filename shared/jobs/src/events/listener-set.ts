@@ -45,7 +45,7 @@ export class ListenerSet {
   }
 
   /**
-   * Delivers each event to the listeners whose filters match it.
+   * Delivers each event to the listeners whose filters match it. Skips listeners that start after the event's time.
    *
    * @param before the resume position for each of a listener's events except the last
    * @param after the resume position for the last of a listener's events

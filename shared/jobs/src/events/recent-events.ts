@@ -16,15 +16,12 @@ export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
   #from = new Date(0);
 
-  /**
-   * The time from which the events in memory are complete. Only events that are not visible in the storage yet can be
-   * missing.
-   */
+  /** All events at or after this time are in memory, except events that are not visible in the storage yet. */
   get from(): Date {
     return this.#from;
   }
 
-  /** Sets the time from which the events in memory are complete. Keeps all events already in memory. */
+  /** Sets {@link from}. The caller must then add all events since that time. Keeps the events already in memory. */
   begin(from: Date): void {
     this.#from = from;
   }
@@ -47,7 +44,8 @@ export class RecentEvents {
   }
 
   /**
-   * Removes old events and, if there are too many, the oldest ones. Keeps events that the feed may still return.
+   * Removes events more than {@link keptMs} older than `settledBefore`. If more than {@link maxKept} events remain,
+   * also removes the oldest ones. Keeps all events that the feed may still return.
    *
    * @param settledBefore the feed returns no more events from before this time
    */

@@ -94,7 +94,7 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly timeoutMs: number | null;
   /** Returns the concurrency key and limit for these arguments; `null` if the job has no key. */
   concurrencyOf(args: Args): Concurrency | null;
-  /** Returns the unique key for these arguments; `null` if duplicates are allowed. */
+  /** Returns the unique key and its options for these arguments; `null` if duplicates are allowed. */
   uniquenessOf(args: Args): Uniqueness | null;
   /**
    * Validates arguments and serializes them for storage.

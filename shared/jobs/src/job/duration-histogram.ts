@@ -1,6 +1,7 @@
 /**
  * Number of buckets per doubling of the duration. Each bucket's upper bound is 19 % above its lower bound, so
- * percentiles are off by at most 19 %. The exception is the last bucket, which has no upper bound.
+ * percentiles are off by at most 19 %. The exceptions are bucket 0, which starts at 0, and the last bucket, which has
+ * no upper bound.
  */
 const perDoubling = 4;
 

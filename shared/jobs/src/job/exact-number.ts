@@ -1,6 +1,6 @@
 /**
- * A JavaScript number (IEEE 754, binary64) preserves every decimal number with at most this many significant digits, if
- * the number is in range.
+ * A decimal number with at most this many significant digits survives the conversion to a JavaScript number (IEEE 754,
+ * binary64) and back, provided that it is not extremely large or small.
  */
 const maxExactDigits = 15;
 

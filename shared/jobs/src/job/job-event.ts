@@ -94,8 +94,8 @@ export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): S
 }
 
 /**
- * Returns the state in which a job was created. If `runAt` is later than the start of the first attempt, a retry or a
- * snooze set it, so the job was not created as `scheduled`.
+ * Returns the state in which a job was created. If `runAt` is later than the start of the first attempt, a retry, a
+ * snooze or an operator has changed it since. In that case, the original value is unknown, and `enqueued` is assumed.
  */
 function firstState({ parentId, runAt }: JobTimeline, first: Attempt | undefined): JobState {
   if (parentId !== null) return 'awaiting';

@@ -46,7 +46,7 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
    * is none. Stays set after the job becomes ready.
    */
   runAt: Date | null;
-  /** When the job became ready; `null` if the job is blocked or not enqueued. */
+  /** When the job became ready. `null` if the job is blocked or in a state other than `enqueued`. */
   readyAt: Date | null;
   /** When the current or final attempt started; `null` if there is no such attempt, for example before a retry. */
   startedAt: Date | null;
@@ -179,7 +179,7 @@ export interface Completion {
   readonly outcome: Outcome;
   /**
    * Whether the job had metadata when it was claimed; `false` by default. This hint makes the write faster. It can be
-   * outdated, because a job gets metadata when a dependent of it is enqueued.
+   * outdated, because enqueuing a dependent adds metadata to the job.
    */
   readonly hasMeta?: boolean;
 }
@@ -239,7 +239,7 @@ export interface Queue extends PauseState {
   rateLimit: Required<RateLimit> | null;
   /**
    * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. After a lost
-   * attempt, the wait starts when the job is reclaimed.
+   * attempt, a job's wait starts again when the job is put back into the queue.
    */
   oldestEnqueuedAt: Date | null;
   /** Number of servers in the state `running` that consume the queue. */

@@ -11,7 +11,7 @@ export interface JobMeta {
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
   readonly concurrencyKey?: string;
-  /** Maximum number of jobs in the queue with the same concurrency key that run at once. */
+  /** Maximum number of jobs with this concurrency key that run at once in the queue. */
   readonly concurrencyLimit?: number;
   /** A W3C Trace Context `traceparent`. */
   readonly traceparent?: string;

@@ -8,7 +8,7 @@ export interface PauseState {
   pausedBy: string | null;
   /** Why it was paused; `null` if no reason was given. */
   pauseReason: string | null;
-  /** When the pause ends automatically; `null` if somebody must end it. */
+  /** When the pause ends automatically; `null` if the pause lasts until someone ends it. */
   pausedUntil: Date | null;
 }
 
@@ -22,8 +22,8 @@ export interface PauseOptions {
   /** Why it is paused; 1 to 500 characters. `null` by default. */
   readonly reason?: string | null | undefined;
   /**
-   * When the pause ends automatically: a time in the future, at most a year ahead. With `null` (the default), somebody
-   * must end it.
+   * When the pause ends automatically: a time in the future, at most a year ahead. With `null` (the default), the pause
+   * lasts until someone ends it.
    */
   readonly until?: Date | null | undefined;
 }
@@ -90,9 +90,9 @@ export function isPausedAt({ pausedAt, pausedUntil }: PauseState, nowMs: number)
 }
 
 /**
- * Returns the time after which to look for the next due time of a recurring job that is resumed at `now`. If the pause
- * has expired, returns one millisecond before its end, so that due times from the end onwards count. Otherwise, returns
- * `now`.
+ * Returns the time after which due times of a recurring job count again if the job is resumed at `now`. This is `now`
+ * while the pause lasts. If the pause has already expired, this is one millisecond before its end, so that due times
+ * from the end onwards count.
  */
 export function dueTimesCountAfter({ pausedUntil }: PauseState, now: Date): Date {
   return pausedUntil !== null && pausedUntil <= now ? new Date(pausedUntil.getTime() - 1) : now;

@@ -20,7 +20,6 @@ export const jobStates = [
  */
 export type JobState = (typeof jobStates)[number];
 
-/** The states of finished jobs. */
 export const finishedStates = ['done', 'failed', 'cancelled'] as const satisfies readonly JobState[];
 
 export type FinishedState = (typeof finishedStates)[number];

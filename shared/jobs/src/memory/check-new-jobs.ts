@@ -13,7 +13,7 @@ export interface KnownIds {
  * job or batch, one of the new jobs, or the new batch.
  *
  * @param batchId the id of the batch that is enqueued in the same call, if any
- * @throws {Error} if a job with this id exists, or an id occurs twice
+ * @throws {Error} if an id is already used by a stored job, or occurs twice
  * @throws {UnknownParentError} if a parent does not exist or the caller cannot see it
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {

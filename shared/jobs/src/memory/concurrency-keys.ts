@@ -56,8 +56,8 @@ export class ConcurrencyKeys {
 }
 
 /**
- * Unblocks jobs in run order while slots are free. The limit can differ between jobs; that of the next blocked job
- * applies. Returns the unblocked jobs.
+ * Unblocks jobs in run order while slots are free. Returns the unblocked jobs. Jobs with the same key can have
+ * different limits; the limit of the next blocked job applies.
  */
 function unblock({ occupants, blocked }: KeyRecord): JobRecord[] {
   const unblocked: JobRecord[] = [];

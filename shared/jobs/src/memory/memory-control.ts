@@ -184,7 +184,7 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/** Serializes the properties on which the permission of an edit can depend, to detect whether they have changed. */
+/** Serializes the properties that can decide whether an edit is allowed, so that a change to them can be detected. */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

@@ -113,7 +113,7 @@ export class MemoryMaintenance implements Maintenance {
 
 /**
  * Sorts lost jobs by time of claim and marks the jobs that may have been started. A server starts jobs in this order
- * and runs at most `concurrency` at once. Of its lost jobs, only the first `concurrency` can have been started.
+ * and runs at most `concurrency` at once, so only the first `concurrency` of its lost jobs can have been started.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

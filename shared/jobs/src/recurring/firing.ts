@@ -17,7 +17,7 @@ export interface SkippedDueTimes {
 
 /** What to do about a due recurring job. */
 export interface Firing {
-  /** The due times to enqueue a job for, one job each. */
+  /** One job is enqueued for each of these due times. */
   readonly dueTimes: readonly Date[];
   /** When the recurring job is next due; `null` if the cron expression matches no further time. */
   readonly nextDueAt: Date | null;

@@ -60,7 +60,7 @@ export interface RecurringJob extends PauseState {
   updatedAt: Date;
 }
 
-/** A recurring job to be stored: validated and complete. */
+/** A recurring job to store: validated and complete. */
 export interface NewRecurringJob extends Pick<
   RecurringJob,
   | 'id'

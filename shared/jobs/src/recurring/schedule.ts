@@ -1,7 +1,10 @@
 import { brand } from '../job/brand.js';
 import { Cron } from 'croner';
 
-/** Thrown if a cron expression or a time zone is invalid. The message explains how to correct it. */
+/**
+ * Thrown if a cron expression or a time zone is invalid, or if no time matches the expression. The message explains how
+ * to correct it.
+ */
 export class InvalidScheduleError extends RangeError {
   static {
     brand(this, 'InvalidScheduleError');

@@ -29,7 +29,7 @@ export class DirectStarts implements LocalServer {
     this.#options = options;
   }
 
-  /** Number of reserved slots. */
+  /** Number of slots that are reserved for jobs being inserted. */
   get reservedCount(): number {
     return this.#reserved.size;
   }

@@ -29,7 +29,7 @@ const alertPollMs = 200;
  */
 const idlePollMs = 2_000;
 
-/** How much too early a round can start and still poll, in milliseconds. Needed because timers can fire early. */
+/** A round polls up to this many milliseconds before the next poll is due, because timers can fire early. */
 const earlyMs = 5;
 
 export interface FetcherOptions {
@@ -158,7 +158,7 @@ export class Fetcher {
     return Math.max(0, this.#pollAt - performance.now());
   }
 
-  /** Ends the current round after its pass over the queues. From then on, `isIdle` is `false`. */
+  /** Ends the current round after its pass over the queues. `isIdle` is `false` from now on. */
   stop(): void {
     this.#stopped = true;
   }

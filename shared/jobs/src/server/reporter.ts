@@ -50,7 +50,8 @@ export class Reporter {
 
   #plan(): void {
     this.#timer ??= setTimeout(() => {
-      this.#timer = undefined; // a running round plans the next one when it ends
+      // If a round is already running, `#write` does not start another one. That round plans the next one when it ends.
+      this.#timer = undefined;
       void this.#write();
     }, gatherMs);
   }

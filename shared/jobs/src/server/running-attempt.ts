@@ -24,7 +24,7 @@ export function toRunningJob({
 export interface AttemptOptions {
   readonly store: Pick<JobStorage, 'reports' | 'completions'>;
   readonly reporter: Reporter;
-  /** Serializes the handler's return value. */
+  /** Serializes the handler's return value. Throws if the value is not JSON, is too large or violates the schema. */
   readonly toResult: (value: unknown) => JsonText;
 }
 

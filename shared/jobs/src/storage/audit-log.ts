@@ -46,15 +46,15 @@ export interface AuditListQuery {
  * @typeParam Result the result of the action
  */
 export interface ActionOptions<Result> {
-  /** Runs the action in this transaction of the caller. The memory storage throws a `TypeError` instead. */
+  /** The caller's transaction, in which the action runs. The memory storage throws a `TypeError` if it is set. */
   readonly transaction?: TransactionClient | undefined;
   /**
    * Returns the audit entry for the action. The entry is stored in the same transaction as the change.
    *
-   * The function receives the action's result. An existing target in the result is as it was before the action. The
-   * function is also called if the action changed nothing or was refused. If the transaction is retried, the function
-   * is called again. If the function throws, or the entry cannot be stored, nothing changes and the action rejects with
-   * that error.
+   * The function receives the action's result. If the result contains the target, it shows the target as it was before
+   * the action. The function is also called if the action changed nothing or was refused. If the transaction is
+   * retried, the function is called again. If the function throws, or the entry cannot be stored, nothing changes and
+   * the action rejects with that error.
    */
   readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
 }

@@ -44,7 +44,7 @@ export interface BulkRequest {
   readonly delayMs?: number;
 }
 
-/** Maximum `delayMs`: one day. */
+/** One day. */
 const maxDelayMs = 86_400_000;
 
 /**
@@ -52,13 +52,13 @@ const maxDelayMs = 86_400_000;
  * count is exact, the operation changes at most that many jobs.
  */
 export interface BulkPreview {
-  /** `null` if the jobs could not be counted, for example because it took too long. */
+  /** `null` if the jobs could not be counted, for example because counting took too long. */
   readonly count: JobCount | null;
   /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
   readonly asOf: Date;
   /**
-   * Contains the finished states in which only the newest jobs were searched for the filter's words. Maps each to the
-   * id of the oldest job searched; the operation excludes older jobs.
+   * For each finished state in which only the newest jobs were searched for the filter's words: the id of the oldest
+   * job searched. The operation excludes older jobs in that state.
    */
   readonly oldestSearchedIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
@@ -83,7 +83,7 @@ export interface BulkOperation {
   state: BulkState;
   /**
    * Number of jobs that matched when the preview was made or, without a preview, when the operation was created; `null`
-   * if the jobs could not be counted, for example because it took too long.
+   * if the jobs could not be counted, for example because counting took too long.
    */
   matched: JobCount | null;
   /** Number of jobs processed so far: changed plus skipped. */
@@ -137,12 +137,12 @@ export interface BulkOperations {
    *   long, or the delay is out of bounds
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
-  /** Returns an operation; `null` if it does not exist. */
   find(id: string): Promise<BulkOperation | null>;
   /** Lists operations, newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
   /**
-   * Lists the ids of the jobs that an operation has changed, newest first. Includes jobs that have since been deleted.
+   * Lists the ids of the jobs that an operation has changed, most recently created job first. Includes jobs that have
+   * since been deleted.
    */
   listChanged(id: string, query: ChangedJobsQuery): Promise<string[]>;
   /**

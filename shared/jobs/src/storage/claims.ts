@@ -3,7 +3,6 @@ import type { Claim, ClaimedJob } from '../job/job.js';
 export interface ClaimRequest {
   readonly serverId: string;
   readonly queue: string;
-  /** Maximum number of jobs to claim. */
   readonly limit: number;
   /** Duration of the leases in milliseconds. A lease expires unless it is renewed within this time. */
   readonly leaseMs: number;
@@ -31,8 +30,8 @@ export interface Claims {
    */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
   /**
-   * Returns claimed jobs to their queue. They are ready immediately, and the attempts do not count. Returns the claims
-   * that were no longer valid.
+   * Puts claimed jobs back into their queues. They are ready immediately, and the attempts do not count. Returns the
+   * claims that were no longer valid.
    */
   release(claims: readonly Claim[]): Promise<Claim[]>;
   /**

@@ -1,7 +1,6 @@
 import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
-/** The deployment of a version of an application. */
 export interface Deployment {
   /** UUIDv7. */
   readonly id: string;

@@ -2,7 +2,6 @@ import { KeyHolderHiddenError } from '../job/errors.js';
 import type { Job, NewJob } from '../job/job.js';
 import { type Holders, noHolders } from './key-resolution.js';
 
-/** The result of {@link Enqueuer.enqueue}. */
 export interface EnqueueResult {
   readonly holders: Holders;
   /**

@@ -41,8 +41,9 @@ export interface Enqueuer {
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
-   * Lets a server in this process start new jobs directly, before other servers can claim them. Returns a function that
-   * stops this. Absent if claims are so cheap that this would save nothing.
+   * Registers a server in this process, so that new jobs can start on it directly, before other servers can claim them.
+   * Returns a function that unregisters the server. Absent if claims are so cheap that direct starts would save
+   * nothing.
    */
   startOn?(server: LocalServer): () => void;
 }

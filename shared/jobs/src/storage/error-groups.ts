@@ -41,8 +41,9 @@ export interface ErrorGroups {
 }
 
 /**
- * Limits for storing when each kind of error (job name and fingerprint) first occurred. `days`: how long a kind is kept
- * after its latest occurrence. `max`: maximum number of kinds.
+ * Limits the records of when each kind of error first occurred. A kind is a job name and a fingerprint.
+ *
+ * `days` is how long a kind is kept after its latest occurrence. `max` is the maximum number of kinds.
  */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 

@@ -7,9 +7,7 @@ import type { JobState } from '../job/state.js';
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
-  /**
-   * The new arguments. If JavaScript cannot distinguish a number from the stored number, the stored digits are kept.
-   */
+  /** The new arguments. A number that JavaScript considers equal to the stored number keeps the stored digits. */
   readonly args: JsonText;
   /**
    * When the job becomes ready. A ready job that is given a future time becomes scheduled. `null` is allowed only if
@@ -25,7 +23,6 @@ export interface JobContent {
  */
 export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;
 
-/** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
 /** Maximum total size of the arguments and results of jobs that are edited together, in bytes of JSON. */

@@ -38,7 +38,10 @@ export interface JobFilter {
   readonly finishedBefore?: Date;
   /** Conditions on the arguments. All of them must match. */
   readonly args?: readonly ArgsFilter[];
-  /** Texts to find, ignoring case, in the class and message of the latest error, such as `TypeError: No ship`. */
+  /**
+   * Jobs whose latest error contains one of these texts, ignoring case. The searched text is the error's class and
+   * message, such as `TypeError: No ship`.
+   */
   readonly error?: readonly string[];
   /** Jobs whose latest error has one of these values as its `errorFingerprint`. */
   readonly errorFingerprint?: readonly string[];

@@ -6,7 +6,7 @@ import type { TransactionClient } from './transaction.js';
 
 export interface JobListQuery {
   readonly filter?: JobFilter;
-  /** Which jobs come first, by creation time; `newest` by default. */
+  /** Order by creation time: `newest` first, which is the default, or `oldest` first. */
   readonly order?: 'newest' | 'oldest';
   readonly limit: number;
   /** Number of jobs to skip; 0 by default. */
@@ -69,7 +69,10 @@ export interface JobPage {
 /** A search for the words of `filter.q`. */
 export interface JobSearchQuery extends Omit<JobPageQuery, 'order'> {
   readonly filter: JobFilter;
-  /** Sort order; `best` by default: fewest typos first, then newest first. With `after`, use `newest` or `oldest`. */
+  /**
+   * Sort order. `best`, the default, lists jobs with fewer typos first, and newer jobs first if the typos are equal.
+   * With `after`, use `newest` or `oldest`.
+   */
   readonly order?: 'best' | 'newest' | 'oldest';
 }
 
@@ -120,7 +123,6 @@ export interface FailurePosition {
 }
 
 export interface LatestFailedQuery {
-  /** Only jobs in this queue. */
   readonly queue?: string;
   /**
    * Only jobs that follow this position. If the job at the position has been retried or deleted, jobs that failed in

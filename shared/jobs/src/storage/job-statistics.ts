@@ -8,7 +8,6 @@ export interface ThroughputQuery {
    * 2000 buckets.
    */
   readonly bucketMs: number;
-  /** Only jobs in this queue. */
   readonly queue?: string;
 }
 
@@ -26,13 +25,12 @@ export interface QueuesThroughputQuery {
 
 /** How many jobs ended as done or failed in one time interval. */
 export interface ThroughputBucket {
-  /** Start of the interval; aligned to a multiple of its length since 1970. */
+  /** Start of the interval: a multiple of the interval's length, counted from the start of 1970 (UTC). */
   at: Date;
   done: number;
   failed: number;
 }
 
-/** Computes statistics over all jobs. */
 export interface JobStatistics {
   /**
    * Groups the failures within a time span by job name and fingerprint. If there are too many failures to count, large
@@ -48,8 +46,8 @@ export interface JobStatistics {
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
    * Returns the throughput of several queues by queue name; all buckets are 0 for a queue that does not exist. Counting
-   * starts `sinceMs` ago, rounded down to a full minute. The first bucket therefore usually covers only part of its
-   * interval.
+   * starts `sinceMs` ago, rounded down to a full minute. If buckets are longer than a minute, the first one usually
+   * covers only part of its interval.
    *
    * @throws {RangeError} if a number is out of bounds, or there are too many queues
    */
@@ -57,8 +55,8 @@ export interface JobStatistics {
 }
 
 /**
- * The resolution of stored throughput (`bucketMs`) and how long throughput is kept (`forMs`), in milliseconds: `all`
- * for all queues together, `queue` for each queue.
+ * How finely throughput is stored (`bucketMs`) and how long it is kept (`forMs`), in milliseconds. `all` applies to the
+ * throughput of all queues together, `queue` to the throughput of each queue.
  */
 export const throughputKept = {
   all: { bucketMs: 10_000, forMs: 7 * 86_400_000 },

@@ -10,7 +10,6 @@ export interface PausedType extends PauseState {
 /** Options for pausing or resuming a job type. `audit` receives the previous pause, or `null` if there was none. */
 export type JobTypeOptions = ActionOptions<PausedType | null>;
 
-/** Options for {@link JobTypes.pause}, including the reason and the end of the pause. */
 export interface PauseTypeOptions extends JobTypeOptions, PauseOptions {}
 
 /** Pauses and resumes job types. A job type comprises all jobs with the same name, across all queues. */

@@ -62,7 +62,6 @@ export class KeyHeldError extends Error {
   }
 }
 
-/** The result of {@link resolveKeys}. */
 export interface KeyResolution {
   /** The jobs to create, in the order in which they were passed. */
   readonly created: readonly NewJob[];

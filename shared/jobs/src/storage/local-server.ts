@@ -18,7 +18,7 @@ export interface SlotReservation {
   readonly leaseMs: number;
   /** Runs the jobs, which are now leased to the server. */
   start(jobs: readonly ClaimedJob[]): void;
-  /** Frees the slots, because the jobs are not leased to the server. */
+  /** Frees the slots. Called if the jobs were not leased to the server. */
   release(): void;
   /** Frees the slots after an error. The server then checks whether the jobs were leased to it. */
   fail(): void;

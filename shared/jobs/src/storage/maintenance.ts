@@ -1,4 +1,3 @@
-/** The result of {@link Maintenance.rescue}. */
 export interface RescueReport {
   /** Ids of the servers that were declared dead. */
   readonly deadServers: string[];

@@ -45,7 +45,6 @@ export interface KeyOccupant {
 export interface BlockingKey {
   readonly queue: string;
   readonly key: string;
-  /** Number of blocked jobs. */
   readonly blocked: JobCount;
   /**
    * The key's limit and the jobs in its slots. Always set for the 20 keys with the most blocked jobs; may be `null` for

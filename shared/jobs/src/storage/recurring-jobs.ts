@@ -33,8 +33,9 @@ export interface FiredRecurringJob {
 export interface FiringReport {
   readonly fired: FiredRecurringJob[];
   /**
-   * Milliseconds until the next recurring job is due or can be tried again; 0 if more recurring jobs may be due now. If
-   * no recurring job has a next due time, `null` in memory and a day in Postgres, where a day is the maximum.
+   * Milliseconds until the next recurring job is due or can be tried again; 0 if more recurring jobs may be due now.
+   * The Postgres storage limits the value to a day. If no recurring job has a next due time, it returns a day, and the
+   * memory storage returns `null`.
    */
   readonly nextDueMs: number | null;
 }

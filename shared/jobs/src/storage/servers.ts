@@ -33,8 +33,8 @@ export interface ServerRegistration {
   /** Sets the server state to send with the next heartbeats; `running` until called. */
   enter(state: ServerState): void;
   /**
-   * Removes the server, and rescues any jobs that it still has claimed. Counts an attempt for each of them, so the server
-   * must release the jobs that have not started before.
+   * Removes the server, and rescues the jobs that it still has claimed. Each of these jobs loses an attempt, so the
+   * server must first release the jobs that it has not started.
    */
   unregister(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export class Timing {
   }
 }
 
-/** The name under which all further jobs are recorded once `timingsKept.names` different names are stored. */
+/** Once `timingsKept.names` different names are stored, jobs with new names are recorded under this name. */
 export const otherNames = '(other)';
 
 /**
@@ -64,7 +64,7 @@ export interface TimingQuery {
 }
 
 export interface TimingBucket {
-  /** Start of the bucket; aligned to a multiple of its length since 1970. */
+  /** Start of the bucket: a multiple of the bucket's length, counted from the start of 1970 (UTC). */
   readonly at: Date;
   readonly timing: Timing;
   /**

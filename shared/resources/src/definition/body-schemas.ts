@@ -89,7 +89,10 @@ function patched(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns a schema that checks which members an object has, but not their values. Other schemas stay unchanged. */
+/**
+ * Returns a schema that checks which members an object and its nested objects have, but not the other values. Schemas
+ * of other types stay unchanged.
+ */
 function shape(schema: JsonSchema): JsonSchema {
   if (!typesOf(schema).includes('object')) return schema;
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(shape) };

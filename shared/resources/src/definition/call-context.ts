@@ -5,8 +5,8 @@ export interface Principal {
   /** Appears in logs, so it must not be a secret. */
   readonly name: string;
   /**
-   * The caller's permissions. `admin` allows everything and makes stack traces visible; `scopeOf` determines which
-   * scope a call needs.
+   * The caller's permissions. `scopeOf` determines which scope a call needs. `admin` allows every call, and makes stack
+   * traces visible.
    */
   readonly scopes: readonly string[];
   /**

@@ -25,7 +25,7 @@ import type {
 import type { AnyStorage, StorageFunction } from './storage.js';
 
 /**
- * Defines a resource with storage functions, given as `storage`.
+ * Defines a resource with the storage functions in `storage`.
  * @throws {DefinitionError} if the definition breaks a rule; the message states the rule
  */
 export function defineResource<

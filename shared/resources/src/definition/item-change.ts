@@ -28,7 +28,8 @@ export interface KeyedChange<Item, Fields> {
  *
  * @param current the existing items by id
  * @returns the new writable fields of each item, in the order of the changes
- * @throws {ApiError} with the problems of all elements, including elements whose item does not exist
+ * @throws {ApiError} with the problems of all elements, reduced to one status by {@link ProblemList}. An element whose
+ *   item does not exist has the problem 40402
  */
 export async function applyAll<Item, Fields>(
   resource: { readonly singular: string },

@@ -13,9 +13,7 @@ export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
 /** The fields that clients may write: all except the server-set fields. */
 export type WritableOf<Item extends TObject, ServerSet extends string> = Omit<Static<Item>, ServerSet>;
 
-/**
- * The type of a POST body: the type of the create schema. Without a create schema, an item with all writable fields.
- */
+/** The type of a POST body: the type of the create schema or, without one, an item with all writable fields. */
 export type CreateOf<Item extends TObject, ServerSet extends string, Create> = Create extends TSchema
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
@@ -178,7 +176,7 @@ export interface ResourceDescription<
   readonly notAllowed?: NotAllowed;
 }
 
-/** A resource with storage functions. */
+/** A resource description together with its storage functions. */
 export interface ResourceDefinition<
   Item extends TObject,
   ServerSet extends FieldOf<Item>,

@@ -15,9 +15,9 @@ import type { ItemChange, KeyedChange } from './item-change.js';
 export type Check<Item> = (current: Item) => void;
 
 /**
- * Performs a special operation with a validated body. Must call `check`, if given, with the current item while the item
- * is locked, before changing anything. `check` throws an ApiError if `If-Match` or `If-None-Match` does not hold. If
- * the storage has `get`, the toolkit also calls `check` beforehand, but without a lock.
+ * Performs a special operation with a validated body. If `check` is given, must call it with the current, locked item
+ * before changing anything. `check` throws an ApiError if a condition of the request does not hold. If the storage has
+ * `get`, the toolkit also calls `check` beforehand, but without a lock.
  */
 export type OperationFunction<Item, Body> = (
   id: string,
@@ -44,7 +44,7 @@ export class WithJob<Item> {
   }
 }
 
-/** Returns the item. Wraps it in a {@link WithJob} if there is a job. */
+/** Returns the item, wrapped in a {@link WithJob} if there is a job. */
 export function withJob<Item>(item: Item, jobId: string | undefined): Item | WithJob<Item> {
   return jobId === undefined ? item : new WithJob(item, jobId);
 }
@@ -120,7 +120,7 @@ export type AnyStorage = ResourceStorage<
   Readonly<Record<string, unknown>>
 >;
 
-/** The name of a function in {@link ResourceStorage}; each name stands for a call. */
+/** A member of {@link ResourceStorage} that serves calls: a function, or `operations`. */
 export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
 
 /**

@@ -41,7 +41,7 @@ function stackOf(error: unknown): string {
   return error.cause === undefined ? stack : `${stack}\ncaused by ${stackOf(error.cause)}`;
 }
 
-/** Returns the messages of the SQL errors among the error and its causes. */
+/** Returns the messages of all SQL errors in a chain of causes, which starts with the error itself. */
 function sqlMessages(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
   return [...(isSqlError(error) ? [error.message] : []), ...sqlMessages(error.cause)];

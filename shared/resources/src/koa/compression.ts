@@ -9,7 +9,9 @@ const zip = promisify(gzip);
 const minBytes = 1024;
 
 export interface Encoded {
-  /** The original string if the body was not compressed. Node can send a string and the headers in one write. */
+  /**
+   * The original string if the body was not compressed, because Node can send a string and the headers in one write.
+   */
   readonly body: string | Buffer;
   /** undefined if the body was not compressed. */
   readonly encoding: 'br' | 'gzip' | undefined;
@@ -20,7 +22,7 @@ export async function compress(text: string, acceptEncoding: string): Promise<En
   if (Buffer.byteLength(text) < minBytes) return { body: text, encoding: undefined };
   switch (smallestEncoding(acceptEncoding)) {
     case 'br':
-      // Quality 4 is as fast as gzip and smaller; the default of 11 is for static files.
+      // Quality 4 is as fast as gzip but compresses better. The default of 11 is meant for static files.
       return {
         body: await brotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
         encoding: 'br',

@@ -149,7 +149,7 @@ const page = {
   example: '<!doctype html>',
 };
 
-/** Returns the path of the index: the page at the root of an API version. */
+/** Describes the index, the page at the root of an API version, as an OpenAPI path. */
 function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
   return {
     '/': {
@@ -182,7 +182,7 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
   };
 }
 
-/** Returns the path of the pages that explain error codes. */
+/** Describes the pages that explain error codes, as an OpenAPI path. */
 function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
   const code = pathParameter('code', 'An error code.', {
     type: 'integer',

@@ -66,8 +66,8 @@ function tagged(response: ApiResponse): ApiResponse {
 }
 
 /**
- * Returns a 304 if the caller already has the response. The 304 repeats the content security policy, because browsers
- * replace stored headers with the headers of a 304.
+ * Returns a 304 if the caller already has the response, otherwise the response. The 304 repeats the content security
+ * policy, because browsers replace stored headers with the headers of a 304.
  */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
   const { 'content-type': _, ...headers } = response.headers;

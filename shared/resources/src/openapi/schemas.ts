@@ -102,7 +102,7 @@ export function schemaName(words: string): string {
   return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Converts dashes to camel case: `line-item` → `lineItem`. */
+/** Converts a dashed name to camel case: `line-item` → `lineItem`. */
 export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -41,7 +41,7 @@ export function securedPaths(
   );
 }
 
-/** Returns security requirements that any one of the schemes satisfies. */
+/** Returns one security requirement per scheme. A request has to satisfy only one of them. */
 export function requirements(
   schemes: SecuritySchemes,
 ): readonly Readonly<Record<string, readonly never[]>>[] {

@@ -3,7 +3,7 @@ import type { ApiError, Problem } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/error-catalogue.js';
 import type { ApiResponse } from './request/request.js';
 
-/** The body of an error response; also part of `application/problem+json`. */
+/** The body of an error response. Responses of type `application/problem+json` add further members to it. */
 export interface ErrorPayload {
   readonly errors: readonly {
     readonly userMessage: string;

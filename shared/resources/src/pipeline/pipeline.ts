@@ -40,10 +40,12 @@ export interface Pipeline {
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Handles one request in stages, in the documented order. Only the last stage uses the storage.
+ * Handles one request in stages: route, method, credentials, media types, query and body, and finally the work itself.
+ * Only this last stage uses the storage.
  *
  * @param segments the decoded path with `api` and the version, such as `['api', 'v1', 'orders', '7']`
- * @param onCaller called with the rate limit headers, and again once the caller is known; an error response needs both
+ * @param onCaller called first with only the rate limit headers, and again once the caller is known. An error can
+ *   follow either call
  */
 export async function answer(
   pipeline: Pipeline,

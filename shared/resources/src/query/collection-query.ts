@@ -39,7 +39,7 @@ export interface QueryRules {
   readonly deletionReason: DeletionReason | undefined;
 }
 
-/** Selects the items that match all filters and, if there is a search, the search. */
+/** The items that a query selects: those that match all filters and the search, if there is one. */
 export interface Selection {
   readonly filters: readonly Filter[];
   /** The text to search for, from `q` or from `/search/{keyword}`; undefined if there is no search. */
@@ -56,7 +56,10 @@ export interface CollectionQuery extends Selection {
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** The position of the cursor; undefined if the request has none. The page has only items after or before it. */
+  /**
+   * The position in the cursor `after` or `before`; undefined if the request has no cursor. The page has only items
+   * after or before this position.
+   */
   readonly seek: Seek | undefined;
   /**
    * The fields that the caller selected; undefined for all fields. A storage may return more fields; the toolkit

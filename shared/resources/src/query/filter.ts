@@ -5,11 +5,12 @@ import { validatorFor } from '../validation/validator.js';
 
 /**
  * How a query parameter is compared with a field:
- * - `exact`: case-sensitive equality. If the parameter is repeated, any of its values can match. An array matches if it
- *   contains the value.
+ * - `exact`: case-sensitive equality. An array matches if it contains the value.
  * - `partial`: case-insensitive substring.
  * - `from` and `to`: inclusive bounds of a number or a time.
- * - `path`: a member of a JSON field; the parameter is `field.member.member`.
+ * - `path`: equality with a member of a JSON field, compared as text. The parameter is `field.member.member`.
+ *
+ * If an `exact` or `path` parameter is repeated, any of its values can match.
  */
 export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
 

@@ -14,11 +14,11 @@ const byImportance = ['next', 'prev', 'last', 'first'];
 /**
  * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. The links use cursors, so
  * that items added or removed between two requests cause no repetitions or gaps. The links use offsets if the storage
- * serves no cursors, the request has an offset, or the page is ordered by relevance.
+ * does not support cursors, the request has an offset, or the page is ordered by relevance.
  *
  * @param url the collection's URL without a query
  * @param rawQuery the query of the request; all parameters except those for paging are repeated unchanged
- * @param seeks whether the storage serves cursors
+ * @param seeks whether the storage supports cursors
  */
 export function pageLinks(
   url: string,

@@ -87,8 +87,8 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Returns whether a value matches a filter. Treats every filter except `partial` as `exact`. Callers must apply
- * filters of other kinds themselves, and leave them out here.
+ * Returns whether a value matches a filter. Treats every filter except `partial` as `exact`. Callers of {@link itemsOf}
+ * and {@link pageOf} must therefore apply `from`, `to` and `path` filters themselves, and not pass them.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());

@@ -18,7 +18,7 @@ type Parameters = ReadonlyMap<string, readonly string[]>;
  * Parses the query of GET on a collection.
  *
  * @param options `keyword`: the search text from the path `/search/{keyword}`, if any; `seeks`: whether the storage
- *   serves cursors
+ *   supports cursors
  * @throws {ApiError} that lists every unknown parameter (40002) and invalid value (40003)
  */
 export function parseCollectionQuery(
@@ -55,7 +55,7 @@ export function parseCollectionQuery(
 
 /**
  * Parses the query of a stream. Only filters are allowed.
- * @throws {ApiError} 40002, 40003
+ * @throws {ApiError} 40002 for an unknown parameter, 40003 for an invalid value
  */
 export function parseFilterQuery(resource: QueryRules, query: string): readonly Filter[] {
   return parseFilters(resource, group(query));
@@ -69,7 +69,7 @@ export interface DeletionQuery {
 
 /**
  * Parses the query of a DELETE on a collection: filters, and a reason if the resource takes one.
- * @throws {ApiError} 40002, 40003
+ * @throws {ApiError} 40002 for an unknown parameter, 40003 for an invalid value or a missing reason
  */
 export function parseDeletionQuery(resource: QueryRules, query: string): DeletionQuery {
   const parameters = group(query);
@@ -79,7 +79,7 @@ export function parseDeletionQuery(resource: QueryRules, query: string): Deletio
 
 /**
  * Parses the query of a DELETE on an item. Returns the reason, if any.
- * @throws {ApiError} 40002, 40003
+ * @throws {ApiError} 40002 for an unknown parameter, 40003 for an invalid or missing reason
  */
 export function parseItemDeletionQuery(resource: QueryRules, query: string): string | undefined {
   const parameters = group(query);
@@ -287,7 +287,7 @@ function group(query: string): Map<string, readonly string[]> {
 /**
  * Parses `sort`, e.g. `+a,-b`. Without a sign, the order is ascending. A space counts as `+`, because URL decoding
  * turns `+` into a space.
- * @throws {ApiError} 40003
+ * @throws {ApiError} 40003 if a field is not sortable or is repeated
  */
 export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
   const terms = text.split(',').map((term): SortTerm => {
@@ -304,7 +304,7 @@ export function parseSort(text: string, sortable: readonly string[]): readonly S
 
 /**
  * Parses `fields`: names separated by commas.
- * @throws {ApiError} 40003
+ * @throws {ApiError} 40003 if a name is unknown or repeated
  */
 export function parseFields(text: string, known: readonly string[]): readonly string[] {
   const names = text.split(',');

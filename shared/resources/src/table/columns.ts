@@ -11,7 +11,7 @@ export interface Column {
   /** The expression to select. Converts times and numbers in SQL, so that the driver's type parsers do not matter. */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
-  /** Whether the item's schema allows null. */
+  /** Whether the field's schema allows null. */
   readonly nullable: boolean;
   /** Whether the field may be absent. */
   readonly optional: boolean;

@@ -16,7 +16,10 @@ const attempts = 5;
 /** Pause between two attempts, in milliseconds. The request uses no connection during the pause. */
 const pauseMs = 50;
 
-/** Thrown if another process has written a record for the key, although this process holds the lock on the key. */
+/**
+ * Thrown if another process has written a record for the key, although this process holds the lock on the key. Handled
+ * as if the other request were still in progress.
+ */
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
 }

@@ -4,8 +4,8 @@ import { searchExpression } from './conditions.js';
 import { tableOf } from './table-storage.js';
 
 /**
- * Returns the CREATE INDEX statements for a migration: for sorts, search, references to parents, and filters other than
- * `path`. The indexes for search and `partial` filters need the extension `pg_trgm`.
+ * Returns the CREATE INDEX statements for a migration. They cover sorts, search, references to parents, and all filters
+ * except `path`. The indexes for search and `partial` filters need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
   // A filter and a child's reference to its parent can need an index of the same name. The index for the reference then

@@ -6,7 +6,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
-  /** Set by the toolkit only in the OpenAPI document. */
+  /** Used only in the OpenAPI document that the toolkit generates. */
   readonly oneOf?: readonly JsonSchema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -34,7 +34,10 @@ export interface JsonSchema {
 /** An item of any resource; also used for request bodies and table rows. */
 export type ItemRecord = Readonly<Record<string, unknown>>;
 
-/** Returns the types that a schema names; empty if it names none. `date-time` stands for a string in that format. */
+/**
+ * Returns the types that a schema allows, taken from `anyOf`, `type` or the values of `enum`; empty if it has none of
+ * these. `date-time` stands for a string in that format.
+ */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap(typesOf);
   if (schema.type === undefined) return (schema.enum ?? []).map(typeOfValue);

@@ -33,8 +33,8 @@ function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorOb
 }
 
 /**
- * Returns whether the error comes from an alternative of the summary. Compares the values too, because a schema can
- * apply to several values, such as array elements.
+ * Returns whether the error comes from an alternative of the summary. Compares the paths of the values too, because a
+ * schema can apply to several values, such as array elements.
  */
 function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
   return (

@@ -8,8 +8,8 @@ const maxDepth = 100;
 const shownCharacters = 100;
 
 /**
- * Finds excessive nesting and text that Postgres cannot store, because it contains NUL or lone surrogates. Returns at
- * most 100 problems.
+ * Finds values that are nested too deeply, and text that Postgres cannot store because it contains NUL or lone
+ * surrogates. Returns at most 100 problems.
  *
  * @param place the position of the value in the request, for messages; may be empty
  */

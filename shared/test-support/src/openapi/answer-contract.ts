@@ -55,7 +55,10 @@ export class AnswerContract {
     this.#find = operationFinder(document, operationsOf(document));
   }
 
-  /** Returns the breaches in the response to any request; none if the document does not cover the path. */
+  /**
+   * Returns the breaches in the response to any request; none if the path is outside the API, or serves the API's
+   * documentation.
+   */
   checkAny(request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const found = this.#find(request.method, request.path);
     switch (found.kind) {
@@ -68,7 +71,10 @@ export class AnswerContract {
     }
   }
 
-  /** Returns the breaches in an operation's response. */
+  /**
+   * Returns the breaches in an operation's response. Checks the status, content and headers, and whether the document
+   * permits the request to succeed.
+   */
   check(operation: Operation, request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const { status, text } = answer;
     const response = operation.responses[String(status)];

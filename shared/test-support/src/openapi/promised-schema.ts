@@ -32,7 +32,10 @@ export function applicableSchema(given: Schema, { path, body }: SentRequest, res
     : alternatives.whole;
 }
 
-/** Chooses an alternative of the schema: complete items (0), or items with only some fields (1). */
+/**
+ * Chooses an alternative of an item's schema: complete items (0), or items with only some fields (1). Returns a schema
+ * without these alternatives unchanged.
+ */
 function chosen(given: Schema, index: 0 | 1, resolve: Resolver): Schema {
   const schema = resolve(given);
   if (schema.items !== undefined) return { ...schema, items: chosen(schema.items, index, resolve) };

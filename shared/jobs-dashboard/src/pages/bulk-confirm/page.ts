@@ -130,7 +130,7 @@ async function readSample(
 }
 
 /**
- * Returns the start of the period that the word search covers in every finished state; `null` if it covers all finished
+ * Returns the time from which the word search covers the jobs of every finished state; `null` if it covers all finished
  * jobs.
  */
 function latestIn(oldestSearchedIds: BulkPreview['oldestSearchedIds']): Date | null {

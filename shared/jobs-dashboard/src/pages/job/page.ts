@@ -97,14 +97,15 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
     attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
-    /** Whether to link each attempt to its full log. True if the page shows only some of the lines. */
+    /** Whether to link each attempt to its full log. True if there are several attempts and the page omits log lines. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
 
 /**
- * Reads what might prevent an enqueued job from starting: other queues, its concurrency key, or a pause of its type.
+ * Reads what might prevent an enqueued job from starting: jobs in other queues, its concurrency key, or a pause of its
+ * type.
  */
 async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
@@ -163,7 +164,7 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Omits the server's heartbeat, because its constant changes would prevent answers with 304. */
+/** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }

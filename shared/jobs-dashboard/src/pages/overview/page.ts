@@ -65,7 +65,9 @@ async function loadFlow(context: PageContext): Promise<object> {
   };
 }
 
-/** Returns how many slots a server contributes: all of them if it takes new jobs, otherwise only the busy ones. */
+/**
+ * Returns how many slots of a server count as capacity: all of them if it takes new jobs, otherwise only the busy ones.
+ */
 function slotsInService({ state, concurrency, processing }: Server): number {
   return state === 'running' ? concurrency : Math.min(processing, concurrency);
 }

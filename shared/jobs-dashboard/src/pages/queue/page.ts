@@ -76,7 +76,7 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
-/** Omits the server's heartbeat, because its constant changes would prevent answers with 304. */
+/** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }

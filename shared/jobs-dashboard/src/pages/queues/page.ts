@@ -5,7 +5,7 @@ import { isUnserved, queueRows } from '../queue-row.js';
 
 const ROWS = 50;
 
-/** The sort orders of the list: most urgent, largest job count, longest wait or fewest servers first, or by name. */
+/** The sort orders of the list. Urgent queues, large job counts, long waits and few servers come first. */
 const sorts = {
   urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
   name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),

@@ -25,9 +25,9 @@ export interface Range {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
-  /** How much earlier the period for comparison is, in milliseconds; `null` if there is no comparison. */
+  /** How far back the comparison period is shifted, in milliseconds; `null` if there is no comparison. */
   readonly beforeMs: number | null;
-  /** The first picked end of a new period; `null` if neither or both ends have been picked. */
+  /** One end of a new period, while the other end has not been picked yet; otherwise `null`. */
   readonly pickedMs: number | null;
   /** Whether the period ends at the current time. */
   readonly isLive: boolean;

@@ -52,7 +52,8 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
   const range = rangeOf(query, now());
   const [buckets, latest, before, deployments] = await Promise.all([
     reader.timings.read(queryOf(range, subject)),
-    // The backlog of a bucket is the highest measured in it, so the latest one is read by the minute.
+    // A bucket holds only the highest backlog measured in it. If buckets are longer than a minute, the latest backlog
+    // is therefore read separately, from the one-minute buckets of the last hour.
     range.isLive && range.bucketMs > MINUTE
       ? reader.timings.read(queryOf(rangeOf(new URLSearchParams(), now()), subject))
       : null,
@@ -195,7 +196,7 @@ function wholeOf(
   return whole;
 }
 
-/** @param latest the buckets of the last hour, by the minute, if the period ends now and has longer buckets */
+/** @param latest one-minute buckets of the last hour; `null` unless the period ends now and has longer buckets */
 function backlogChart(
   buckets: readonly TimingBucket[],
   latest: readonly TimingBucket[] | null,

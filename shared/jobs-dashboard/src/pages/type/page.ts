@@ -68,7 +68,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   return {
     name,
     paused: pause === undefined ? null : capitalized(pauseText(pause)),
-    // Omits an outdated value: servers measure the backlog once a minute, so there are none while no server is running.
+    // Ignores values older than three minutes. Servers measure the backlog once a minute, but only while they run.
     backlog: buckets.slice(-3).findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
     done,
     failed,
@@ -82,7 +82,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Omits the server's heartbeat, because its constant changes would prevent answers with 304. */
+/** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };

@@ -11,8 +11,8 @@ export interface ThreadTask {
   readonly args: JsonValue;
   readonly job: Omit<RunningJob, 'args'>;
   /**
-   * Maximum number of log lines per attempt. The main thread would drop further lines, so the thread does not send
-   * them.
+   * Maximum number of log lines per attempt. The thread sends at most one line more, so that the main thread can log
+   * that lines were dropped.
    */
   readonly maxLogLines: number;
   readonly port: MessagePort;
@@ -21,7 +21,7 @@ export interface ThreadTask {
 /** How a handler in a worker thread ended. */
 export type ThreadResult =
   | { readonly result: JsonValue }
-  /** `isReason`: the handler threw the abort reason of the signal. */
+  /** `isReason` is `true` if the handler threw the signal's abort reason. */
   | { readonly error: ErrorData; readonly isReason: boolean };
 
 /** Sent by the main thread to abort the handler. */

@@ -14,7 +14,7 @@ export interface AccessControl {
   readonly recheckMs?: number | undefined;
 }
 
-/** What is known about a caller, even if the request fails. */
+/** The caller of a request, and the rate limit headers for the response. An error response needs both, too. */
 export interface Caller {
   readonly principal: Principal | undefined;
   /** The rate limit headers for the response. */

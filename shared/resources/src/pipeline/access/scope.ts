@@ -15,7 +15,7 @@ export interface ScopedCall {
   readonly operation: string | undefined;
 }
 
-/** Returns the scope that a call requires. */
+/** Returns the scope that a caller needs for a call, such as `read`. */
 export type ScopeOf = (call: ScopedCall) => string;
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);

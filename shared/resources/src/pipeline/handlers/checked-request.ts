@@ -19,13 +19,13 @@ export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
 }
 
 /**
- * Does the work of a request, using the storage.
+ * Performs a request whose query and body have been checked. Uses the storage.
  *
  * @param context the request's context, with the transaction to use, if any
  */
 export type Execute = (context: CallContext) => Promise<ApiResponse>;
 
-/** Checks query and body without using the storage. Returns the step that does the work. */
+/** Checks the query and the body, without using the storage. Returns the function that performs the request. */
 export type Handler<Kind extends Route['kind']> = (
   checked: CheckedRequest<Kind>,
 ) => Execute | Promise<Execute>;

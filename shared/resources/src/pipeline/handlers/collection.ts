@@ -45,8 +45,9 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 }
 
 /**
- * Returns the `Preference-Applied` header, or no header if there is nothing to state. The header states an estimated
- * total, an explicitly requested count, and a search that stopped early.
+ * Returns the `Preference-Applied` header, or no header if nothing applies. The header contains `count=estimated` for
+ * an estimated total, otherwise the count that the caller requested. It contains `search=partial` if the search stopped
+ * early.
  */
 function appliedPreferences(
   requested: CollectionQuery['count'],
@@ -178,7 +179,7 @@ function* repeatedKeys(elements: readonly unknown[], key: string): Generator<Pro
   }
 }
 
-/** Converts the fields that the path sets to filters. */
+/** Returns an exact-match filter for each field that the path sets. */
 export function parentFilters(parentFields: CallContext['parentFields']): readonly Filter[] {
   return Object.entries(parentFields).flatMap(([field, value]) =>
     typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'

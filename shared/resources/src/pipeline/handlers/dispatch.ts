@@ -15,7 +15,10 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
   operation: { PUT: operate },
 };
 
-/** Checks query and body. Returns the step that does the work. */
+/**
+ * Checks the query and the body with the handler for the route and method. Returns the function that performs the
+ * request.
+ */
 export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
   if (isStreamRequest(checked)) return streamEvents(checked);
   const methods = handlers[checked.route.kind] as Methods<Route['kind']>;

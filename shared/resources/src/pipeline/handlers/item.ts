@@ -32,7 +32,10 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Returns the route's resource, and a storage whose `get` calls `wait` of the route's storage. */
+/**
+ * Returns the route's resource, and a storage whose `get` calls `wait` of the route's storage, so that
+ * {@link requireItem} waits.
+ */
 function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
   const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     resultOf(storage.wait?.(id, waitMs, context, request.signal));
