@@ -110,10 +110,6 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
           `select count(*)::integer as n from pg_stat_activity where application_name = 'longshore api'`,
         )) === 0,
     );
-    // Expires the records of interrupted requests, so that these records do not block the repeated requests.
-    await database.query(
-      'update longshore_api.idempotency_record set expires_at = now() where response is null',
-    );
   });
 
   after(() => database.end());

@@ -5,7 +5,7 @@
 create table idempotency_record (
   key text primary key,
   fingerprint text not null,
-  response jsonb,
+  response jsonb not null,
   expires_at timestamptz not null
 );
 

@@ -3,7 +3,7 @@
  *
  * @module @longshore/jobs-api
  */
-import { type JobClient, type JobDefinition, JobEvents, type JobStorage } from '@longshore/jobs';
+import type { JobClient, JobDefinition, JobEvents, JobStorage } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
 import { batchesResource } from './batches-resource.js';
@@ -43,10 +43,10 @@ export interface JobsApiOptions {
   >;
   readonly client: JobClient;
   /**
-   * Provides the events of `storage`; created for this API by default. Close it before the HTTP listener, so that
-   * requests waiting for events get a response.
+   * Provides the events of `storage`. Close it before the HTTP listener, so that requests waiting for events get a
+   * response.
    */
-  readonly events?: JobEvents;
+  readonly events: JobEvents;
   /** The definitions of the jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
   /** Whether to accept jobs that `definitions` does not contain, with any arguments; `false` by default. */
@@ -64,9 +64,8 @@ export interface JobsApiOptions {
  * set-aside items, statistics, job types and deployments.
  */
 export function jobsApi(options: JobsApiOptions): Resource[] {
-  const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
-  const { requiresReasons = false } = options;
-  const { events = new JobEvents(storage) } = options;
+  const { storage, client, events, definitions } = options;
+  const { acceptUnknownJobs = false, maxBacklog = Infinity, requiresReasons = false } = options;
   const requests = new EnqueueRequests(definitions, acceptUnknownJobs);
   const enqueuer = new JobEnqueuer(client, storage, requests, new Backlog(storage, maxBacklog));
   const jobs = jobsResource({

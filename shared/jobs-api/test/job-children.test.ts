@@ -1,4 +1,4 @@
-import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
+import { defineJob, handleJob, JobClient, JobEvents, JobServer, MemoryStorage } from '@longshore/jobs';
 import { createResourceApi } from '@longshore/resources';
 import { eventually, httpClient, type HttpClient, serve, type TestServer } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -19,7 +19,7 @@ describe('What belongs to a job, as resources', () => {
     const app = new Koa();
     app.use(
       createResourceApi({
-        resources: jobsApi({ storage, client, definitions: [work] }),
+        resources: jobsApi({ storage, client, events: new JobEvents(storage), definitions: [work] }),
         baseUrl: 'https://jobs.example',
         log: { incident: () => undefined },
       }),

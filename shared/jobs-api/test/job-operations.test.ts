@@ -1,11 +1,16 @@
-import { JobClient, type JobState, MemoryStorage } from '@longshore/jobs';
+import { JobClient, JobEvents, type JobState, MemoryStorage } from '@longshore/jobs';
 import { jobStates, type ServerRegistration } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { jobsApi } from '../src/index.js';
 import { type ItemBody, onEachStorage } from './support/jobs-api-under-test.js';
 
 const storage = new MemoryStorage();
-const [jobs] = jobsApi({ storage, client: new JobClient(storage), definitions: [] });
+const [jobs] = jobsApi({
+  storage,
+  client: new JobClient(storage),
+  events: new JobEvents(storage),
+  definitions: [],
+});
 const operations = [...(jobs?.operations.values() ?? [])];
 
 onEachStorage('An operation on a job', (api) => {

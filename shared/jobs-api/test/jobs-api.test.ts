@@ -2,6 +2,7 @@ import {
   defineJob,
   handleJob,
   JobClient,
+  JobEvents,
   JobServer,
   MemoryStorage,
   StorageUnavailableError,
@@ -36,7 +37,12 @@ describe('Jobs as resources', () => {
     const app = new Koa();
     app.use(
       createResourceApi({
-        resources: jobsApi({ storage, client: new JobClient(storage), definitions: [add] }),
+        resources: jobsApi({
+          storage,
+          client: new JobClient(storage),
+          events: new JobEvents(storage),
+          definitions: [add],
+        }),
         baseUrl: 'https://jobs.example',
         classifyError: classifyStorageError,
         log: { incident: () => undefined },

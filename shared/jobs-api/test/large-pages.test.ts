@@ -1,4 +1,4 @@
-import { JobClient, defineJob, MemoryStorage } from '@longshore/jobs';
+import { defineJob, JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
 import { createResourceApi } from '@longshore/resources';
 import { httpClient, serve } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -28,7 +28,7 @@ describe('Pages of jobs that carry a megabyte each', () => {
     const app = new Koa();
     app.use(
       createResourceApi({
-        resources: jobsApi({ storage, client, definitions: [heavy] }),
+        resources: jobsApi({ storage, client, events: new JobEvents(storage), definitions: [heavy] }),
         baseUrl: 'http://localhost',
         log: { incident: () => undefined },
       }),

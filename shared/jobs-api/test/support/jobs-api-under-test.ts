@@ -1,4 +1,12 @@
-import { defineJob, handleJob, JobClient, JobServer, type JobStorage, MemoryStorage } from '@longshore/jobs';
+import {
+  defineJob,
+  handleJob,
+  JobClient,
+  JobEvents,
+  JobServer,
+  type JobStorage,
+  MemoryStorage,
+} from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { createResourceApi } from '@longshore/resources';
 import {
@@ -69,6 +77,7 @@ export class JobsApiUnderTest {
         resources: jobsApi({
           storage,
           client: new JobClient(storage),
+          events: new JobEvents(storage),
           definitions: [add, fail],
           ...this.#options,
         }),

@@ -39,7 +39,7 @@ export function settingsOfUrl(
   }
   // If the URL also contains TLS settings, the driver silently ignores the option `ssl`.
   if (ssl !== undefined && /[?&]ssl/.test(url))
-    throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
+    throw new RangeError(`${option} has its own ssl parameters: remove them, or omit the option ssl`);
   return { connectionString: url, ...(ssl !== undefined && { ssl }) };
 }
 

@@ -31,7 +31,7 @@ export function idempotencyTable(table: string): string {
     create table ${name} (
       key text primary key,
       fingerprint text not null,
-      response jsonb,
+      response jsonb not null,
       expires_at timestamptz not null
     );
     create index on ${name} (expires_at);`;
@@ -58,14 +58,13 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
     const { rows: locks } = await transaction.query<{ locked: boolean }>(statements.lock, [key]);
     if (locks[0]?.locked !== true) return undefined;
     // A separate statement sees everything that was committed before the lock was taken.
-    const { rows } = await transaction.query<{ fingerprint: string; response: ApiResponse | null }>(
+    const { rows } = await transaction.query<{ fingerprint: string; response: ApiResponse }>(
       statements.find,
       [key],
     );
     const [found] = rows;
     if (found !== undefined && found.fingerprint !== fingerprint) return { kind: 'other-request' };
-    if (found !== undefined)
-      return found.response === null ? undefined : { kind: 'answered', response: found.response };
+    if (found !== undefined) return { kind: 'answered', response: found.response };
     const { response, record } = await act(transaction);
     const values = [key, fingerprint, JSON.stringify(record), recordTtlMs];
     if ((await transaction.query(statements.keep, values)).rowCount !== 1) throw new KeyTakenError();
