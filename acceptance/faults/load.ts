@@ -8,7 +8,7 @@ export class Load {
   /** Ids of the accepted jobs that this process itself has enqueued. */
   readonly #own: string[] = [];
 
-  /** @param rate requests per second, of all enqueuers together */
+  /** @param rate total requests per second from all enqueuers */
   constructor(apis: readonly string[], databaseUrl: string, seed: number, rate: number) {
     const http = apis.map((url, index) => ['http', url, String(seed + index)]);
     const sql = [1, 2].map((index) => ['sql', databaseUrl, String(seed + 1_000 + index)]);

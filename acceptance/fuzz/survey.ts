@@ -4,7 +4,7 @@ import type { Plan } from './plan.js';
 import { fillRequest } from './request.js';
 import { type FuzzContext, placeOf } from './storm.js';
 
-/** Number of parent items for which each nested collection is read, such as the jobs of a queue. */
+/** Each nested collection, such as the jobs of a queue, is read for this many parent items. */
 const samples = 4;
 
 /**

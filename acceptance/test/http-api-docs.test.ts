@@ -19,8 +19,8 @@ describe('a call in the documentation of the HTTP API', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // The documented jobs are in the queue `slow`, which the api's own server does not consume. Their states therefore
-    // do not change.
+    // The documented jobs are in the queue `slow`. The server inside the API process does not consume this queue, so
+    // the states of these jobs do not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {

@@ -10,7 +10,7 @@ import { run, type Running } from './system/process.js';
 import { freePort } from './system/service.js';
 
 interface Dev extends Running {
-  /** The HTTP addresses of the services that `make dev` printed. */
+  /** The HTTP addresses that `make dev` printed for its services. */
   readonly urls: string[];
   readonly api: string;
 }

@@ -24,7 +24,7 @@ const statementSettings = {
   'pg_stat_statements.track_planning': 'on',
 } as const;
 
-/** The Postgres of one run, with a database for each contender. */
+/** The Postgres server of a benchmark run, with a database for each contender. */
 export class BenchDatabase {
   readonly #url: string;
   readonly #stop: () => Promise<void>;

@@ -5,7 +5,7 @@ import { type ContenderName, remarks } from './contenders/index.js';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** Conditions that affect a run's results besides Longshore's code, such as the machine and the versions. */
+/** Descriptions of what can affect a run's results apart from Longshore's code, such as the machine, by name. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

@@ -1,6 +1,4 @@
-/**
- * Signs in to the dashboard by submitting the form, as a browser does. Returns the HTML of the dashboard afterwards.
- */
+/** Signs in to the dashboard by submitting the form, as a browser does. Then returns the HTML of the overview. */
 export async function signIn(dashboard: string, password: string): Promise<string> {
   const form = await fetch(dashboard);
   const cookies = form.headers.getSetCookie();

@@ -9,8 +9,8 @@ import { house } from '../house/house.js';
 const execute = promisify(execFile);
 
 /**
- * The release that the current version replaces. Nothing has been released yet, so this is the first commit with the
- * schema of the first release.
+ * The release before the current version. Until the first release exists, this is the first commit with that release's
+ * schema.
  */
 const previousRelease = '8f4a61b9a6ba5a0a907ab8e700cba4e31c4bdb21';
 

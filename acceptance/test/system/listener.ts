@@ -3,7 +3,7 @@ export interface Listener {
   /** Ids of the jobs whose events have been received. */
   readonly jobs: ReadonlySet<string>;
   isConnected(): boolean;
-  /** Sets the URL of the next and all later connections. */
+  /** Sets the URL for new connections. An open connection stays open. */
   moveTo(url: string): void;
   stop(): void;
 }

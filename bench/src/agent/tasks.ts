@@ -5,8 +5,8 @@ const smallest14Digits = 10_000_000_000_000;
 const deadlineMs = 300_000;
 
 /**
- * Tasks that the benchmark sends to a contender's process. Times are in milliseconds. This process measures them, so
- * they exclude communication between processes.
+ * Tasks that the benchmark sends to a contender's process. All times are in milliseconds. The contender's process
+ * measures them, so they exclude communication between processes.
  */
 export class Tasks {
   readonly #contender: Contender;
@@ -31,7 +31,7 @@ export class Tasks {
   }
 
   /**
-   * Enqueues jobs in bulk. Returns the elapsed time.
+   * Enqueues jobs in bulk. Resolves to the elapsed time, in milliseconds.
    *
    * @param bytes size of each job's arguments as JSON
    */

@@ -12,7 +12,7 @@ export type ServerSettings = Readonly<Record<string, number>>;
  * process.
  */
 export interface Contender {
-  /** Connects and prepares the database. */
+  /** Connects, and creates the tables or queues that this system needs, if any. */
   prepare(): Promise<void>;
   /** Enqueues jobs in bulk, by this system's fastest method. */
   enqueueMany(payloads: readonly Payload[]): Promise<void>;

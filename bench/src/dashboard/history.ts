@@ -5,7 +5,7 @@ import { connected } from '../database.js';
 import type { Sizes } from '../sizes.js';
 import { fillTimings } from './timings.js';
 
-/** The default retention of finished jobs, in days. */
+/** Number of days to fill: the default retention of done and cancelled jobs. */
 const days = 7;
 
 /** The states of finished jobs, and the share of jobs in each state. */

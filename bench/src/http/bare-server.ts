@@ -1,4 +1,4 @@
-/** A bare Node.js HTTP server that only reads JSON and responds. No API could answer more requests on this machine. */
+/** A bare Node.js HTTP server that only reads JSON and responds: an upper bound for the throughput of a Node.js API. */
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 

@@ -8,7 +8,7 @@ import { ratioOf, type Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** Measures requests that enqueue jobs, while a worker is running. The api responds once a job is durable. */
+/** Measures requests that enqueue jobs, while a worker is running. The API responds once the job is durable. */
 export const http: Scenario = {
   name: 'http',
   run: async (bench) => {

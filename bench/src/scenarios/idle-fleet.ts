@@ -6,7 +6,7 @@ import type { Row } from '../result.js';
 import { readFigures } from '../store-figures.js';
 
 const queues = 20;
-/** Maximum number of servers of the fleet in one process. */
+/** Maximum number of fleet servers that run in one process. */
 const serversPerProcess = 25;
 
 /**

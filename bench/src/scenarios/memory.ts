@@ -18,7 +18,8 @@ const viewers = 5;
 const growth = 1.25;
 
 /**
- * Measures the memory of each service while idle, and during a soak with jobs over HTTP and viewers of the overview.
+ * Measures the memory of each service while idle and during a soak. The soak enqueues jobs over HTTP while viewers have
+ * the dashboard's overview open.
  */
 export const memory: Scenario = {
   name: 'memory',

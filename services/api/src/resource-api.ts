@@ -21,8 +21,8 @@ export interface ResourceApiParts {
 }
 
 /**
- * Serves the API under `/api` and the error pages under `/errors`. If later middleware throws or sends no response, the
- * response is an error payload.
+ * Serves the API under `/api` and the error pages under `/errors`. If later middleware throws, or leaves an error
+ * status without a body, the API sends an error payload.
  */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { client, events, application, access, config, logger } = parts;

@@ -2,7 +2,6 @@ import type { JobState, JsonValue } from '@longshore/jobs';
 import { type ArgsFilter, clamp, type JobFilter, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
-/** The query parameters that filter jobs. */
 export const jobFilters = {
   state: { field: 'state', match: 'exact', description: 'Jobs in one of these states.' },
   queue: { field: 'queue', match: 'exact', description: 'Jobs in one of these queues.' },

@@ -63,7 +63,7 @@ const Item = Type.Object({
   ),
 });
 
-/** `/statistics`: how many jobs ran over time, and how long they waited and ran. */
+/** `/statistics`: how many attempts ended, and how long jobs waited and ran, per time bucket. */
 export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings' | 'clock'>): Resource {
   return defineResource({
     name: 'statistics',

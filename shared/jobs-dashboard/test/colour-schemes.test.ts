@@ -4,8 +4,8 @@ import { expect } from 'chai';
 const styles = new URL('../assets/styles/', import.meta.url);
 
 /**
- * At each width, `pages.browser.ts` checks one of the schemes against the colour rules alone. This suffices as long as
- * the schemes differ in nothing but colours.
+ * At each width, `pages.browser.ts` checks one of the two schemes against all rules, and the other only against the
+ * colour rules. This suffices as long as the schemes differ only in colours.
  */
 describe('The colour schemes', () => {
   it('differ in the values of colours only', async () => {

@@ -49,8 +49,8 @@ describe('the count of the last hour', () => {
 });
 
 /**
- * Opens a site whose reads of the throughput by queue stay pending until `release` is called. If `given` is set, they
- * fail with its error instead. `reads` returns how many reads have begun.
+ * Opens a site whose reads of the throughput by queue stay pending until `release` is called. If `given` is set, each
+ * read calls it instead and fails with the error that it throws. `reads` returns how many reads have begun.
  */
 async function siteThatCounts(
   given?: () => Promise<never>,

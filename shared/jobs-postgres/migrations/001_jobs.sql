@@ -239,8 +239,9 @@ select queue_id, id, 'cancelled', name, priority, args, result, error, attempt, 
   ready_at, started_at, finished_at, server_id, meta, past_attempts
 from job_history_cancelled;
 
--- What attempts report while they run: line 0 is the progress, rewritten as it changes; the other lines are the log.
--- Separate from the job's row, so that a job without reports pays nothing. Has one partition per day, like history.
+-- The progress and the log of attempts. Line 0 is the progress, which is overwritten as it changes. The other lines are
+-- the log. Stored separately from the job's row, so that jobs without reports have no overhead. Has one partition per
+-- day, like history.
 create table job_report (
   queue_id integer not null,
   job_id uuid not null,
@@ -347,8 +348,8 @@ create table job_dependency (
   condition text not null check (condition in ('onDone', 'onFailed', 'onAny')),
   marked boolean not null,
   resolved_at timestamptz,
-  -- Whether the parent ended as the dependency requires. Stays true when the parent has left the history, so that a retried
-  -- dependent does not wait for it again.
+  -- Whether the parent ended as the dependency requires. Stays true after the parent is removed from history, so that a
+  -- retried dependent does not wait for it again.
   met boolean not null default false,
   primary key (parent_id, child_id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);

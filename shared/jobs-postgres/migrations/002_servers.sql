@@ -107,7 +107,7 @@ create table server (
   job_names text[],
   -- How far its clock is ahead of the database's, as measured by its heartbeats; null if not measured yet.
   clock_ahead_ms integer,
-  -- The weights of its queues, in the same order; null if it serves them in strict order.
+  -- The weights of `queues`, in the same order; null if the server polls its queues in strict order.
   queue_weights integer[]
 ) with (fillfactor = 50);
 
@@ -138,12 +138,13 @@ create table lost_server (
   processing integer not null,
   heartbeat_at timestamptz not null,
   lost_at timestamptz not null default now(),
-  -- Its maximum number of running jobs. Jobs that it had claimed beyond this number never started.
+  -- Maximum number of jobs that the server ran at once. Jobs that it had claimed beyond this number never started.
   concurrency integer,
   primary key (lost_at, id)
 );
 
--- Operators' actions: one row for each, however many jobs it affected.
+-- The audit log: one row for each action of an operator, however many jobs it affected, and one for each pause that
+-- ended automatically.
 create table audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),

@@ -13,7 +13,8 @@ create function error_fingerprint(error jsonb) returns text language sql immutab
     '[0-9]+', '<n>', 'g')
 $$;
 
--- Returns the hash of the fingerprint: error names have no maximum length, but index entries do.
+-- Returns a hash of the fingerprint, because index entries have a maximum size and the database does not limit the
+-- length of error names.
 create function error_kind(error jsonb) returns bigint language sql immutable parallel safe as $$
   select hashtextextended(longshore.error_fingerprint(error), 0)
 $$;
@@ -61,7 +62,7 @@ declare
 begin
   -- One process at a time. The key of the lock is the oid of the view `job_history`.
   perform pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
-  -- Not to_regclass(), which may return a result cached before the lock.
+  -- Does not use to_regclass(), because it may return a result that was cached before the lock was taken.
   if exists (select 1 from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then
     return false;
   end if;
@@ -77,7 +78,8 @@ begin
   if history = 'job_history_failed' then
     perform longshore.index_failures(part);
   end if;
-  -- Attaching takes this lock in any case. From here on, readers and writers of the default partition wait.
+  -- Blocks readers and writers of the default partition, so that it receives no more rows of this day. Attaching takes
+  -- the same lock anyway.
   execute format('lock table longshore.%I in access exclusive mode', other);
   execute format(
     'with moved as (delete from longshore.%1$I where %2$I >= %3$L and %2$I < %4$L returning *)
@@ -109,7 +111,7 @@ select make_partitions(3);
 -- retried or dropped with their partition (docs/adr/038).
 create table first_failure (
   name text collate "C" not null,
-  -- longshore.error_kind of the error.
+  -- The kind of the error, as returned by longshore.error_kind.
   kind bigint not null,
   first_at timestamptz not null,
   -- Updated at most once an hour.

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- A small table that many statements change collects dead rows while any transaction stays open, and every read has to
+-- If a small table changes often, dead rows accumulate in it while any transaction stays open, and every read has to
 -- skip them. Rewriting the table removes them. Both functions return whether the table was rewritten. They wait at most
 -- 50 ms for their lock, because all later statements on the table queue up behind them.
 

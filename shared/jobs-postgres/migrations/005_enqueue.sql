@@ -42,7 +42,7 @@ begin
   if holder.job_id = new_id then
     return new_id;
   end if;
-  -- A separate statement, which sees the job that another transaction has just committed with the key.
+  -- A separate statement has a new snapshot, so it sees a job that another transaction has just committed with the key.
   if not holder.expired and exists (
     select from (
       select coalesce((select queue_id from longshore.moved_job where job_id = holder.job_id), number) as queue_id

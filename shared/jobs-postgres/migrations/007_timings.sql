@@ -41,8 +41,8 @@ create table timing (
 
 create index timing_at on timing (queue_id, seconds, at);
 
--- The last batch of timings that each process has stored, so that no batch is counted twice. A process whose connection broke
--- sends its batch again, because it does not know whether the first attempt was committed.
+-- The number of the last batch of timings that each process has stored. A process whose connection broke sends its
+-- batch again, because it does not know whether the first attempt was committed. The number shows whether it was.
 create table timing_writer (
   id uuid primary key,
   batch integer not null,

@@ -34,7 +34,7 @@ begin
   if holder.job_id = new_id then
     return new_id;
   end if;
-  -- Another statement, so that it sees a job with this key that another transaction has just committed.
+  -- This check is a separate statement, so that it sees a job with this key that has just been committed.
   if coalesce(holder.expires_at > now(), true) and longshore.key_holder_state(number, holder.job_id) = any (holder.states) then
     return holder.job_id;
   end if;

@@ -77,7 +77,7 @@ describe('Continuations and batches on Postgres', () => {
     );
     const notified: (string | null)[] = [];
     const stop = storage.onNotification((queue) => notified.push(queue));
-    await eventually(() => storage.notificationsArrive); // a notification also arrives when listening starts
+    await eventually(() => storage.notificationsArrive); // also causes a notification, which the next line discards
     notified.length = 0;
     const { failed } = await storage.maintenance.rescue();
     stop();

@@ -14,7 +14,7 @@ const work = defineJob({ name: 'work' });
 describe('Retired queues on Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
-  /** The storage of another process. */
+  /** Simulates the storage of another process. */
   let other: PostgresStorage;
   let direct: Database;
 

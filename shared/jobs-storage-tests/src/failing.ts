@@ -102,7 +102,7 @@ export function failing(fixture: Fixture): void {
       filter: { queue: [queue] },
       maxExamined: 2,
     });
-    // A storage may examine more jobs than `maxExamined`. If it has examined all of them, `last` is `null`.
+    // A storage may examine more jobs than `maxExamined`. `last` is `null` if it has examined all failed jobs.
     if (some.last !== null) expect([some.jobs.length, some.last]).to.deep.equal([2, await positionOf(newer)]);
     else expect(some.jobs.at(-1)?.id).to.equal(other);
   });

@@ -3,7 +3,7 @@ import { before, it } from 'mocha';
 import { type JobListQuery, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Defines the tests of lists that span many queues, for which a storage should not read a full page per queue. */
+/** Defines the tests of lists that span many queues. A storage should not read a full page from each queue. */
 export function readingManyQueues(fixture: Fixture): void {
   const queues = Array.from({ length: 30 }, () => fixture.newQueue());
   const start = Date.now();

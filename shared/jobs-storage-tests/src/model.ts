@@ -25,7 +25,7 @@ export interface ModelEnqueueRequest extends Pick<ModelJob, 'priority' | 'maxAtt
 /** The expected result of an action on one job. */
 export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
 
-/** A minimal model of the jobs in one queue: it defines the expected behavior of a storage. */
+/** A minimal model of the jobs in one queue. Defines the expected behaviour of a storage. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
   /** Maps a unique key to the id of the last job that was created with the key. */

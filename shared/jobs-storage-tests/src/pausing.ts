@@ -156,7 +156,7 @@ export function pausing(fixture: Fixture): void {
     const queue = fixture.newQueue();
     await fixture.storage.queues.pause(queue, { until: inMs(10_000) });
     const { nextDueMs } = await fixture.storage.maintenance.resumeDue(100);
-    expect(nextDueMs).to.be.within(1, 11_000); // some leeway, because this process only estimates the storage's clock
+    expect(nextDueMs).to.be.within(1, 11_000); // 1 s of leeway, because this process only estimates the storage's clock
     await fixture.storage.queues.resume(queue);
   });
 

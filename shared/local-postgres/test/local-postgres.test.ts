@@ -39,7 +39,8 @@ describe('startLocalPostgres', () => {
 
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'longshore-local-postgres-'));
-    // Only the owner can enter the directory, as is usual for home directories.
+    // Like a home directory: only its owner can enter. If the tests run as root, Postgres runs as `nobody` and must
+    // still be able to use the directory.
     await chmod(directory, 0o700);
   });
   afterEach(async () => {

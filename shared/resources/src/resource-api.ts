@@ -54,7 +54,7 @@ export interface ResourceApiOptions {
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where idempotency records are kept; default: in this process. */
   readonly idempotency?: IdempotencyStore;
-  /** Information about the API for the OpenAPI document, such as its title and version. */
+  /** The title, description, version, changelog and resource groups that the OpenAPI document shows. */
   readonly info?: ApiInfo;
   /** Origins whose pages may call the API from a browser, e.g. `https://app.example.com`; default: none. */
   readonly corsOrigins?: readonly string[];

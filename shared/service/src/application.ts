@@ -1,7 +1,7 @@
 import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
 import type { Database, Resource } from '@longshore/resources';
 
-/** What a process provides to the handlers of its application. */
+/** The argument of {@link Application.createHandlers}: resources of the process that the handlers can use. */
 export interface ApplicationServices {
   /**
    * The database with the application's tables. With `API_STORAGE=memory`, this is an in-memory Postgres in the

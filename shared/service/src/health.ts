@@ -55,7 +55,10 @@ export function healthRoutes(health: Health, count: Koa.Middleware = (_context, 
   return router;
 }
 
-/** Wraps a function so that concurrent callers share one call. Reuses the result for `holdMs`, but not an error. */
+/**
+ * Wraps a function so that concurrent callers share one call. A result is reused for `holdMs` milliseconds. An error is
+ * not reused.
+ */
 function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Promise<Result> {
   let current: Promise<Result> | undefined;
   return () => {

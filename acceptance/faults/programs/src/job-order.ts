@@ -16,7 +16,7 @@ export interface JobOrder {
   readonly withRow: boolean;
 }
 
-/** A request to enqueue. `SqlEntrance` enqueues a single job for every kind. */
+/** A request to enqueue. `SqlEntrance` enqueues only the job itself or, for a batch, only the callback. */
 export type Order =
   | { readonly kind: 'job'; readonly job: JobOrder }
   /** A job that depends on the lane's previous job or batch, if there is one. */

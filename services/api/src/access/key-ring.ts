@@ -17,7 +17,7 @@ const useNotedMs = 60_000;
 export interface KeyRingOptions {
   /** Returns the current time in milliseconds since 1970; by default, reads this machine's clock. */
   readonly now?: () => number;
-  /** Called if the last use of a key cannot be stored. The request itself does not fail. */
+  /** Called if a key's `lastUsedAt` cannot be updated. The request itself does not fail. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -20,7 +20,7 @@ setInterval(updateTimes, 1_000);
 countMarks();
 confirmInPlace();
 copyOnClick();
-// Makes Safari apply `:hover` to tapped elements, such as times.
+// Makes Safari apply `:hover` to tapped elements. On touch screens, a tapped time then shows its `title`.
 document.addEventListener('touchstart', () => {}, { passive: true });
 
 const status = document.getElementById('live');

@@ -17,7 +17,7 @@ export interface ActionRecord {
   readonly target: string | null;
   /** How many things were changed: 0 if no change was needed, `null` if counting took too long. */
   readonly count: number | null;
-  /** `false` if `count` is a lower bound. */
+  /** `false` if `count` is a lower bound or `null`. */
   readonly exact: boolean;
   /** The jobs of a bulk action; `null` for other actions. */
   readonly filter: JsonValue;

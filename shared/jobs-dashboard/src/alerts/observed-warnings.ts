@@ -3,9 +3,9 @@ import type { Warning } from '../diagnosis/warning.js';
 import { plainText } from '../format/plain-text.js';
 
 /**
- * Converts warnings to the form that alerts track. All warnings about a subject whose `isMeasured` is `true` share one
- * key, because their cause can change at any moment, and a new cause must not begin a new alert. Of the warnings with
- * the same key, returns only the most urgent.
+ * Converts warnings to the form that alerts track. Warnings with `isMeasured` share one key per subject, because their
+ * cause can change at any moment, and a new cause must not begin a new alert. Of the warnings with the same key,
+ * returns only the most urgent.
  *
  * @param warnings most urgent first
  */

@@ -8,7 +8,8 @@ interface AttemptWindow {
 }
 
 /**
- * Counts attempts by address. After `limit` attempts within `windowMs`, an address must wait until that window ends.
+ * Counts attempts by address or, for IPv6, by /64 network. After `limit` attempts within `windowMs`, a client must wait
+ * until that window ends.
  */
 export class Throttle {
   readonly #limit: number;

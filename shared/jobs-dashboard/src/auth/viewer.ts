@@ -3,7 +3,10 @@ import type { Context } from 'koa';
 /** All roles, lowest first. Each role includes the rights of the lower ones. */
 export const roles = ['viewer', 'operator', 'admin'] as const;
 
-/** `viewer` is read-only, `operator` also acts on jobs, queues and servers, and `admin` also deletes. */
+/**
+ * `viewer` is read-only. `operator` can carry out all actions except deleting jobs and queues. `admin` can also delete
+ * these.
+ */
 export type Role = (typeof roles)[number];
 
 /** Returns whether the viewer has this role or a higher one. */

@@ -15,7 +15,7 @@ export function skewOf(aheadMs: number | null): string | null {
 }
 
 /**
- * Returns a warning for each inaccurate clock: this process's clock and the servers' clocks.
+ * Checks this process's clock and the servers' clocks, and returns a warning for each inaccurate one.
  *
  * @param aheadMs how far this process's clock is ahead of the storage's, in milliseconds
  */

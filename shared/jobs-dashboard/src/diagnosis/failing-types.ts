@@ -46,8 +46,8 @@ export interface FailingType {
 }
 
 /**
- * Finds the job types that fail unusually often, most failures first. Omits a type if fewer than five of its failed
- * jobs are still stored: operators have then already retried or deleted the others.
+ * Finds the job types that fail unusually often, most failures first. Omits a type if fewer than five of its jobs that
+ * failed recently are still failed or waiting for another attempt.
  *
  * @param queue limits the search to attempts in this queue; by default, covers all queues. The returned errors always
  *   come from all queues

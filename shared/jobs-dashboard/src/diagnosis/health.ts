@@ -5,7 +5,7 @@ import type { PageContext } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import { readSituation } from './situation.js';
 
-/** The overall state, in the short form that every page shows. */
+/** A one-line summary of the current warnings, shown on every page. */
 export interface Health {
   readonly tone: 'calm' | 'attention';
   readonly text: string;

@@ -14,7 +14,7 @@ const MAX_SAMPLED = 20;
 export interface PausedJobs extends PausedType {
   /** Number of waiting jobs. If it is unknown whether there are any, the number is 0 and not exact. */
   readonly jobs: JobCount;
-  /** The queues that contain the waiting jobs. */
+  /** Queues that contain waiting jobs. May be incomplete, because at most {@link SAMPLE} jobs are read. */
   readonly queues: readonly string[];
 }
 

@@ -9,7 +9,10 @@ export interface Warning {
   readonly advice: string;
   /** The path, inside the dashboard, of a page with more details. */
   readonly link: string;
-  /** Identifies the affected thing regardless of what is wrong with it. Needed only if `link` does not identify it. */
+  /**
+   * Identifies what is affected, such as `server {id}`. Warnings with different causes can have the same subject.
+   * Needed only if `link` does not identify what is affected.
+   */
   readonly subject?: string;
   /**
    * Whether the condition is measured, like a waiting time, rather than stored, like a pause. Measurements fluctuate,

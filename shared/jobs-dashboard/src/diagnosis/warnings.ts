@@ -40,7 +40,10 @@ export interface Situation {
   readonly lost: readonly LostServer[];
   /** Recurring jobs that are late, except those that are waiting for their previous job. */
   readonly late: readonly RecurringJob[];
-  /** The latest run that each recurring job has missed, unless a later run has been due since. */
+  /**
+   * The latest run that each recurring job missed because no server was running. Runs are left out if a later one has
+   * been due since.
+   */
   readonly missed: readonly MissedRuns[];
   readonly recent: RecentThroughput;
   /** Job types that fail more often than usual. */

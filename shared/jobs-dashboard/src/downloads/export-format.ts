@@ -10,7 +10,7 @@ export interface Incomplete {
   readonly after: string | null;
 }
 
-/** Formats the parts of an export. The parts are sent one after another. */
+/** Formats an export in parts: `head`, then `rows` once per page, then `tail`. */
 export interface ExportFormat {
   readonly head: string;
   readonly rows: (rows: readonly Row[], isFirst: boolean) => string;

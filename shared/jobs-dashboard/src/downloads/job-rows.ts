@@ -60,8 +60,8 @@ async function* readJobs(
 }
 
 /**
- * Removes the jobs beyond the part of the list that the word search has covered in every finished state. The next page
- * begins at the end of that part, so that no match is skipped.
+ * A word search can stop before it has covered the whole list. Removes the jobs beyond the part that is covered in
+ * every finished state. The next page begins where this part ends, so that no match is skipped.
  */
 async function searchedPart(
   { jobs, next }: { readonly jobs: readonly BriefJob[]; readonly next: string | null },

@@ -24,7 +24,7 @@ const placeholders: Readonly<Record<string, (values: LinkValues) => string | nul
   createdAtMs: ({ createdAt }) => String(createdAt.getTime()),
   startedAt: ({ startedAt }) => startedAt?.toISOString() ?? null,
   startedAtMs: ({ startedAt }) => startedAt?.getTime().toString() ?? null,
-  // Empty until the job or attempt has finished. A log search then has no end time.
+  // Empty while the job or attempt is unfinished, so that a log search has no end time.
   finishedAt: ({ finishedAt }) => finishedAt?.toISOString() ?? '',
   finishedAtMs: ({ finishedAt }) => finishedAt?.getTime().toString() ?? '',
 };

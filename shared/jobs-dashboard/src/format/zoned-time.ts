@@ -49,7 +49,7 @@ function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   return format.format(at);
 }
 
-/** Creates a formatter. Falls back to UTC, because this system might not know a time zone from the storage. */
+/** Creates a formatter. Uses UTC if this system does not know the time zone, which comes from the storage. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-GB', options);

@@ -61,7 +61,7 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
   return { what: 'created', at: createdAt };
 }
 
-/** The data of a job in a table, including its arguments. */
+/** A {@link JobRow} with the job's arguments as one line of text. */
 export interface JobLine extends JobRow {
   readonly given: string;
 }

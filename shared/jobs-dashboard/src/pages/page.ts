@@ -81,7 +81,7 @@ export interface Page {
   readonly kicker?: { readonly path: string; readonly text: string };
   /** The id of the job or other subject of the page, shown below the title. */
   readonly id?: string;
-  /** Further data for the view. */
+  /** Additional data for the view, which reads it as `it.data`. */
   readonly data?: object;
 }
 

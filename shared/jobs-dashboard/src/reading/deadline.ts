@@ -23,8 +23,8 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
 export const SOON_MS = 5;
 
 /**
- * Settles like `promise`, or resolves with `undefined` after `ms` milliseconds (by default, 5). The read itself is not
- * stopped.
+ * Settles like `promise`, or resolves with `undefined` after `ms` milliseconds (by default, 5). Does not stop the read
+ * that `promise` stands for.
  */
 export async function soon<T>(promise: Promise<T>, ms: number = SOON_MS): Promise<T | undefined> {
   try {

@@ -17,8 +17,8 @@ export interface LastHour {
 }
 
 /**
- * Reads the throughput of the given queues, at most 100. Waits only briefly and does not fail if the storage is
- * unavailable, because lists of queues are useful even without the throughput.
+ * Reads the throughput of the given queues, at most 100. Waits no longer than {@link WAIT_MS}, and does not fail if the
+ * storage is unavailable, because lists of queues are useful even without the throughput.
  */
 export async function readLastHour(
   queues: readonly string[],

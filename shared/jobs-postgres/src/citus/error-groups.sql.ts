@@ -15,8 +15,8 @@ const kind = 'longshore.error_kind(error)';
 
 /**
  * Returns CTEs with the kinds of errors in the last $1 milliseconds. For each kind, they contain the number of failures
- * and the last failure in that period, and the first failure of all time. $2 maximum number of kinds, $3 maximum number
- * of kinds per name.
+ * in that period, the time of the last one, and the time of the first failure that is still stored. $2 maximum number
+ * of kinds, $3 maximum number of kinds per name.
  */
 const kindsOf = (days: string): string => `
     kind as materialized (

@@ -219,7 +219,7 @@ const deleteGoneMovedJobs = `
 
 /**
  * Replaces the function that notifies servers when a caller's transaction commits. Prepared transactions cannot notify,
- * so servers find the jobs by polling. This function only makes Citus commit the transaction on all nodes or on none.
+ * so servers find the jobs by polling. The replacement only makes Citus commit the transaction on all nodes or on none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
@@ -260,7 +260,10 @@ const holdersOf = `
   end
   $$`;
 
-/** Like the function in the migrations, but waits for a holder that is moving to another queue, and finds it there. */
+/**
+ * Replaces the function of the same name in the migrations. If the job that holds the key is moving to another queue,
+ * waits for the move and finds the job in the new queue.
+ */
 const keyHolderState = `
   create or replace function longshore.key_holder_state(number integer, holder uuid) returns longshore.job_state language plpgsql as $$
   declare

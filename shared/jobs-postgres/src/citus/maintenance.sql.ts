@@ -144,8 +144,8 @@ const resumeType = withReplacements(
 );
 
 /**
- * Reads the unresolved dependencies in a separate CTE, because they are stored on the coordinator, but the jobs are
- * stored on the nodes. The caller has already locked the jobs, so nothing changes between the two reads.
+ * Reads the unresolved dependencies in a separate CTE, because dependencies are stored on the coordinator and jobs on
+ * the nodes. The caller has already locked the jobs, so nothing changes between the two reads.
  */
 const releaseAwaiting = withReplacements([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,
@@ -163,7 +163,10 @@ const releaseAwaiting = withReplacements([
     )`,
 ]);
 
-/** Citus forms of other background statements, including those of the outbox and of recurring jobs. */
+/**
+ * Citus forms of statements for counters, concurrency keys, queues, job types, dependencies, reports, the outbox and
+ * recurring jobs.
+ */
 export const maintenanceForms: Forms = {
   'longshore-fold-counts': foldCounts,
   'longshore-record-keys-with-room': recordKeysWithRoom,

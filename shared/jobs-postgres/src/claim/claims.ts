@@ -75,7 +75,7 @@ export class PostgresClaims implements Claims {
   async #claimFrom(start: ScanStart, scan: ReadyScan, request: ClaimRequest): Promise<ClaimedJob[]> {
     const { cursor, queueId } = scan;
     const { queue, serverId, limit, leaseMs } = request;
-    const { visible } = this.#scans; // must be read before the statement takes its snapshot
+    const { visible } = this.#scans; // read first, so that the statement's snapshot contains all jobs up to this number
     const ranges = cursor.ranges(start);
     const startedMs = performance.now();
     const limited = this.#limits.has(queue);
@@ -150,7 +150,7 @@ function timeAt(ms: number): Date {
   return boundedTime(Math.floor(ms + 0.0005));
 }
 
-/** Sorts the rows in queue order. Usually, they already are in this order, but SQL does not guarantee it. */
+/** Sorts the rows in queue order. They usually are in this order already, but SQL does not guarantee it. */
 function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
   const isInOrder = rows.every((row, index) => {
     const previous = rows[index - 1];

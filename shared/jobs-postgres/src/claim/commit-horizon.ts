@@ -18,9 +18,9 @@ interface Observation {
 
 /**
  * Tracks the commit horizon: the sequence number (`seq`) up to which no more jobs will become visible, except in gaps.
- * Numbers become visible when transactions commit, not in the order of assignment. Scans must read numbers after the
- * horizon repeatedly, but not numbers before the horizon. The horizon is derived from snapshots (see "Snapshot
- * information functions" in the Postgres manual).
+ * Jobs become visible when their transactions commit, not in the order of their numbers. Scans must therefore read the
+ * numbers after the horizon repeatedly, but need not read those before it again. The horizon is derived from snapshots
+ * (see "Snapshot information functions" in the Postgres manual).
  */
 export class CommitHorizon {
   #observations: Observation[] = [];

@@ -38,8 +38,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Minimum pause, in milliseconds, between sweeps of a queue from which the server has not claimed for that long. Only
- * claims can pass over jobs, so more frequent sweeps are unnecessary.
+ * Minimum pause between sweeps of a queue, in milliseconds, if the server's last claim from the queue is at least as
+ * long ago. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
 
@@ -91,7 +91,7 @@ export class ReadyScans {
     this.#notifier = notifier;
   }
 
-  /** The commit horizon: no more jobs become visible up to this sequence number, except in gaps. */
+  /** The commit horizon: the sequence number up to which no more jobs will become visible, except in gaps. */
   get visible(): bigint {
     return this.#horizon.place;
   }
@@ -123,7 +123,7 @@ export class ReadyScans {
   async poll(serverId: string, queueIds: readonly number[]): Promise<Set<number>> {
     const scans = queueIds.map((id) => this.#scans.get(keyOf(serverId, id)) ?? this.#add(serverId, id));
     await this.#refreshing?.catch(() => undefined);
-    const { place: visible } = this.#horizon; // read before the statement takes its snapshot
+    const { place: visible } = this.#horizon; // read first, so that the statement sees all jobs up to this place
     const nowMs = performance.now();
     const scanned = scans.map((scan) => ({ scan, ranges: scan.cursor.ranges('floor') }));
     const ranges = scanned.flatMap(({ ranges }) => ranges);

@@ -65,7 +65,7 @@ export class ScanCursor {
     return hint === undefined || seq <= hint;
   }
 
-  /** Returns the ranges to scan, gaps included, in queue order. */
+  /** Returns the ranges to scan, including gaps, by priority and then by sequence number. */
   ranges(start: ScanStart): ScanRange[] {
     const positions = start === 'hint' ? this.#hints : this.#floors;
     const open = [...positions].map(([priority, after]) => ({ priority, after, upTo: lastSeq }));

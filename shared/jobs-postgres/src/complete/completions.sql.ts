@@ -126,7 +126,7 @@ export const finishSnooze = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors, $6 delays in ms. Schedules another attempt of failed jobs. */
+/** $5 errors, $6 delays in ms. Schedules failed jobs for another attempt. */
 export const finishRetry = finisher(
   'retry',
   (kind) => `with ${removed(kind, 'error, delay', '$5::jsonb[], $6::float8[]')},

@@ -169,7 +169,7 @@ export class PostgresCompletions {
     if (group[0]?.hasMeta === true) return this.#write(group, 'any');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // These claims are stale, or the jobs have gained metadata since they were claimed.
+    // The missed claims are stale, or their jobs have gained metadata since they were claimed.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'any',

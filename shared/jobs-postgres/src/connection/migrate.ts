@@ -10,7 +10,7 @@ import { defaultSchema, Schema } from './schema.js';
 export interface Migrations {
   /** Directory of migration files in the format of node-pg-migrate. */
   readonly directory: URL;
-  /** Name of the schema. Created if it does not exist. Its table `migration` lists the applied migrations. */
+  /** Name of the schema, which is created if missing. Its table `migration` lists the applied migrations. */
   readonly schema: string;
 }
 

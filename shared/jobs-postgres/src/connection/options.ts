@@ -5,7 +5,7 @@ import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } fro
 import type { DatabaseOptions, Distribution, Pooler } from './database.js';
 import { checkSchema, defaultSchema } from './schema.js';
 
-/** Options of the Postgres storage: connections, pool sizes, timeouts and retention. */
+/** Options of the Postgres storage. Exactly one of `url` and `pool` is required; all other options are optional. */
 export interface PostgresOptions {
   /**
    * URL of the database: `postgres://user:password@host:port/database`. The database must exist; `open` creates
@@ -78,8 +78,8 @@ export interface PostgresOptions {
   transactionIdleTimeoutMs?: number;
   /**
    * Maximum duration of a search, in milliseconds; 1 to 3,600,000, 10,000 by default. A longer search fails with a
-   * `ReadTimeoutError`. Searches are `jobs.list` and `jobs.count` by criteria without an index: names, arguments,
-   * servers. They have two separate connections.
+   * `ReadTimeoutError`. Searches are calls such as `jobs.list` and `jobs.count` that may have to read many jobs, for
+   * example to filter by name, argument or server. They use two separate connections.
    */
   searchTimeoutMs?: number;
   /**
@@ -102,8 +102,8 @@ export interface PostgresOptions {
    */
   distribution?: Distribution;
   /**
-   * URL that bypasses the pooler; by default, the storage connects as with `url` or `pool`. `open` uses it to migrate
-   * and distribute the tables, because both hold locks for longer than a transaction.
+   * URL that bypasses a pooler. `open` uses it to migrate and distribute the tables, because both steps hold locks for
+   * longer than a transaction. By default, `open` connects like the rest of the storage.
    */
   directUrl?: string;
   /**

@@ -43,9 +43,10 @@ export class Schema {
   }
 
   /**
-   * Returns the application name of a server's connection during a transaction, so that the transaction can be ended if
-   * the server dies. Differs between schemas, because a store terminates transactions of servers that it does not know.
-   * Names of non-default schemas are hashed, because Postgres keeps only 63 characters of an application name.
+   * Returns the application name of a connection while it runs a server's transaction. If the server dies, its
+   * transaction is found by this name and ended. The name differs between schemas, because a store terminates
+   * transactions of servers that it does not know. Schema names other than the default are hashed, because Postgres
+   * keeps only 63 characters of an application name.
    */
   transactionName(serverId: string): string {
     return `${this.#application} for ${serverId}`;

@@ -23,7 +23,10 @@ export class Heartbeat {
     this.onRequest = onRequest;
   }
 
-  /** The number of running jobs and the index of the state, in memory shared with the thread that sends heartbeats. */
+  /**
+   * The number of running jobs and the server's state (its index in `serverStates`). The thread that sends heartbeats
+   * shares this memory.
+   */
   get reported(): SharedArrayBuffer {
     return this.#reported.buffer;
   }

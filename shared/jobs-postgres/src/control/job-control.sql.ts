@@ -59,7 +59,10 @@ export const cancelRunning = prepared(
  */
 export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled', neverStarted) };
 
-/** Like {@link retryFinished}, but a job that was cancelled while it waited for other jobs becomes ready too. */
+/**
+ * Like {@link retryFinished}, but a job that was cancelled while it waited for other jobs becomes ready instead of
+ * waiting again.
+ */
 export const retryIgnoringDependencies = {
   failed: retryFinished.failed,
   cancelled: retry('cancelled', 'false', 'cancelled-ignoring-dependencies'),

@@ -76,7 +76,7 @@ export class JobEditor {
 
   async #edit(ids: readonly string[], decide: DecideEdits, run: Run): Promise<Job[]> {
     const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
-    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read again after locking
+    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read again, because jobs can change before the lock
     if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
       throw new MovedError();
     const current = new Map((await this.#toJobs(rows)).map((job) => [job.id, job]));

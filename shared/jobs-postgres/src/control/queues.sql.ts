@@ -3,8 +3,8 @@ import { prepared } from '../connection/statement.js';
 import { beginPause, endPause, isPaused, pauseColumns } from './pause.sql.js';
 
 /**
- * SQL condition: the queue's settings still match those that the caller expects. $2 whether to check at all, $3
- * expected pause, $4 expected concurrency limit, $5 expected rate limit. Always true if $2 is false.
+ * SQL condition: the queue's settings still match those that the caller expects. $2 whether to compare them; if false,
+ * the condition is true. $3 whether a pause is expected, $4 expected concurrency limit, $5 expected rate limit.
  */
 const matchesExpectedSettings = `(not $2::boolean or (
       ${isPaused} = $3::boolean
@@ -80,8 +80,9 @@ const hasEndedJobs = `exists (
     )`;
 
 /**
- * Records when queues became idle, and retires queues that have been idle for $1 days. An idle queue has no unfinished
- * jobs, no consumers, no recurring jobs and no limits, and it is not paused.
+ * Records when queues became idle, and retires queues that have been idle for $1 days. An idle queue is not paused, and
+ * has no unfinished jobs, no consumers, no recurring jobs and no limits. If jobs have ended since a queue became idle,
+ * its idle time starts over.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',

@@ -51,8 +51,8 @@ export const dependenciesResolved = `
     )`;
 
 /**
- * SQL expression for the metadata of a cancelled job. Includes the delay, because the job waits again if it is
- * restored.
+ * SQL expression for the metadata of a cancelled job. Adds the delay, which applies again if the job is retried and
+ * waits for its parents.
  */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
 

@@ -34,7 +34,7 @@ import type { OutboxRow } from './outbox.sql.js';
 /** Maximum number of jobs that one statement cancels. */
 const chunk = 2_000;
 
-/** Batches are counted exactly up to this number. */
+/** Maximum number of batches to count. If there are more, this number is returned as a lower bound. */
 const maxCounted = 10_000;
 
 /** A statement that cancels jobs of a batch in one queue, or requests their cancellation. */

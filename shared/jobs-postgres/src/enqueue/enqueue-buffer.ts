@@ -34,8 +34,8 @@ export class EnqueueBuffer {
   #planned = false;
 
   /**
-   * @param writeAlone writes a single job of a batch that failed; `writeTogether` by default. Can wait for locks that
-   *   make `writeTogether` give up
+   * @param writeAlone writes a single job after its batch failed; `writeTogether` by default. It can wait longer for
+   *   locks than `writeTogether`
    */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;

@@ -163,8 +163,9 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Inserts jobs for a server of this process to start at once. Returns their creation time; `null` if nothing was
-   * inserted, because they form a batch, some are not ready, or no server can start them.
+   * Inserts jobs for a server of this process to start immediately. Returns their creation time. Returns `null`, and
+   * inserts nothing, if the jobs form a batch, are not all ready, or differ in queue, name, priority or maximum
+   * attempts, or if no server can start them.
    */
   async #startDirectly(jobs: readonly NewJob[], batch: NewBatch | null): Promise<Date | null> {
     if (batch !== null || !jobs.every(isReady)) return null;

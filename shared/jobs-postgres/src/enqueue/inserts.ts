@@ -20,7 +20,8 @@ interface InsertOptions {
 }
 
 /**
- * Yields the statements that insert new jobs, and their batch if there is one. Builds each statement on demand.
+ * Yields the statements that insert new jobs. If the jobs form a batch, the insert of the batch comes first. Builds
+ * each statement on demand.
  *
  * @param groups the jobs to insert, by queue id
  */

@@ -42,8 +42,8 @@ export class DueCursor {
    */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /**
-   * Maps the ids of transactions in progress to times. After a transaction has ended, the next poll starts no later
-   * than the transaction's time.
+   * Maps the id of each transaction in progress to a time before the transaction began. The first poll after the
+   * transaction has ended starts at this time or earlier.
    */
   readonly inProgress: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;

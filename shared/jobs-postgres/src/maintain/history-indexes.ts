@@ -13,7 +13,7 @@ import {
 
 const hourMs = 3_600_000;
 
-/** How often a deferred build checks whether it can start, in milliseconds. */
+/** Interval at which a deferred build checks whether it can start, in milliseconds. */
 const waitMs = 1_000;
 
 /**

@@ -21,7 +21,7 @@ const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 /**
  * $1 role, $2 key, $3 queue, $4 job, $5 data for a retry (a JSON array) or null, $6 error. If the key is already set
  * aside, counts another failure and adds the new data to the stored data. `fresh` is true if the key is new. Returns no
- * row if the key is new and `maxSetAside` items of the role are already set aside.
+ * row if the key is new and the role already has `maxSetAside` items that have not been discarded.
  */
 export const insertAside = prepared(
   'longshore-insert-aside',
@@ -99,7 +99,7 @@ export const lockAside = prepared(
   `select ${columns} where aside.id = $1 and discarded_at is null for update of aside`,
 );
 
-/** $1 limit, $2 id to continue after, or null. Newest first. */
+/** $1 limit, $2 id to continue after, or null. Selects the items that have not been discarded, newest first. */
 export const selectAside = prepared(
   'longshore-select-aside',
   `

@@ -69,7 +69,7 @@ export class PostgresSetAside implements SetAside {
     return new Set(rows.map(({ key }) => key));
   }
 
-  /** Removes items that have been processed successfully. */
+  /** Removes the items of keys that have been processed successfully. Keys without an item are ignored. */
   async removeProcessed(role: SetAsideRole, keys: readonly string[]): Promise<void> {
     await this.#database.query(sql.deleteProcessedAside, [role, keys]);
   }
@@ -173,7 +173,7 @@ function valuesOf({ role, key, queueId, jobId, item }: Aside, error: unknown): u
   ];
 }
 
-/** Returns the id if it consists of 1 to 18 digits, otherwise `null`. */
+/** Returns the id if it consists of 1 to 18 digits, so that it fits into a `bigint`; otherwise `null`. */
 function numberOf(id: string | undefined): string | null {
   return id !== undefined && /^\d{1,18}$/.test(id) ? id : null;
 }

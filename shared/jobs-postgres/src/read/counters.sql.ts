@@ -3,7 +3,7 @@ import { jobStates } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { isPaused } from '../control/pause.sql.js';
 
-/** A queue's number of jobs in each state; `null` for a state without counter rows. */
+/** The number of jobs in a queue, by state; `null` for a state without counter rows. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
 
 export interface TotalRow {

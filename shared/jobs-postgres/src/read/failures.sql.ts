@@ -185,7 +185,10 @@ function recentOf(days: string): string {
         and name = kind.name and ${kindOf} = kind.kind`;
 }
 
-/** Returns a query for `first_at`, the time of the earliest stored failure of `kind` on any day. */
+/**
+ * Returns a query for `first_at`, the time of the earliest stored failure of `kind`. `end` excludes the partitions of
+ * later days.
+ */
 function earliestOf(end: string): string {
   return `
       select finished_at as first_at from longshore.job_history_failed

@@ -135,7 +135,10 @@ export const selectReports = prepared(
     where written_at >= $1 and written_at < $2 and line >= 0`,
 );
 
-/** $1 job, $2 from. */
+/**
+ * $1 job, $2 from (by `written_at`). Returns the job's log lines and the latest progress of each attempt, in the order
+ * in which they were written.
+ */
 export const selectReportsOfJob = prepared(
   'longshore-select-reports-of-job',
   `${selectReportColumns}

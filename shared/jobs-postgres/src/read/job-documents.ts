@@ -102,8 +102,7 @@ const maxBytesAtOnce = 1_000_000;
 type Row = JobRow & PartialRow;
 
 /**
- * Adds the omitted documents to the rows of a list. Stops before the page exceeds `maxBytes`, so that large documents
- * do not fill the memory.
+ * Adds the omitted documents to the rows of a list. Stops before the page exceeds `maxBytes`, to limit memory use.
  *
  * @returns the rows that fit, including the first row even if it is too large. Leaves out a partial row if the job was
  *   deleted before its documents were read. `cut` is `true` if `maxBytes` ended the page.
@@ -133,7 +132,10 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/** Returns rows from index `first` on, as long as a single query can read all documents that these rows omit. */
+/**
+ * Returns the longest run of rows, starting at index `first`, whose omitted documents a single query can read. Contains
+ * at least one row, even if its documents are too large.
+ */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

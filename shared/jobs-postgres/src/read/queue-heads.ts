@@ -145,7 +145,7 @@ export class QueueHeads {
   async oldestReady(queueId: number | null): Promise<ReadonlyMap<number, Date>> {
     const pace = this.#paces.get(queueId) ?? this.#newPace();
     this.#paces.set(queueId, pace);
-    const { place } = this.#horizon; // read before the query, whose snapshot then shows all jobs up to this number
+    const { place } = this.#horizon; // read first, so that the query's snapshot shows all jobs up to this number
     const rows = await (pace.isDue
       ? pace.run(() => this.#database.query<HeadRow>(selectHeads, [queueId]))
       : this.#database.query<HeadRow>(selectHeadsFrom, [queueId, this.#begin(queueId)]));

@@ -124,8 +124,9 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
 // History is partitioned by the UTC day on which a job ended.
 
 /**
- * Returns a condition that excludes the partitions of future days, because planning the scan of a partition takes as
- * long as the scan. The day is a constant in the SQL, because generic plans do not know the values of parameters.
+ * Returns a condition that excludes the partitions of days after tomorrow, because planning the scan of a partition
+ * takes as long as the scan. The day is a constant in the SQL, because generic plans do not know the values of
+ * parameters.
  *
  * @param now the current time, by the database's clock
  */

@@ -7,7 +7,7 @@ import { textRows } from './search-history.sql.js';
 
 /** The SQL parts and limits of a search among unfinished jobs. */
 interface QueueSearch {
-  /** SQL expression for the ids of the queues that have jobs in the state. */
+  /** SQL expression for the ids of the queues that have jobs in the searched state. */
   readonly queues: string;
   readonly bounds: readonly string[];
   /** Conditions that can only be checked by reading the rows. */
@@ -16,7 +16,7 @@ interface QueueSearch {
   readonly page: string;
   /** Maximum number of rows read from each table; `null` for no limit. */
   readonly maxRows: number | null;
-  /** How many rows of each queue are searched for words. */
+  /** Maximum number of rows of each queue that are searched for words. */
   readonly ofQueue: number;
 }
 

@@ -56,7 +56,7 @@ interface RecurringJobsParts {
   readonly clock: Clock;
 }
 
-/** Stores and fires recurring jobs. This process evaluates cron expressions, but with the database's time. */
+/** Stores and fires recurring jobs. Evaluates cron expressions in this process, with the database's time. */
 export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
   readonly #enqueuer: PostgresEnqueuer;

@@ -20,7 +20,7 @@ export const allNames = '';
 const namesCheckedEveryMs = 3_600_000;
 const minuteMs = 60_000;
 
-/** Maximum number of pages to read when sampling the ready jobs. */
+/** Maximum number of pages to read when sampling the ready and blocked jobs. */
 const samplePages = 2_000;
 
 interface Row {

@@ -96,8 +96,8 @@ export const selectMeasured = prepared(
 );
 
 /**
- * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 maximum number of names. Returns the rows
- * of the names with the most attempts.
+ * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 maximum number of names. Returns the
+ * timings of the job names with the most attempts.
  */
 export const selectNameTimings = prepared(
   'longshore-select-name-timings',
@@ -145,8 +145,8 @@ export const measureBacklog = prepared(
 );
 
 /**
- * $1 share of the tables' pages to read, in percent. Stores the estimated number of ready jobs per name, for names with
- * separate timings.
+ * $1 share of the pages of `job` and `job_blocked` to read, in percent. Stores the estimated number of ready and
+ * blocked jobs per name, for names with separate timings.
  */
 export const measureNames = prepared(
   'longshore-measure-names',

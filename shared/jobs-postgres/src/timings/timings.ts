@@ -20,7 +20,7 @@ import { selectMeasured, selectNameTimings, selectTimings, type TimingRow } from
 /** Pause between writes, as a multiple of the duration of the last write. */
 const restFactor = 20;
 
-/** Records timings in this process, stores them regularly, and reads them back. */
+/** Records timings in memory, writes them to the database in {@link PostgresTimings.maintain}, and reads them back. */
 export class PostgresTimings implements Timings {
   readonly #reads: Database;
   readonly #queues: QueueIdCache;

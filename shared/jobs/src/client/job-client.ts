@@ -35,8 +35,8 @@ export interface JobClientOptions {
 }
 
 /**
- * Maximum number of jobs to prepare at a time. Longer calls are split into slices of this length, and the storage
- * writes earlier slices while later ones are prepared. A batch is written as a whole.
+ * Maximum number of jobs to prepare at a time. Calls with more jobs are split into slices of this length, and the
+ * storage writes earlier slices while later ones are prepared. A batch is written as a whole.
  */
 const sliceLength = 2_000;
 

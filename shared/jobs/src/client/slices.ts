@@ -26,8 +26,8 @@ export async function mapInSlices<Element, Result>(
 }
 
 /**
- * Maps elements in order, and yields the results in slices of `length`. Before a slice, yields to the event loop if the
- * last yield was at least `sliceMs` ago.
+ * Maps elements in order, and yields the results in slices of `length`. Before a slice, lets other work run if at least
+ * `sliceMs` have passed since other work last ran.
  */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],

@@ -56,8 +56,8 @@ function isStorable(value: unknown, depth: number): boolean {
 }
 
 /**
- * Adds up to `maxProblems` parts that cannot be stored to `problems`, with their paths. Slow, so it is called only
- * after {@link isStorable} has rejected a value.
+ * Finds the parts of a value that cannot be stored. Adds them with their paths to `problems`, which holds at most
+ * `maxProblems`. Slow, so it is called only after {@link isStorable} has rejected a value.
  */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
   const problem = problemOf(value, ancestors);
@@ -93,7 +93,7 @@ function scalarProblem(value: unknown): string | null {
     case 'number':
       return Number.isFinite(value) ? null : `is ${value}, which JSON cannot represent`;
     case 'boolean':
-    case 'object': // null
+    case 'object': // only null; other objects never reach this function
       return null;
     case 'undefined':
       return 'is undefined: leave the member out or pass null';

@@ -7,7 +7,7 @@ export interface Batch {
   id: string;
   /** For display; `null` if the batch has no name. */
   name: string | null;
-  /** Number of jobs in the batch. */
+  /** Number of jobs in the batch, not including the callback. */
   total: number;
   /** Number of jobs that ended as `done`. */
   done: number;

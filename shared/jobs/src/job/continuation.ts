@@ -1,7 +1,10 @@
 import type { JobError } from './job-error.js';
 import type { FinishedState } from './state.js';
 
-/** The conditions for running a dependent: every parent must end as done, as failed, or in any way. */
+/**
+ * How every parent must end for a dependent to run: `onDone` requires `done`, `onFailed` requires `failed`, and `onAny`
+ * accepts any end.
+ */
 export const continuationConditions = ['onDone', 'onFailed', 'onAny'] as const;
 
 export type ContinuationCondition = (typeof continuationConditions)[number];

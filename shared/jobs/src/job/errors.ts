@@ -105,7 +105,10 @@ export class DuplicateJobError extends Error {
 
   override readonly name = 'DuplicateJobError';
   readonly key: string;
-  /** The id of the job that holds the key; `null` if that job is in a queue that the caller cannot see. */
+  /**
+   * The id of the job that holds the key; `null` if that job is in a queue that the caller cannot see. Also `null` if
+   * the job was deleted and the caller cannot see all queues.
+   */
   readonly holderId: string | null;
 
   constructor(key: string, holderId: string | null) {

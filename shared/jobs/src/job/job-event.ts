@@ -72,8 +72,8 @@ export type JobTimeline = Pick<
  * Derives a job's past states from the stored job and its attempts. The events are in this order: creation, the start
  * and end of each attempt, and the end of the job.
  *
- * Omits changes that are not recorded in the job or its attempts. For example, omits that a scheduled job became ready,
- * that a handler snoozed the job, or that an operator retried it.
+ * Omits changes that are recorded in neither the job nor its attempts. Examples: a scheduled job became ready, a
+ * handler snoozed the job, an operator retried it.
  */
 export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;

@@ -221,7 +221,7 @@ export interface Server {
 
 /** A server that was declared dead. */
 export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'heartbeatAt'> {
-  /** Number of running jobs when the server was declared dead. */
+  /** Number of attempts that were lost with the server. Starts at 0, and rises as the server's jobs are reclaimed. */
   processing: number;
   /** When the server was declared dead. */
   lostAt: Date;

@@ -17,7 +17,7 @@ export interface PauseState {
  * current pause.
  */
 export interface PauseOptions {
-  /** Who pauses it; truncated to 200 characters. `null` by default. */
+  /** Who starts the pause; truncated to 200 characters. `null` by default. */
   readonly by?: string | null | undefined;
   /** Why it is paused; 1 to 500 characters. `null` by default. */
   readonly reason?: string | null | undefined;

@@ -45,7 +45,7 @@ export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay 
   return (attempt) => list[attempt - 1] ?? last;
 }
 
-/** @throws {TypeError} if an entry of a list is not a class (only checks that it is a function) */
+/** @throws {TypeError} if an entry of `retryOn` or `giveUpOn` is not a function */
 export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): void {
   for (const [rule, classes] of Object.entries({ retryOn, giveUpOn })) {
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');

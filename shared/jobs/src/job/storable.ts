@@ -7,8 +7,8 @@ export function storable(text: unknown, maxLength: number): string {
 }
 
 /**
- * Converts a value to text. Never throws: for a value that cannot be converted, such as an object without a prototype,
- * returns a note.
+ * Converts a value to text. Never throws: returns a fixed text for a value that cannot be converted, such as an object
+ * without a prototype.
  */
 export function printed(value: unknown): string {
   try {

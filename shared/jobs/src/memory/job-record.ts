@@ -42,7 +42,7 @@ export interface JobRecord extends Omit<
   readonly transitions: Transition[];
   /** When each line of `log` was stored, in the same order as `log`. */
   readonly logWrittenAt: Date[];
-  /** How often the job was claimed, including attempts that do not count, such as released ones. */
+  /** Number of times the job was claimed, including attempts that do not count, such as released ones. */
   runs: number;
 }
 

@@ -316,8 +316,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Makes cancelled jobs wait for their parents again. Parents that have already ended take effect immediately. All
-   * jobs change their state before the first parent is checked, because some of these jobs can be parents of others.
+   * Makes cancelled jobs wait for their parents again. Dependencies on parents that have already ended are resolved
+   * immediately. All jobs change their state before the first parent is checked, because some of these jobs can be
+   * parents of others.
    */
   awaitAgain(cancelled: ReadonlyMap<JobRecord, After>): void {
     for (const record of cancelled.keys()) {

@@ -41,7 +41,7 @@ export class MemoryServers implements Servers {
   readonly #entries = new Map<string, Entry>();
   /** Versions by server id. Contains only registered servers that reported a version. */
   readonly #versions = new Map<string, string>();
-  /** Concurrency by server id. Also contains lost servers, so that their jobs can be reclaimed. */
+  /** Concurrency by server id. Includes lost servers, because it determines which of their claimed jobs had started. */
   readonly #concurrency = new Map<string, number>();
 
   /** @param rescue reclaims the jobs of servers that are gone; called after a server unregisters */

@@ -49,7 +49,7 @@ export class MemoryTimings implements Timings {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
-  /** Timings by queue, then by job name. In both maps, the key `all` holds the totals. */
+  /** Timings by queue, then by job name. In both maps, the key {@link all} (an empty string) holds the totals. */
   readonly #places = new Map<string, Map<string, TimingSeries>>();
   #measuredMinute = 0;
 

@@ -12,7 +12,8 @@ import { checkSchedule } from './schedule.js';
  *
  * - `skip`: no job is enqueued
  * - `once`: one job is enqueued for all of them
- * - `all`: one job is enqueued for each of the latest `misfireLimit`; with overlap `skip`, one for all of them
+ * - `all`: one job is enqueued for each of the latest `misfireLimit` due times. With overlap `skip`, only one job is
+ *   enqueued
  */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 

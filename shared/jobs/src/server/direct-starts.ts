@@ -34,7 +34,7 @@ export class DirectStarts implements LocalServer {
     return this.#reserved.size;
   }
 
-  /** The leases that the server may already have on jobs that are being inserted. */
+  /** The claims of the reserved slots. Each lease starts only when its job is inserted. */
   get claims(): Iterable<Claim> {
     return this.#reserved.values();
   }

@@ -86,7 +86,10 @@ export class Fetcher {
     return this.#stopped;
   }
 
-  /** Whether the server claims jobs and knows of none that are ready. `false` during a claim. */
+  /**
+   * Whether nothing is left to claim, as far as the server knows. `false` during a claim, and after claiming has
+   * stopped.
+   */
   get isIdle(): boolean {
     const mayFindJobs = this.#more || this.#isClaiming || this.#ready.size > 0 || this.#uncertain.size > 0;
     return !this.#stopped && !mayFindJobs;
@@ -106,7 +109,7 @@ export class Fetcher {
 
   /**
    * Claims jobs until the server has enough, no queue has any left, or the next poll is due. Handlers run the jobs of
-   * one claim while the storage processes the next one. Resolves to the milliseconds until the next round.
+   * one claim while the storage processes the next claim. Resolves to the time until the next round, in milliseconds.
    */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, claimedCount, take } = this.#options;
@@ -164,7 +167,8 @@ export class Fetcher {
   }
 
   /**
-   * Releases jobs that were fetched ahead and have waited too long. Resolves to the milliseconds until the next check.
+   * Releases jobs that were fetched ahead and have waited for at least {@link maxAheadMs}. Resolves to the milliseconds
+   * until the next check.
    */
   async trim(): Promise<number> {
     const { takeWaiting, store } = this.#options;
@@ -192,9 +196,8 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. Uses `queuePollIntervalMs` if it is not 0. Otherwise,
-   * the interval is long if this round's poll found nothing and notifications arrive. In all other cases, the interval
-   * is short.
+   * Schedules the next poll, unless an earlier one is planned. The interval is `queuePollIntervalMs` if that is not 0,
+   * {@link idlePollMs} if this round's poll found nothing and notifications arrive, and {@link alertPollMs} otherwise.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
@@ -241,8 +244,7 @@ export class Fetcher {
 
   /**
    * Returns how many jobs to claim next, at most `maxBatch`; zero or negative if there is no free capacity. A claim
-   * takes at most half of the capacity or `concurrency` jobs, whichever is more. With half of the capacity, two claims
-   * can overlap.
+   * takes at most half of the capacity, so that two claims can overlap, or `concurrency` jobs if that is more.
    */
   #limit(deferred: number): number {
     const capacity = this.#capacity();

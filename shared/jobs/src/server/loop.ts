@@ -4,8 +4,8 @@ export interface LoopOptions {
   /** Describes the task in log lines, for example `fetching jobs`. */
   readonly task: string;
   /**
-   * Runs one round. Resolves to the milliseconds until the next round. A call to `wake` can start the next round
-   * earlier.
+   * Runs one round. Resolves to the time until the next round, in milliseconds. A call to `wake` can start the next
+   * round earlier.
    */
   readonly runOnce: () => Promise<number>;
   readonly logger: Logger;

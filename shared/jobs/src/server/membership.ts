@@ -88,7 +88,7 @@ export class Membership {
     await registration?.unregister();
   }
 
-  /** Registers again. First removes the old registration, so that its jobs are released immediately. */
+  /** Registers again. First removes the old registration, so that its jobs are rescued immediately. */
   async #rejoin(): Promise<void> {
     await this.#lostRegistration?.unregister();
     this.#lostRegistration = null;

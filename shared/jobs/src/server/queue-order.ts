@@ -8,7 +8,10 @@ import { checkName } from '../job/definition.js';
  */
 export type ServerQueues = readonly string[] | Readonly<Record<string, number>>;
 
-/** Determines the order in which a server polls its queues. */
+/**
+ * Decides in which order a server polls its queues: always as listed or, if the queues have weights, in a new random
+ * order for each poll.
+ */
 export class QueueOrder {
   readonly names: readonly string[];
   readonly #weights: ReadonlyMap<string, number> | null;

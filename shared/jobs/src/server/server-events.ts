@@ -14,7 +14,7 @@ export interface JobServerEvents {
   retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
   cancelled: { readonly job: RunningJob; readonly error: JobError };
   snoozed: { readonly job: RunningJob; readonly delayMs: number };
-  /** The lease was lost. Another server runs the job or will run it. */
+  /** The server lost the lease on the job. The job runs again, unless this was its last attempt or it is cancelled. */
   lost: { readonly claim: Claim };
 }
 

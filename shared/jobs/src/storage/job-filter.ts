@@ -48,7 +48,7 @@ export interface JobFilter {
   /**
    * Up to ten words separated by spaces. Each word must occur, ignoring case, in the job's name, queue, tags, recurring
    * job id, idempotency key, latest error or arguments (as JSON). `JobReader.search` also tolerates typos. Lists and
-   * counts may examine only the first few thousand jobs of each state.
+   * counts may examine only some jobs of each state (see `JobReader.searchedRange`).
    */
   readonly q?: string;
 }

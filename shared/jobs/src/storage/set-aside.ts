@@ -38,7 +38,10 @@ export interface SetAsideItem {
    * the name of a task. For `bulk`, see {@link bulkKey}.
    */
   readonly key: string;
-  /** The item's queue; `null` if there is none or it is not recorded. */
+  /**
+   * The queue of the item's job; can be `null` for an item without a job, such as a recurring job or a housekeeping
+   * task.
+   */
   readonly queue: string | null;
   readonly jobId: string | null;
   /** The latest error. */

@@ -32,8 +32,8 @@ const retryAfter = { 'retry-after': '2' };
 /**
  * Converts a Postgres error or a connection error to an API error; returns undefined if the error points to a bug. The
  * messages contain no values from statements. The message of a trigger is kept unchanged.
- * @param writes whether the request has a body. If so, errors about a value refer to the body, otherwise to the query.
- *   A cancelled statement becomes 50301 with a body, 50304 without
+ * @param writes whether the request has a body. If it has, errors about a value refer to the body, and a cancelled
+ *   statement becomes 50301. Otherwise, they refer to the query, and a cancelled statement becomes 50304
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
   if (!(error instanceof Error)) return undefined;

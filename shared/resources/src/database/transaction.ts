@@ -79,7 +79,7 @@ class OpenTransaction implements Transaction {
       try {
         act();
       } catch {
-        // The transaction has already been committed.
+        // An error must not make the call fail, because the transaction is already committed.
       }
     }
   }

@@ -2,7 +2,10 @@ import type { Transaction } from '../database/database.js';
 
 /** The authenticated caller, as the `authenticate` hook returns it. */
 export interface Principal {
-  /** Appears in logs, so it must not be a secret. */
+  /**
+   * Identifies the caller. Callers with the same name share rate limits and idempotency keys. Appears in logs, so it
+   * must not be a secret.
+   */
   readonly name: string;
   /**
    * The caller's permissions. `scopeOf` determines which scope a call needs. `admin` allows every call, and makes stack

@@ -155,8 +155,9 @@ export interface ResourceDescription<
    */
   readonly search?: readonly NoInfer<FieldOf<Item>>[];
   /**
-   * `similar` (default): items that contain the text or resemble it. `words`: items that contain every word, allowing
-   * for typos; the storage must implement this search. The best match comes first, unless the request has `sort`.
+   * How `q` matches. `similar` (the default) finds items that contain or resemble the text. `words` finds items that
+   * contain every word, allowing for typos; the storage must implement this search. The best match comes first, unless
+   * the request has `sort`.
    */
   readonly searchBy?: SearchBy;
   /** Page sizes: `default` (20) for requests without `limit`, and `max` (1000) as the largest allowed `limit`. */

@@ -28,8 +28,8 @@ export function fromStatus(status: number, message: string): ApiError {
 }
 
 /**
- * Converts an HTTP error of Koa, such as from `ctx.throw(404)`, to an API error. Returns all other errors unchanged,
- * including errors with a status that has no entry in `codeOf`.
+ * Converts an HTTP error from Koa, such as one thrown by `ctx.throw(404)`, to an API error. Returns all other errors
+ * unchanged, including errors with a status that has no entry in `codeOf`.
  */
 export function fromHttpError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;

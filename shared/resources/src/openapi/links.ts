@@ -38,7 +38,7 @@ const itemCalls = ['get', 'replace', 'patch', 'delete'] as const;
 /** The first word of the operation id, by call. */
 export const verbs = { get: 'get', replace: 'replace', patch: 'update', delete: 'delete' } as const;
 
-/** Returns the links from a response with a new item to the operations on that item. */
+/** Returns the links for a response that contains a new item. They lead to the operations on that item. */
 export function itemLinks({ resource, owner, parentParameters, serves }: ItemPlace): Links {
   const name = ownedName(owner, resource.singular);
   const ids = [

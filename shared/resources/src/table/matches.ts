@@ -11,7 +11,7 @@ export interface SearchedRows {
   readonly from: string;
   /** Conditions that rows must meet in addition to the search. */
   readonly conditions: readonly string[];
-  /** The expression to search. */
+  /** SQL expression for the text in which to search. */
   readonly text: string;
   readonly search: string;
   /** How many matches the page needs. The search does not stop before it has found them. */

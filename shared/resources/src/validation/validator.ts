@@ -138,7 +138,7 @@ function describe(schema: JsonSchema): string {
   return typesOf(schema).join(' or ');
 }
 
-/** Returns whether a value has at most `max` parts, including nested ones. */
+/** Returns whether a value contains at most `max` values, counting itself and all nested elements and members. */
 function hasAtMost(max: number, value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; waiting.length > 0; parts += 1) {

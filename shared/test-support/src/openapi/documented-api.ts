@@ -2,7 +2,7 @@ import { AnswerContract } from './answer-contract.js';
 import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import type { OpenApiDocument } from './operations.js';
 
-/** Contracts by the text of the document. Most tests of a run share a few documents. */
+/** Caches contracts by the text of the document, because most tests in a run share a few documents. */
 const contracts = new Map<string, AnswerContract>();
 
 /**

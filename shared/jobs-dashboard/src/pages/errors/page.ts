@@ -36,7 +36,6 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
           return {
             groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
               ...groupRow(group, span.key),
-              // The list of the last hour marks no error as new, because all of them would be.
               isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
             })),
             complete,

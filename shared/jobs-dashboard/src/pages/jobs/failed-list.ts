@@ -87,7 +87,7 @@ async function searchFailed(
   return listOf({ jobs: merged(near.jobs, far.value.jobs) }, rows, searched, false);
 }
 
-/** Merges the results of both searches. Jobs in `near` take precedence. */
+/** Merges the results of both searches, latest failure first. If both contain a job, keeps the one in `near`. */
 function merged(near: readonly BriefJob[], far: readonly BriefJob[]): BriefJob[] {
   const failedAt = ({ finishedAt }: BriefJob): number => finishedAt?.getTime() ?? 0;
   const byId = new Map([...far, ...near].map((job) => [job.id, job]));

@@ -31,7 +31,7 @@ export async function overviewPage({ query }: PageRequest, context: PageContext)
   };
 }
 
-/** Wraps a region so that it stays empty until there is a queue or a server. */
+/** Wraps a region so that it stays empty until the storage has a queue, a server or a lost server. */
 function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,

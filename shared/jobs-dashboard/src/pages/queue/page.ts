@@ -76,12 +76,15 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
-/** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
+/**
+ * Returns the server's data without the heartbeat. The heartbeat changes constantly, so including it would keep
+ * refreshes from being answered with 304.
+ */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
 
-/** Returns how many jobs finished per minute, on average over the last five complete minutes. */
+/** Returns how many jobs succeeded or failed per minute, on average over the last five complete minutes. */
 function perMinute(buckets: readonly Bucket[]): number {
   const { done, failed } = totalOf(buckets.slice(-1 - RATE_MINUTES, -1));
   return (done + failed) / RATE_MINUTES;

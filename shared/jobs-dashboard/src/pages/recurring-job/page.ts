@@ -70,8 +70,8 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
 }
 
 /**
- * Returns the next due times of a job. The first one comes from the storage, so the list does not change before that
- * time.
+ * Returns the next due times of a recurring job. Starts from the stored `nextDueAt` instead of from `now`, so that the
+ * list stays the same until that time.
  */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;

@@ -44,8 +44,9 @@ export interface Choice {
 }
 
 /**
- * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. Without `until`,
- * `from` is the first picked end of a new period. Ignores values that are invalid or older than the stored timings.
+ * Parses the parameters of the range: `range=6h`, or `from` and `until`, and optionally `before=day`. If `from` is
+ * given without `until`, it is one end of a new period whose other end has not been picked yet. Ignores values that are
+ * invalid or older than the stored timings.
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];

@@ -41,7 +41,10 @@ interface Line {
   readonly text: string;
 }
 
-/** Creates the region with charts of the waiting time, the running time and the backlog. */
+/**
+ * Creates the region with the charts of the waiting time, the running time and the backlog. Also includes a throughput
+ * chart if `throughput` is set.
+ */
 export function trendsRegion(context: PageContext, options: TrendOptions): Region {
   return { name: 'trends', view: 'trends', everyMs: 5_000, load: () => loadTrends(context, options) };
 }

@@ -82,7 +82,10 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
+/**
+ * Returns the server's data without the heartbeat. The heartbeat changes constantly, so including it would keep
+ * refreshes from being answered with 304.
+ */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };

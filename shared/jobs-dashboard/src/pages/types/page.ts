@@ -33,7 +33,7 @@ interface TypeRow {
   readonly usualRunningMs: number | null;
 }
 
-/** The values that the list can be sorted by, in descending order. */
+/** The values that the list can be sorted by. The highest value always comes first. */
 const sorts = {
   ended: ({ ended }: TypeRow) => ended,
   failed: ({ failed }: TypeRow) => failed,

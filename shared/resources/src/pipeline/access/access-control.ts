@@ -14,7 +14,10 @@ export interface AccessControl {
   readonly recheckMs?: number | undefined;
 }
 
-/** The caller of a request, and the rate limit headers for the response. An error response needs both, too. */
+/**
+ * The caller of a request, and the rate limit headers. Passed to a callback instead of returned, because error
+ * responses need both as well.
+ */
 export interface Caller {
   readonly principal: Principal | undefined;
   /** The rate limit headers for the response. */

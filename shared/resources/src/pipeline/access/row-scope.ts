@@ -73,7 +73,7 @@ function scopedStorage(
 
   const withRowScope = (context: CallContext): CallContext => ({ ...context, rowScope: values });
 
-  /** Adds the scope to the check that the storage makes while the item is locked. */
+  /** Returns the check to run on the locked item. It rejects items outside the scope, then runs `check`. */
   const scopedCheck =
     (id: string, check: Check<ItemRecord> | undefined) =>
     (current: ItemRecord): void => {
