@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const places = [
+const headlessShell = '/usr/bin/chromium-headless-shell';
+const browsers = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -16,11 +17,14 @@ const places = [
 const pageTimeoutMs = 120_000;
 
 /**
- * Starts the installed Chromium, headless and without background network traffic.
+ * Starts the installed Chromium, headless and without background network traffic. Prefers the headless shell, which
+ * takes less than half of the processor time.
  *
+ * @param gestures `true` if the test needs gestures, such as the `:hover` state after a tap, which the shell lacks
  * @throws {Error} if Chromium is not installed
  */
-export async function launchChromium(): Promise<Browser> {
+export async function launchChromium(gestures = false): Promise<Browser> {
+  const places = gestures ? browsers : [headlessShell, ...browsers];
   const executablePath = places.find((place) => existsSync(place));
   if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);
   const browser = await chromium.launch({

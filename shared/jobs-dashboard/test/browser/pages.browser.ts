@@ -215,7 +215,8 @@ describe('in a browser', () => {
       await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
       await page.getByRole('link', { name, exact: true }).first().waitFor();
     });
-    const touch = await browser.newContext({
+    const phone = await launchChromium(true);
+    const touch = await phone.newContext({
       hasTouch: true,
       isMobile: true,
       viewport: { width: 320, height: 640 },
@@ -225,7 +226,7 @@ describe('in a browser', () => {
     const time = page.locator('tbody time').first();
     await time.tap();
     expect(await time.evaluate((element) => getComputedStyle(element, '::after').content)).to.match(/20\d\d/);
-    await touch.close();
+    await phone.close();
   });
 
   it('the current page is visible in forced colours', async () => {
