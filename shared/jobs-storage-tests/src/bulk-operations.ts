@@ -56,6 +56,17 @@ export function keepingBulkOperations(fixture: Fixture): void {
     expect(following).to.deep.equal(rest);
   });
 
+  it('changes no more jobs than were confirmed, although more of the listed ones match meanwhile', async () => {
+    const ids = await bulk.fill(fixture.newQueue(), 2);
+    const { control } = fixture.storage;
+    await control.cancel(ids[0] ?? '');
+    const request = { action: 'cancel', filter: { id: ids } } as const;
+    const confirmed = await fixture.storage.bulk.preview(request);
+    expect(confirmed.count).to.deep.equal({ count: 1, exact: true });
+    await control.retry(ids[0] ?? '');
+    expect(await bulk.carryOut({ ...request, confirmed })).to.include({ changed: 1 });
+  });
+
   it('changes nothing before its delay has passed, and never if it is cancelled before', async () => {
     const queue = fixture.newQueue();
     const [id = ''] = await bulk.fill(queue, 1);

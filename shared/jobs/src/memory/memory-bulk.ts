@@ -29,6 +29,8 @@ interface RunningOperation {
   readonly rest: string[];
   /** Ids of the jobs that the operation has changed so far. */
   readonly changed: string[];
+  /** Maximum number of jobs to change: the confirmed count if it is exact, otherwise `Infinity`. */
+  readonly max: number;
   readonly request: BulkRequest;
   /** Jobs created or finished later are not changed. */
   readonly asOf: Date;
@@ -107,7 +109,7 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#audit.addOf(options, { ...operation });
     const rest =
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
-    this.#operations.set(operation.id, { operation, rest, changed: [], request, asOf });
+    this.#operations.set(operation.id, { operation, rest, changed: [], max, request, asOf });
     this.#trim();
     this.#jobs.notify(null);
     return { ...operation };
@@ -149,9 +151,9 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#begin();
     const running = [...this.#operations.values()].find(({ operation }) => operation.state === 'running');
     if (running === undefined) return false;
-    const { operation, rest, changed, request, asOf } = running;
+    const { operation, rest, changed, max, request, asOf } = running;
     for (const id of rest.splice(0, chunk)) {
-      const isChanged = await this.#change(request, id, asOf);
+      const isChanged = changed.length < max && (await this.#change(request, id, asOf));
       if (isChanged) changed.push(id);
       operation.seen++;
       operation[isChanged ? 'changed' : 'skipped']++;
