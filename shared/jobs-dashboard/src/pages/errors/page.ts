@@ -36,7 +36,7 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
           return {
             groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
               ...groupRow(group, span.key),
-              isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
+              isNew: group.firstSeenAt.getTime() > now() - HOUR,
             })),
             complete,
             word: span.word,
