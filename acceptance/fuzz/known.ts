@@ -69,8 +69,8 @@ export class Known {
   }
 
   /**
-   * Adds the path parameters of a known item to `own`. Ignores items that contradict `own`. Prefers items that provide
-   * the most parameters. Returns `own` unchanged if no item matches.
+   * Returns the path parameters in `own`, and those of an item from an earlier response that has the same values for
+   * them. Prefers items that provide the most parameters. Returns `own` unchanged if no item matches.
    *
    * @param number selects one of the matching items
    */

@@ -57,8 +57,8 @@ export class JobEnqueuer {
    *
    * @param caller a caller without a row scope can see all queues
    * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the existing job is
-   *   deleted before it can be read
-   * @throws {KeyHolderHiddenError} if the existing job with the same key has been deleted, or the caller may not see it
+   *   deleted while this call runs
+   * @throws {KeyHolderHiddenError} if the existing job was deleted before this call, or the caller may not see it
    * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if the idempotency key was used for a different request
    */

@@ -74,7 +74,7 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /** The view that lays out the regions. `it.regions` contains them by name. The view `page` stacks them in order. */
+  /** Name of the view, which finds the regions by name in `it.regions`. The view `page` shows them below each other. */
   readonly view: string;
   readonly regions: readonly Region[];
   /** The link above the title. It leads to the parent list. */

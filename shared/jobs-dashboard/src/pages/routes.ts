@@ -51,7 +51,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/help': helpPage,
 };
 
-/** Returns the router for all pages. Each request must be authenticated. */
+/** Returns the router for all pages. Callers authenticate each request before it reaches the router. */
 export function pageRouter(prefix: string, context: PageContext, answer: PageResponder): Router {
   const router = new Router({ prefix });
   for (const [path, handler] of Object.entries(pages)) {

@@ -25,8 +25,8 @@ const refreshEveryMs = 25;
 const staleMs = 30_000;
 
 /**
- * Minimum pause before a claim starts from the floor again, in milliseconds. Does not apply if a scan from the hint has
- * just found nothing.
+ * Minimum pause between scans that start from the floor, in milliseconds. After a scan from the hint that found nothing,
+ * the next scan starts from the floor without this pause.
  */
 const floorEveryMs = 200;
 /** Minimum pause after every scan from the floor, as a multiple of the scan's duration. */

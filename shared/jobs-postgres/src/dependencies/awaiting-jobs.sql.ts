@@ -11,8 +11,8 @@ import { outboxEntries } from './outbox.sql.js';
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /**
- * $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata, $8 due times, $9 delays in ms,
- * counted from when the parents have ended. Inserts jobs that wait for their parents.
+ * Inserts jobs that wait for their parents. $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts,
+ * $7 metadata, $8 due times, $9 delays after the end of the last parent, in milliseconds.
  */
 export const insertAwaiting = prepared(
   'longshore-insert-awaiting',
