@@ -24,8 +24,8 @@ export interface Enqueuer {
    * Enqueues all jobs or none, and resolves once they are durable. Calls with a single job may be combined into one
    * write. If the caller passes a transaction, the jobs become visible when it commits and disappear if it rolls back.
    * A job is not created if another job holds one of its keys; the result then contains the holder's id. If another
-   * open transaction has taken a key, the call waits until that transaction ends. If building a slice throws, nothing
-   * is enqueued and the call rejects with that error.
+   * open transaction has taken a key, the call waits until that transaction ends. If `jobs` is an async sequence and
+   * throws, nothing is enqueued and the call rejects with that error.
    *
    * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request

@@ -23,7 +23,10 @@ export function schemasOf(resources: readonly Resource[]): Schemas {
   return { ...schemas, ...parts.schemas };
 }
 
-/** Plans the schemas of a resource: its item, the bodies that it accepts, and the bodies that create its children. */
+/**
+ * Returns functions that create the schemas of a resource, by name: those of its item, of the bodies that it accepts,
+ * and of the bodies that create its children.
+ */
 function resourceSchemas(resource: Resource): Plans {
   const { singular, bodies } = resource;
   const one = nameInProse(resource);
