@@ -1,6 +1,6 @@
 import covertable from 'covertable';
 import fc from 'fast-check';
-import { type Operation, type Parameter } from '@longshore/test-support';
+import type { Operation, Parameter } from '@longshore/test-support';
 import type { Vocabulary } from './legal.js';
 import { type Pair, legalPairs } from './parameter-values.js';
 import type { Chain } from './plan.js';

@@ -1,4 +1,4 @@
-import { type JobClient, type JobDefinition, type JobEvents } from '@longshore/jobs';
+import type { JobClient, JobDefinition, JobEvents } from '@longshore/jobs';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
 import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';

@@ -6,12 +6,19 @@ import { cardError } from './story-errors.js';
 
 describe('the page of errors', () => {
   let site: Site;
+  /** A site two hours later, where one of the errors has occurred again. */
+  let recurred: Site;
   const page = async (path: string): Promise<string> =>
     textOf((await site.http.get(`/job-dashboard${path}`)).text);
   before(async () => {
     site = await openSite();
+    recurred = await openSite({ control: ({ storage }) => storage });
+    const { storage, serverId } = recurred.story;
+    storage.manualClock.advance(2 * 3_600_000);
+    await storage.add({ name: 'charge-card', queue: 'billing', maxAttempts: 1 });
+    await storage.end(await storage.start(serverId, 'billing'), { kind: 'failed', error: cardError });
   });
-  after(() => site.close());
+  after(() => Promise.all([site.close(), recurred.close()]));
 
   it('marks an error as new if its first failure was in the last hour, whatever the time span', async () => {
     expect(await page('/errors')).to.include('first seen 39 min ago new');
@@ -19,18 +26,9 @@ describe('the page of errors', () => {
   });
 
   it('does not mark an error as new that occurred again in the last hour', async () => {
-    const own = await openSite({ control: ({ storage }) => storage });
-    try {
-      const { storage, serverId } = own.story;
-      storage.manualClock.advance(2 * 3_600_000);
-      await storage.add({ name: 'charge-card', queue: 'billing', maxAttempts: 1 });
-      await storage.end(await storage.start(serverId, 'billing'), { kind: 'failed', error: cardError });
-      const text = textOf((await own.http.get('/job-dashboard/errors?since=1h')).text);
-      expect(text).to.match(/CardDeclinedError.*first seen 2 h/);
-      expect(text).not.to.include(' new ');
-    } finally {
-      await own.close();
-    }
+    const text = textOf((await recurred.http.get('/job-dashboard/errors?since=1h')).text);
+    expect(text).to.match(/CardDeclinedError.*first seen 2 h/);
+    expect(text).not.to.include(' new ');
   });
 
   it('sorts by last seen on request', async () => {
@@ -38,22 +36,13 @@ describe('the page of errors', () => {
   });
 
   it('retries a group as far back as it is shown', async () => {
-    const own = await openSite({ control: ({ storage }) => storage });
-    try {
-      const { storage, serverId } = own.story;
-      storage.manualClock.advance(2 * 3_600_000);
-      await storage.add({ name: 'charge-card', queue: 'billing', maxAttempts: 1 });
-      await storage.end(await storage.start(serverId, 'billing'), { kind: 'failed', error: cardError });
-      const confirmed = async (since: string): Promise<string> => {
-        const { text } = await own.http.get(`/job-dashboard/errors?since=${since}`);
-        const [, link = ''] = /href="\.\/(bulk\/confirm[^"]*)">Retry/.exec(text) ?? [];
-        return textOf((await own.http.get(`/job-dashboard/${link.replaceAll('&amp;', '&')}`)).text);
-      };
-      expect(await confirmed('1h')).to.match(/1 job .*finished-after:2026-03-01T15:05/);
-      expect(await confirmed('24h')).to.match(/2 jobs .*finished-after:2026-02-28T16:05/);
-    } finally {
-      await own.close();
-    }
+    const confirmed = async (since: string): Promise<string> => {
+      const { text } = await recurred.http.get(`/job-dashboard/errors?since=${since}`);
+      const [, link = ''] = /href="\.\/(bulk\/confirm[^"]*)">Retry/.exec(text) ?? [];
+      return textOf((await recurred.http.get(`/job-dashboard/${link.replaceAll('&amp;', '&')}`)).text);
+    };
+    expect(await confirmed('1h')).to.match(/1 job .*finished-after:2026-03-01T15:05/);
+    expect(await confirmed('24h')).to.match(/2 jobs .*finished-after:2026-02-28T16:05/);
   });
 
   it('marks lower bounds, and the dialog shows how many jobs it retries', async () => {

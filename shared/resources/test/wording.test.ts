@@ -35,7 +35,7 @@ function resource(name: string, children: readonly Resource[] = [], singular?: s
 const period = (description: string) =>
   Type.Object({ days: Type.Integer() }, { title: 'Period', description });
 
-/** A bulk PUT changes only the field `note`. The operation is allowed only in certain states. */
+/** A bulk PUT changes only the field `note`. Loans can be extended only while they are open or late. */
 const loans = defineResource({
   name: 'loans',
   item: Type.Object({

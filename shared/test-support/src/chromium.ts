@@ -20,10 +20,11 @@ const pageTimeoutMs = 120_000;
  * Starts the installed Chromium, headless and without background network traffic. Prefers the headless shell, which
  * takes less than half of the processor time.
  *
- * @param gestures `true` if the test needs gestures, such as the `:hover` state after a tap, which the shell lacks
+ * @param options.gestures whether the test needs gestures, such as the `:hover` state after a tap, which the shell
+ *   lacks; `false` by default
  * @throws {Error} if Chromium is not installed
  */
-export async function launchChromium(gestures = false): Promise<Browser> {
+export async function launchChromium({ gestures = false } = {}): Promise<Browser> {
   const places = gestures ? browsers : [headlessShell, ...browsers];
   const executablePath = places.find((place) => existsSync(place));
   if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);

@@ -68,7 +68,7 @@ export async function hashPassword(password: string): Promise<string> {
 /**
  * Derives the key that signs sessions. Processes with the same configuration share sessions, and sessions survive a
  * restart. Sessions end when the users, their passwords or the provider change. The derivation is deliberately slow, so
- * that nobody who has a session cookie can quickly try out passwords offline.
+ * that an attacker with a session cookie cannot test many passwords offline.
  *
  * @param secret the configured secret; can be empty if `access` contains a secret
  * @param access the configured users, password or provider

@@ -29,7 +29,7 @@ function replaces(server: Server, gone: LostServer): boolean {
 }
 
 function ran(jobs: number): string {
-  if (jobs === 0) return 'It was running no jobs.';
+  if (jobs === 0) return 'No jobs have been reclaimed from it so far.';
   const [were, run, their] = jobs === 1 ? ['was', 'runs', 'its'] : ['were', 'run', 'their'];
   return `${counted(jobs, 'job')} that it was running ${were} reclaimed and ${run} again, unless this was ${their} last attempt.`;
 }

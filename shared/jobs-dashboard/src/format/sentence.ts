@@ -14,8 +14,8 @@ export interface End {
 }
 
 /**
- * Text that contains times. The times are formatted only for display, so the sentence does not change as time passes.
- * Requests for unchanged regions can therefore be answered with 304.
+ * Text that contains times. The times are formatted only for display, so the sentence itself does not change as time
+ * passes. Refreshing a page that shows it can therefore be answered with 304.
  */
 export type Sentence = readonly (string | Elapsed | Moment | End)[];
 

@@ -215,18 +215,23 @@ describe('in a browser', () => {
       await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
       await page.getByRole('link', { name, exact: true }).first().waitFor();
     });
-    const phone = await launchChromium(true);
-    const touch = await phone.newContext({
-      hasTouch: true,
-      isMobile: true,
-      viewport: { width: 320, height: 640 },
-    });
-    const page = await touch.newPage();
-    await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
-    const time = page.locator('tbody time').first();
-    await time.tap();
-    expect(await time.evaluate((element) => getComputedStyle(element, '::after').content)).to.match(/20\d\d/);
-    await phone.close();
+    const phone = await launchChromium({ gestures: true });
+    try {
+      const touch = await phone.newContext({
+        hasTouch: true,
+        isMobile: true,
+        viewport: { width: 320, height: 640 },
+      });
+      const page = await touch.newPage();
+      await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
+      const time = page.locator('tbody time').first();
+      await time.tap();
+      expect(await time.evaluate((element) => getComputedStyle(element, '::after').content)).to.match(
+        /20\d\d/,
+      );
+    } finally {
+      await phone.close();
+    }
   });
 
   it('the current page is visible in forced colours', async () => {

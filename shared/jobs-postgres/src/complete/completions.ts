@@ -9,7 +9,7 @@ import {
   type TransactionWork,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
-import { type Database, type Query } from '../connection/database.js';
+import type { Database, Query } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';

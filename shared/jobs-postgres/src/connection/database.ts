@@ -5,7 +5,7 @@ import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
-import { type ConnectionSettings } from './connection-settings.js';
+import type { ConnectionSettings } from './connection-settings.js';
 import { Schema } from './schema.js';
 import {
   indexPlans,

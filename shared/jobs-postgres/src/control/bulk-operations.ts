@@ -18,7 +18,7 @@ import {
   statesOfRequest,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { afterCommit } from '../connection/run.js';

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '../connection/connection.js';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
 import type { Aside, PostgresSetAside } from '../maintain/set-aside.js';

@@ -7,7 +7,7 @@ import { pipelined } from '../connection/pipeline.js';
 import { readTime } from '../connection/stored-value.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { insertsOf, maxChunk } from './inserts.js';
-import { type CreatedRow, type Insert } from './inserts.sql.js';
+import type { CreatedRow, Insert } from './inserts.sql.js';
 
 /** Maximum number of statements in flight. */
 const maxSent = 2;

@@ -1,4 +1,4 @@
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { codeOf } from '../connection/errors.js';
 import { Lull } from './lull.js';
 import {

@@ -1,7 +1,7 @@
 import type { SetAsideRole } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { bisecting } from '../connection/isolation.js';
 import type { Statement } from '../connection/statement.js';

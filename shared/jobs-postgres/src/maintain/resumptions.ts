@@ -7,7 +7,7 @@ import {
   resumeActionOf,
 } from '@longshore/jobs/storage';
 import type { ReadyScans } from '../claim/ready-scans.js';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import type { Notifier } from '../connection/notifier.js';
 import { type Run, runOnConnection } from '../connection/run.js';

@@ -1,5 +1,5 @@
 import type { RetentionDays } from '@longshore/jobs/storage';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { codeOf } from '../connection/errors.js';
 import { isInUse } from './history-days.js';
 import {

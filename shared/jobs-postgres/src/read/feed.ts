@@ -13,7 +13,7 @@ import {
   stateEventsOf,
   topicOf,
 } from '@longshore/jobs/storage';
-import { type Database } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { codeOf } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';

@@ -114,8 +114,8 @@ export const selectNameTimings = prepared(
 );
 
 /**
- * Stores the number of ready jobs, in total and for each queue that has ready jobs. Only the first call in each minute
- * stores these numbers; later calls write nothing and return no row.
+ * Stores the number of ready or blocked jobs, in total and for each queue that has any. Only the first call in each
+ * minute stores these numbers; later calls write nothing and return no row.
  */
 export const measureBacklog = prepared(
   'longshore-measure-backlog',

@@ -89,7 +89,7 @@ export class MemoryBulkOperations implements BulkOperations {
     const createdAt = new Date(this.#clock.now());
     const asOf = confirmed?.asOf ?? createdAt;
     const max = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
-    const matching = this.#matching(request, asOf).slice(0, max);
+    const matching = this.#matching(request, asOf);
     const wanted = filter.id ?? [];
     const operation: BulkOperation = {
       id: newId(),

@@ -1,6 +1,6 @@
 import { concurrencyMeta } from '../job/concurrency.js';
 import { newId } from '../job/id.js';
-import { type JsonText, type NewJob } from '../job/job.js';
+import type { JsonText, NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 

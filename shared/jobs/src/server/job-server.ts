@@ -306,7 +306,7 @@ export class JobServer {
     const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
     const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
-    this.#options.logger.warn({ claims: lost }, 'leases were lost; other servers run their jobs');
+    this.#options.logger.warn({ claims: lost }, 'leases were lost; other servers may run the jobs again');
     this.#events.lost(lost);
     this.#runner.drop(lost, new Error('The lease on this job was lost'));
   }

@@ -155,7 +155,7 @@ export interface BulkOperations {
 }
 
 /**
- * Checks a request before it is previewed or started.
+ * Checks the action, filter, requester and delay of a request before it is previewed or started.
  *
  * @throws {RangeError} as {@link BulkOperations.start} does
  */

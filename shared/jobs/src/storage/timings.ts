@@ -68,8 +68,8 @@ export interface TimingBucket {
   readonly at: Date;
   readonly timing: Timing;
   /**
-   * The largest number of ready jobs measured within the bucket; `null` if there was no measurement. Running servers
-   * measure once a minute. If many jobs are ready, the number for a single job name is extrapolated from a sample.
+   * The largest number of ready or blocked jobs measured within the bucket; `null` if there was no measurement. Running
+   * servers measure once a minute. If there are many, the number for a single job name is extrapolated from a sample.
    */
   backlog: number | null;
 }

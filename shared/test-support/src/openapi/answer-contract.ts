@@ -72,8 +72,8 @@ export class AnswerContract {
   }
 
   /**
-   * Returns the breaches in an operation's response. Checks the status, content and headers, and whether the document
-   * permits the request to succeed.
+   * Returns the breaches in an operation's response. Checks the status, content and headers. A success is a breach, too,
+   * if the request violates the document.
    */
   check(operation: Operation, request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const { status, text } = answer;
