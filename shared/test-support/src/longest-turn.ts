@@ -8,12 +8,12 @@ const isLinux = existsSync(schedulerStatistics);
 const everyMs = 1;
 
 /** Number of measurements. Garbage from earlier tests can distort one, but is unlikely to distort all. */
-const measurements = 3;
+const measurements = 5;
 
 /**
  * Measures the longest turn of the event loop during `work`, as a multiple of the time in which this process copies ten
  * thousand small objects. The multiple depends little on the speed and load of the machine. Other requests wait during
- * such a turn. Calls `work` three times and returns the lowest result. Excludes other processes and, on Linux, other
+ * such a turn. Calls `work` five times and returns the lowest result. Excludes other processes and, on Linux, other
  * threads of this process. The result may include short turns within a millisecond of the longest one.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {

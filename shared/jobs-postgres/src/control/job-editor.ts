@@ -178,9 +178,11 @@ function grouped(
   places: ReadonlyMap<string, Place>,
 ): Iterable<readonly [Statement, Place, string[]]> {
   const groups = new Map<string, readonly [Statement, Place, string[]]>();
-  for (const [id, content] of [...edits].toSorted(([left], [right]) => (left < right ? -1 : 1))) {
-    const [job, place] = [current.get(id), places.get(id)];
-    if (job === undefined || place === undefined) continue; // cannot happen, because the caller has checked the edits
+  // Without a comparator, sorting ten thousand ids takes a fraction of the time.
+  for (const id of [...edits.keys()].toSorted()) {
+    const [content, job, place] = [edits.get(id), current.get(id), places.get(id)];
+    // Cannot happen, because the caller has checked the edits.
+    if (content === undefined || job === undefined || place === undefined) continue;
     const moves = content.queue !== job.queue || content.runAt?.getTime() !== job.runAt?.getTime();
     const key = `${place.queueId} ${place.table} ${moves}`;
     const group = groups.get(key) ?? [statementFor(place.table, moves), place, []];
