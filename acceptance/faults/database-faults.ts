@@ -53,8 +53,8 @@ export const connectionsCut: Fault = async ({ observer, random }) => {
 };
 
 /**
- * Keeps terminating all connections that listen for notifications, for four seconds. Measures how long new jobs take
- * during this time. Jobs still start, because servers poll.
+ * For four seconds, repeatedly terminates all connections that listen for notifications. Measures how long new jobs
+ * take during this time. Jobs still start, because servers poll.
  */
 export const listenCut: Fault = async (stage) => {
   const { observer } = stage;

@@ -73,7 +73,7 @@ export class Observer {
           `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
         )
       ).length === 0;
-    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report busy servers
+    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report servers still busy
   }
 
   async close(): Promise<void> {

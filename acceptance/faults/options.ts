@@ -7,21 +7,21 @@ export interface Options {
   readonly faults: number;
   /** Seed of the random choices, such as the order of the faults and their targets. */
   readonly seed: number;
-  /** Number of enqueue requests per second, over all enqueuers. */
+  /** Total number of enqueue requests per second, across all enqueuers. */
   readonly rate: number;
   /** Names of the faults to choose from; by default, all faults that are possible in this run. */
   readonly only: readonly string[];
 }
 
-const help = `Faults under load: every job that was accepted must be done, and its effect be there.
+const help = `Causes faults under load. Every accepted job must end as done, and its effect must be stored.
 
-  --seconds N    how long faults go on; 0: each once (default 300)
-  --short        each fault once, as in CI
-  --faults N     so many faults, however long they take
-  --seed N       repeats a choice of faults (default: a new one, printed)
-  --rate N       requests per second that enqueue jobs (default 50); fewer where several nodes share a machine
-  --only A,B     these faults only
-  --help         this text, and the names of the faults
+  --seconds N    keep causing faults for N seconds; 0 causes each fault once (default 300)
+  --short        cause each fault once, as in CI
+  --faults N     cause N faults, however long that takes
+  --seed N       repeat the random choices of an earlier run (default: a new seed, which is printed)
+  --rate N       enqueue requests per second (default 50); use fewer if several nodes share a machine
+  --only A,B     cause only these faults
+  --help         show this text and the names of the faults
 `;
 
 /**

@@ -69,8 +69,8 @@ export class Known {
   }
 
   /**
-   * Returns the path parameters in `own`, and those of an item from an earlier response that has the same values for
-   * them. Prefers items that provide the most parameters. Returns `own` unchanged if no item matches.
+   * Adds the path parameters of an item from an earlier response to `own`. The item must have no other value for a
+   * parameter in `own`. Prefers items that provide the most parameters. Returns `own` unchanged if no item matches.
    *
    * @param number selects one of the matching items
    */

@@ -13,7 +13,7 @@ export interface Vocabulary {
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Whether a pattern only excludes characters, such as NUL or control characters. */
+/** Whether a pattern allows any text, except for excluded characters such as NUL or control characters. */
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**

@@ -41,7 +41,7 @@ export function allPairs(
 }
 
 /**
- * Number of levels that omit a parameter, in the covering array. About as many levels set it, so a request contains
+ * Number of levels in the covering array that omit a parameter. About as many levels set it, so each request contains
  * about half of all parameters.
  */
 const absent = 3;

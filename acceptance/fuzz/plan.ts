@@ -6,7 +6,7 @@ export interface Plan {
   readonly operation: Operation;
   /** Values of the path parameters. Missing values are taken from an existing item. */
   readonly path: Readonly<Record<string, string>>;
-  /** Selects one of the existing items. */
+  /** Index of the existing item to use, modulo the number of items. */
   readonly item: number;
   readonly query: readonly Pair[];
   /** Text to append to the query without encoding, so that the query can be malformed. */

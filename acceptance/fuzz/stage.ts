@@ -17,12 +17,12 @@ export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
 /** The real services under test, on a real Postgres. */
 export class Stage {
   readonly services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>;
-  /** A second worker that requests may stop. */
+  /** A second worker. Requests may stop this one, but not the worker in `services`. */
   readonly #spare: Service;
   readonly #postgres: Postgres;
   readonly #directory: string;
   readonly #watch: NodeJS.Timeout;
-  /** The peak memory of each process so far, in bytes. */
+  /** The peak memory of each process in `services` so far, in bytes. */
   readonly memory = new Map<Service, number>();
 
   private constructor(

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Directory of the judges, which are linters of the OpenAPI document and generators of clients. They have a separate
+ * Directory of the judges: tools that lint the OpenAPI document or generate clients from it. They have a separate
  * package.json, because nothing else in this repository needs their packages.
  */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
@@ -16,7 +16,7 @@ const maxBytes = 256 * 1_048_576;
 export interface Finding {
   readonly rule: string;
   readonly message: string;
-  /** Path of the location in the document. */
+  /** Path of the part of the document that the finding is about. */
   readonly at: string;
 }
 

@@ -17,7 +17,10 @@ interface Walk {
   readonly directory: string;
 }
 
-/** Writes the page's files to a directory inside the repository, where they can import the packages. */
+/**
+ * Writes the files shown in `docs/own-application.md` to a new directory inside the repository, where they can import
+ * the packages.
+ */
 async function followTheWalk(): Promise<Walk> {
   const page = await readFile(path.join(house, 'docs', 'own-application.md'), 'utf8');
   await mkdir(path.join(house, '.data'), { recursive: true });

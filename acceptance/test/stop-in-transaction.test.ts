@@ -47,7 +47,7 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
     await writeFile(module, application);
     const worker = await system().start('worker', { LONGSHORE_APP: module });
     database = new pg.Client(system().postgres.url);
-    database.on('error', () => undefined); // Postgres may end the connection first
+    database.on('error', () => undefined); // ignored, because Postgres may stop before this client disconnects
     await database.connect();
     await database.query(
       `select longshore.enqueue(name) from unnest(array['idle', 'asleep', 'asleep', 'elsewhere']) as name`,

@@ -88,7 +88,7 @@ export class BenchDatabase {
     return processorTime(this.#pid);
   }
 
-  /** Returns the eight most expensive statements of a database so far, most expensive first. */
+  /** Returns the eight statements of a database with the highest total time, planning included, highest first. */
   async statements(url: string): Promise<StatementCost[]> {
     const { rows } = await this.#admin.query<StatementCost>(
       `select calls::integer, mean_exec_time as "execMs", total_plan_time / calls as "planMs", rows::integer,

@@ -5,7 +5,7 @@ import { type ContenderName, remarks } from './contenders/index.js';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** Descriptions of what can affect a run's results apart from Longshore's code, such as the machine, by name. */
+/** Names and descriptions of what can affect a run's results apart from Longshore's code, such as the machine. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

@@ -48,7 +48,8 @@ export async function installPeers({ all }: { all: boolean }): Promise<PeerVersi
 }
 
 /**
- * Returns the path of the Node.js that runs every measured process. The peers need a newer version than Longshore does.
+ * Returns the path of the Node.js executable that runs every measured process. The peers need a newer version than
+ * Longshore does.
  */
 export function peerNode(): string {
   return fileURLToPath(new URL('node_modules/node/bin/node', peersDirectory));

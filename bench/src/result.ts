@@ -14,7 +14,7 @@ export interface Row {
 export interface Ratio {
   readonly name: string;
   readonly value: number;
-  /** Absent for ratios that are only informative. */
+  /** The range that the ratio should be in; absent if the ratio is reported only for information. */
   readonly target?: Target;
 }
 
@@ -59,7 +59,7 @@ export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
 }
 
 /**
- * Returns the ratio of the first row to each other row, by the rows' first figures.
+ * Returns one ratio for each other row: the first figure of the first row, divided by the first figure of that row.
  *
  * @param targets the targets of the ratios, by the name of the other row
  * @throws {RangeError} if there are no rows

@@ -103,7 +103,7 @@ export const smokeSizes: Sizes = {
   dashboardSeconds: 1,
 };
 
-/** Returns how many jobs a contender runs in a round. */
+/** Returns how many jobs a contender runs in a round. pg-boss and BullMQ run at most `slowJobs`. */
 export function jobsOf(contender: ContenderName, { jobs, slowJobs }: Sizes): number {
   return contender === 'longshore' || contender === 'graphile-worker' ? jobs : Math.min(jobs, slowJobs);
 }

@@ -1,6 +1,7 @@
 /**
- * Implements `make dev`: runs the services as local processes until Ctrl-C, with a Postgres unless `API_STORAGE` is
- * `memory`. The arguments are the projects to compile when a source changes. Without arguments, nothing is watched.
+ * Implements `make dev`: runs the services as local processes until Ctrl-C. Also runs a Postgres server, unless
+ * `API_STORAGE` is `memory`. The arguments are the projects to compile when a source file changes. Without arguments,
+ * nothing is watched.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';

@@ -26,7 +26,10 @@ describe('rebuildOnChange', () => {
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  /** Watches until `use` ends. `use` gets a function that calls `save` until a report matches, and resolves to it. */
+  /**
+   * Watches until `use` ends. `use` receives a function that calls `save` until a report matches `wanted`, and resolves
+   * to that report.
+   */
   const watching = async (
     use: (reportAfter: (save: () => Promise<void>, wanted: RegExp) => Promise<string>) => Promise<void>,
   ): Promise<void> => {

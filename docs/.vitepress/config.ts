@@ -39,8 +39,7 @@ export default defineConfig({
   ],
   markdown: {
     config: ({ core }) => {
-      // Links to files outside of docs/ are relative, so they work only in the repository. On the site, these links
-      // lead to the repository.
+      // Relative links to files outside docs/ do not work on the site. Replaces them with links to the repository.
       core.ruler.push('links-to-the-repository', ({ tokens, env }) => {
         const { relativePath = '' } = env as { relativePath?: string };
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { startPostgres, type Postgres } from './postgres.js';
 import { launchService, untilReady, type Service, type ServiceName } from './service.js';
 
-/** The Postgres and the services that one suite tests. */
+/** A Postgres server for one test suite, and functions that start the services that use it. */
 export interface System {
   readonly postgres: Postgres;
   /** The directory for the result files of jobs. */

@@ -60,8 +60,8 @@ export class Tasks {
   }
 
   /**
-   * Runs all waiting jobs. There must be exactly `count`. Returns the time from the start of the server until all
-   * outcomes are stored.
+   * Runs all waiting jobs; there must be exactly `count` of them. Resolves to the time from the start of the server
+   * until all outcomes are stored, in milliseconds.
    */
   async drain(count: number, settings: ServerSettings): Promise<number> {
     let ran = 0;

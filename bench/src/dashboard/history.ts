@@ -41,8 +41,8 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
         await fillDay(client, { state, daysAgo, jobs: perDay, queues: sizes.dashboardQueues });
     }
     await client.query('vacuum analyze');
-    // Builds the indexes before it writes ready jobs, because servers with a backlog of ready jobs postpone index
-    // builds.
+    // The indexes are built before the ready jobs are written, because servers postpone index builds while there is a
+    // backlog of ready jobs.
     await indexEndedDays(client, url);
     await client.query(
       `insert into job (queue_id, id, max_attempts, name, args)

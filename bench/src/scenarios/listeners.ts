@@ -9,7 +9,7 @@ import type { Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** Measures what many silent listeners cost the api service, and how soon all of them receive the event of one job. */
+/** Measures what many idle listeners cost the API service, and how soon all of them are notified when a job ends. */
 export const listeners: Scenario = {
   name: 'listeners',
   run: async (bench) => {

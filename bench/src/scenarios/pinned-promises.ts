@@ -36,7 +36,7 @@ export const pinnedPromises: Scenario = {
       const server = new JobServer({ storage, handlers, queues: ['limited', 'plain'], concurrency: 20 });
       await server.start();
 
-      /** Calls `enqueue`. Resolves to the milliseconds until `count` jobs have run. */
+      /** Calls `enqueue`. Resolves to the time until `count` jobs have run, in milliseconds. */
       const timeToRun = async (count: number, enqueue: () => Promise<unknown>): Promise<number> => {
         let ran = 0;
         const finished = new Promise<void>((resolve) => {

@@ -41,8 +41,8 @@ const variables = Type.Object({
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
   /**
-   * Whether callers must give a reason when they pause a queue, a job type or a recurring job, or delete items of the
-   * job platform.
+   * Whether callers must give a reason to pause a queue, a job type or a recurring job, or to delete a job, a queue, a
+   * recurring job, a deployment or a set-aside item.
    */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */

@@ -40,9 +40,7 @@ for (const kind of ['postgres', 'memory'] as const)
       throw new Error(`${path}/{id}/${child} is empty for each of ${parents.length} items`);
     };
 
-    /**
-     * Returns every collection with its path. The path of a child collection names a parent for which it is not empty.
-     */
+    /** Returns every collection with its path. For a child collection, uses the first parent that has items in it. */
     const collections = async (): Promise<{ path: string; resource: Resource }[]> => {
       const below = async (
         path: string,

@@ -7,7 +7,7 @@ export const writtenByServers: NotAllowed = {
   deleteMany: 'Records are deleted together with their job.',
 };
 
-/** What to use instead of changing the jobs of a queue, server, recurring job or batch as a collection. */
+/** What to use instead of PUT and DELETE on the list of jobs of a queue, server, recurring job or batch. */
 export const jobsBelow = {
   replaceMany: 'Use PUT /jobs, which changes jobs by their ids.',
   deleteMany: 'Use DELETE /jobs with a filter.',

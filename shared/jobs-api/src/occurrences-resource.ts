@@ -4,8 +4,8 @@ import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 
 /**
- * Maximum number of due times in the list. Limited because most schedules have no end, and each due time takes time to
- * calculate.
+ * Maximum number of due times in the list. A limit is needed, because most schedules never end and calculating due
+ * times uses CPU time.
  */
 const maxOccurrences = 100;
 

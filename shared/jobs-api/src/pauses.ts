@@ -54,7 +54,7 @@ export type PauseBody = Static<ReturnType<typeof pauseBody>>;
 
 /**
  * Converts the body of a pause request to options for the storage.
- * @throws {ApiError} 42202 if `until` is not in the future, or more than a year ahead
+ * @throws {ApiError} 42202 if `until` has already passed or is more than a year ahead
  */
 export function pauseOptions(
   { reason, until = null }: PauseBody,

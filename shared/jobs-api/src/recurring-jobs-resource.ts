@@ -214,7 +214,9 @@ export function recurringJobsResource(
   });
 }
 
-/** Returns the `audit` option for deleting a recurring job. The storage returns whether the recurring job existed. */
+/**
+ * Returns the `audit` option for deleting a recurring job: a function that receives whether the recurring job existed.
+ */
 function deletion(context: CallContext, id: string): (existed: boolean) => NewAuditEntry {
   const action = { action: 'recurring/delete', target: id, reason: context.reason };
   return audited(context, action, (existed: boolean) => existed);

@@ -33,7 +33,7 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   readonly password?: string | undefined;
   /** Users with individual passwords and roles, for the sign-in page and HTTP Basic authentication. */
   readonly users?: readonly User[] | undefined;
-  /** Lets people sign in at an OpenID Connect provider. */
+  /** Lets people sign in with an OpenID Connect provider. */
   readonly openId?: OpenIdOptions | undefined;
   /** Trusts the user headers of an authenticating proxy. */
   readonly proxyHeaders?: ProxyHeaderOptions | undefined;
@@ -50,7 +50,7 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
    * loopback clients. By default, the `env` of the Koa application decides; Koa takes it from `NODE_ENV`.
    */
   readonly production?: boolean | undefined;
-  /** Whether actions that pause, delete or discard something require a reason. Defaults to `false`. */
+  /** Whether pausing, deleting jobs or queues, and discarding set-aside items require a reason. Defaults to `false`. */
   readonly requireReasons?: boolean | undefined;
   /** Matches the keys whose values are shown as “redacted”. By default, keys that look like secrets match. */
   readonly redact?: RegExp | undefined;

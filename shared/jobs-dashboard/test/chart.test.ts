@@ -49,7 +49,13 @@ describe('a chart', () => {
   it('has ticks at even times, with lines at them', () => {
     const { ticks, grid } = chartOf(buckets([1, 0], [1, 0], [1, 0], [1, 0], [1, 0]), 4);
     expect(ticks.map((at) => at.getTime())).to.deep.equal([0, 1_000, 2_000, 3_000]);
-    expect(grid).to.equal('M0 50h50M0 0v100M12.5 0v100M25 0v100M37.5 0v100');
+    expect(grid).to.equal('M0 50h50M0 0v100M10 0v100M20 0v100M30 0v100');
+  });
+
+  it('divides all of its time into parts if it ends in the past', () => {
+    const { ticks, grid } = chartOf(buckets([1, 0], [1, 0], [1, 0], [1, 0]), 2, false);
+    expect(ticks.map((at) => at.getTime())).to.deep.equal([0, 2_000]);
+    expect(grid).to.equal('M0 50h40M0 0v100M20 0v100');
   });
 
   it('has a table of at most 24 rows', () => {

@@ -117,7 +117,7 @@ export function pagePaths(story: Story): string[] {
   ];
 }
 
-/** Returns a path that matches a route, mostly with ids and names from the story. */
+/** Fills in a route's parameters, with ids from the story where it has them. Returns the path. */
 export function pathOf(route: string, story: Story): string {
   return route
     .replace(':id', story.doneId)

@@ -13,7 +13,7 @@ const read = (folder: string): [string, string][] =>
     readFileSync(new URL(folder + name, root), 'utf8'),
   ]);
 
-/** Returns whether the code is nothing but a single call of `it.include`. */
+/** Returns whether the code consists of a single call to `it.include`. */
 function isInclusion(code: string): boolean {
   const call = code.trim().replaceAll(/'[^']*'|"[^"]*"/g, "''");
   if (!call.startsWith('it.include(')) return false;

@@ -25,7 +25,7 @@ create table queue (
   paused_until timestamptz,
   created_at timestamptz not null default now(),
   concurrency_limit integer,
-  -- {"jobs", "periodMs", "burst"}
+  -- A JSON object with the members `jobs`, `periodMs` and `burst`; null if the rate is unlimited.
   rate_limit jsonb,
   -- The priorities other than 0 that the queue's jobs have had. Claims search only these and 0 (docs/adr/013).
   priorities smallint[] not null default '{}',
@@ -86,7 +86,7 @@ create table job (
   name text not null,
   args jsonb not null,
   past_attempts jsonb,
-  -- Properties that only some jobs have: tags, batch, parents, keys, trace. Null for plain jobs, which thus need no space for it.
+  -- Properties that only some jobs have, such as tags, a batch or parents. Null if a job has none, to save space.
   meta jsonb,
   primary key (queue_id, id),
   -- Padding rows (docs/adr/003) have negative queue ids. The constraint checks only what could make a claim fail,
@@ -213,9 +213,9 @@ create table job_history_done (
 
 create index job_history_done_id on job_history_done (id);
 create index job_history_done_meta on job_history_done using gin (meta jsonb_path_ops) where meta is not null;
--- Block-range indexes, because finishing a job does not update them. The first serves reads by time (docs/adr/007). The
--- second serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these
--- values are unordered. Housekeeping builds better indexes for days that have ended.
+-- These are block-range indexes (BRIN), because finishing a job does not update them. The first serves reads by time
+-- (docs/adr/007). The second serves searches of the current day by queue and name (docs/adr/008); it uses Bloom
+-- filters, because these values are unordered. Housekeeping builds better indexes for days that have ended.
 create index job_history_done_finished on job_history_done using brin (finished_at) with (pages_per_range = 64);
 create index job_history_done_origin on job_history_done using brin (
   queue_id int4_bloom_ops (n_distinct_per_range = 128),

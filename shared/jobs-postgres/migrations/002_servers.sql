@@ -26,7 +26,7 @@ create table recurring_job (
   last_job_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- Tags, concurrency key and limit of the jobs that it enqueues.
+  -- Tags, concurrency key and concurrency limit of the enqueued jobs.
   tags text[] not null default '{}',
   concurrency_key text,
   concurrency_limit integer,
@@ -103,9 +103,9 @@ create table server (
   state text not null default 'running' check (state in ('running', 'quiet', 'stopping')),
   -- An operator's request, which the server reads with its heartbeat.
   requested text check (requested in ('quiet', 'stop')),
-  -- The names of the jobs that it has handlers for; null if it registered none and claims any job.
+  -- The names of the jobs that the server has handlers for; null if it registered none and claims any job.
   job_names text[],
-  -- How far its clock is ahead of the database's, as measured by its heartbeats; null if not measured yet.
+  -- How far the server's clock is ahead of the database's, as measured by its heartbeats; null if not measured yet.
   clock_ahead_ms integer,
   -- The weights of `queues`, in the same order; null if the server polls its queues in strict order.
   queue_weights integer[]
@@ -157,12 +157,13 @@ create table audit (
   reason text
 );
 
--- Items whose own data makes background work fail, set aside so that the work can go on without them. Retried after a minute,
--- then after twice as long each time, up to an hour.
+-- Items that background work skips because their data makes it fail. An item is retried after a minute, then after
+-- twice as long each time, up to an hour. Jobs that a bulk operation skipped are retried only when an operator asks
+-- for it.
 create table set_aside (
   id bigint generated always as identity primary key,
   role text not null,
-  -- Identifies the item within its role: the id of a job or a recurring job, an outbox id, the name of a chore.
+  -- Identifies the item within its role, for example the id of a job or an outbox entry, or the name of a task.
   key text not null,
   -- The job that the item concerns, if any, and its queue.
   queue_id integer,
@@ -174,7 +175,7 @@ create table set_aside (
   created_at timestamptz not null default now(),
   failed_at timestamptz not null default now(),
   retry_at timestamptz not null default now() + interval '1 minute',
-  -- When an operator discarded the item.
+  -- When an operator discarded the item; null if it was not discarded.
   discarded_at timestamptz,
   unique (role, key)
 );

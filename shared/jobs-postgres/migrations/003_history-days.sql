@@ -32,9 +32,9 @@ begin
 end
 $$;
 
--- Default partitions take the rows of days that have no partition, so that no completion ever fails because one is missing.
--- Housekeeping creates the missing partition and moves the rows there. Created separately and then attached, as in
--- make_history_day().
+-- Rows of days without a partition go to the default partitions, so that a missing partition never makes a completion
+-- fail. Housekeeping creates the missing partition and moves the rows there. The default partitions are created
+-- separately and then attached, as in make_history_day().
 create table job_history_done_default (like job_history_done including defaults including constraints);
 create table job_history_failed_default (like job_history_failed including defaults including constraints);
 create table job_history_cancelled_default (like job_history_cancelled including defaults including constraints);
@@ -60,7 +60,7 @@ declare
   following timestamptz := (day + 1)::timestamp at time zone 'UTC';
   strays bigint;
 begin
-  -- One process at a time. The key of the lock is the oid of the view `job_history`.
+  -- Only one process at a time creates or drops partitions. The key of the lock is the oid of the view `job_history`.
   perform pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
   -- Does not use to_regclass(), because it may return a result that was cached before the lock was taken.
   if exists (select 1 from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then
@@ -73,7 +73,7 @@ begin
   if strays > 100000 then
     return false;
   end if;
-  -- Created separately and then attached, which blocks neither readers nor writers of the other days.
+  -- Creating the partition first and attaching it later blocks neither readers nor writers of the other days.
   execute format('create table longshore.%I (like longshore.%I including defaults including constraints)', part, history);
   if history = 'job_history_failed' then
     perform longshore.index_failures(part);
@@ -91,8 +91,8 @@ begin
 end
 $$;
 
--- Creates the partitions of all days from yesterday to `days` days ahead, in one transaction. Servers use one transaction per
--- day.
+-- Creates the partitions of all days from yesterday to `days` days ahead, in one transaction. Only this migration
+-- calls it; servers create each day in a transaction of its own.
 create function make_partitions(days integer) returns void language plpgsql as $$
 declare
   history text;

@@ -37,8 +37,8 @@ exception when lock_not_available then
 end
 $$;
 
--- Rewrites a table other than job_count. Returns false if the table has more than `most` live rows, because dead rows are then
--- not what makes it large.
+-- Rewrites a table other than job_count. Returns false if the table has more than `most` live rows, because the live
+-- rows then account for its size.
 create function rewrite_small_table(part regclass, most integer) returns boolean language plpgsql as $$
 declare
   live integer;

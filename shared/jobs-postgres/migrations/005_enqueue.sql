@@ -67,10 +67,10 @@ end
 $$;
 
 -- Notifies servers of the caller's writes when its transaction commits. Postgres holds a database-wide lock while a
--- transaction that notifies commits, so at most one transaction per 200 ms does so. The writes of the others are found by
--- polling: after each such notification, servers poll often for a few seconds. Sends nothing if prepared transactions are
--- enabled, because those cannot notify, or if the notification queue is filling up, because a full queue would make the
--- commit fail.
+-- transaction that notifies commits, so at most one transaction per 200 ms notifies. A notification makes servers poll
+-- often for a few seconds, so that they also find the writes of the other transactions. Sends nothing if prepared
+-- transactions are enabled, because those cannot notify, or if the notification queue is filling up, because a full
+-- queue would make the commit fail.
 create function notify_on_commit() returns void language plpgsql as $$
 begin
   if current_setting('longshore.notifies', true) is distinct from 'on'
@@ -164,7 +164,7 @@ begin
     returning seq into place;
     insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq) values (number, enqueue.priority, place, place);
   else
-    -- A server moves it to `job` when its key has room.
+    -- A server moves the job to the table `job` when its concurrency key has a free slot.
     insert into longshore.job_blocked (queue_id, id, name, priority, max_attempts, args, meta)
     values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta);
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)

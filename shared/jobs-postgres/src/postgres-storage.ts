@@ -115,7 +115,7 @@ export class PostgresStorage implements JobStorage {
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
-    // Actions and bulk operations read the jobs that they change on the connections for writes.
+    // Actions and bulk operations use the connections for writes to read the jobs that they change.
     const written = new PostgresJobReader(
       { database, searches, lookups: database },
       clock,

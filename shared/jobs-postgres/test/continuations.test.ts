@@ -183,8 +183,8 @@ describe('Continuations and batches on Postgres', () => {
     const enqueuingMs = performance.now() - startedAt; // a measure of this machine's speed
     await resolveAll();
     await storage.completions.complete([{ claim: await claimOne(), outcome: done, hasMeta: true }]);
-    // A statement that compares every job with every dependency takes seconds. A statement that looks up each job takes
-    // a fraction of a second.
+    // The time limit lies between the two: a statement that compares every job with every dependency takes seconds, and
+    // one that looks up each job takes a fraction of a second.
     const commandBatchMaxTimeoutMs = Math.max(1_500, Math.ceil(2 * enqueuingMs));
     const each = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs });
     await resolveAll(each);

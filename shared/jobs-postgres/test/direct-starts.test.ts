@@ -60,7 +60,7 @@ describe('A job that is enqueued in the process of an idle server', () => {
     return (await register(queue)).id;
   }
 
-  /** Enqueues a job while this server is idle. Returns the server and the job's id. */
+  /** Enqueues a job while the server `serverId` is idle. Returns the server and the job's id. */
   async function enqueueBeside(
     serverId: string,
     queue: string,

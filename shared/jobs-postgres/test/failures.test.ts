@@ -1,8 +1,9 @@
 import { type ErrorGroup, newId } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { HistoryIndexes } from '../src/maintain/history-indexes.js';
+import { Lull } from '../src/maintain/lull.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -68,6 +69,30 @@ describe('Failed jobs in Postgres', () => {
     await builder.close();
     await reading.close();
     expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
+  });
+
+  it('keep no index build pending after an error', async () => {
+    await fail('flood', 20_000, 'No ship'); // smaller days need no indexes
+    await database.query(`drop index longshore.${table}_at`);
+    await database.query('create sequence public.refused'); // keeps its value when the build is rolled back
+    await database.query(
+      `create function refuse() returns event_trigger language plpgsql as $$
+       begin perform nextval('public.refused'); raise 'No space'; end $$`,
+    );
+    await database.query(
+      `create event trigger refuse on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
+    );
+    const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
+    const [reading, building] = connections as [Database, Database];
+    const builder = new HistoryIndexes(reading, building, new Lull(reading, 0));
+    builder.begin();
+    await eventually(async () => {
+      const [refused] = await database.query<{ is_called: boolean }>('select is_called from public.refused');
+      return refused?.is_called === true && !builder.isPending;
+    });
+    await builder.close();
+    await reading.close();
+    expect(await indexes(`^${table}_at$`)).to.deep.equal([]);
   });
 
   it('with other errors are reported while one error floods', async () => {

@@ -14,7 +14,10 @@ const dayMs = 86_400_000;
 /** The UTC date two days ago. Yesterday would not do, because it does not count as ended until 00:15 UTC. */
 const endedDay = new Date(Date.now() - 2 * dayMs).toISOString().slice(0, 10);
 
-/** Uses a past day and the current day. Each has more jobs than a query reads before it uses an index. */
+/**
+ * The history consists of a past day and the current day. Each has more jobs than a query reads before it uses an
+ * index.
+ */
 describe('A large history in Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;

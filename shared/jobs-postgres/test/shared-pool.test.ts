@@ -49,7 +49,7 @@ describe('A storage with a pool of the application', () => {
     const before = pool.totalCount;
     const { id } = await new JobClient(storage).enqueue(work);
     await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
-    expect(seen).to.deep.equal({ at: Infinity, one: 1 }); // as the pg driver parses these types
+    expect(seen).to.deep.equal({ at: Infinity, one: 1 }); // parsed by pg's own type parsers, not the storage's
     expect(Math.max(before, pool.totalCount)).to.be.within(1, 3);
     await server.stop();
   });

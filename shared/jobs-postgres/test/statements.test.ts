@@ -45,7 +45,7 @@ describe('The static statements', () => {
       'longshore-declare-servers-dead: silent, dead', // at most as many rows as there are servers
       'longshore-resume-type-when-due: resumed, gap', // one of the two has only one row
       'longshore-resume-type: resumed, gap', // one of the two has only one row
-      'longshore-sweep-unique: seen, stale', // at most 1 000 keys
+      'longshore-sweep-unique: seen, stale', // at most 1,000 keys
     ]);
   });
 

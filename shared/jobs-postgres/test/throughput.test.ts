@@ -23,7 +23,8 @@ describe('Throughput of several queues on Postgres', () => {
   });
 
   /**
-   * Creates queues, and records a completed job per queue and minute for the past two hours. Returns the queue names.
+   * Creates queues. For each queue, records one completed job per minute of the past two hours. Returns the queue
+   * names.
    */
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);

@@ -37,7 +37,7 @@ for (const days of [-366, -10, 10, 366]) {
       await database.drop();
     });
 
-    /** Sets the process's clock wrong, opens a storage and passes the storage to `work`. */
+    /** Moves the process's clock by `days` days, opens a storage and passes it to `work`. */
     async function withWrongClock<Result>(
       work: (wrong: PostgresStorage) => Promise<Result>,
     ): Promise<Result> {

@@ -18,7 +18,7 @@ interface Action {
   readonly read: () => Promise<unknown>;
 }
 
-/** Defines the tests that an action and its audit entry are stored together or not at all. */
+/** Defines tests that check that an action and its audit entry are stored together or not at all. */
 export function auditingActions(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
 

@@ -15,7 +15,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: 60_000 },
 ];
 
-/** Defines the tests that a job keeps its metadata in all states. */
+/** Defines the tests of job metadata, which a job keeps in all states. */
 export function linking(fixture: Fixture): void {
   const tagsOf = async (id: string): Promise<string[] | undefined> =>
     (await fixture.storage.jobs.find(id))?.tags.toSorted();

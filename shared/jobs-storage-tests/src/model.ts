@@ -142,7 +142,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Moves a job that stops running to `state`, or cancels it if a cancellation was requested. */
+  /** Sets the state of a job that stops running: `cancelled` if a cancellation was requested, otherwise `state`. */
   #continueAs(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

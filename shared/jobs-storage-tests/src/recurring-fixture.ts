@@ -33,8 +33,9 @@ export class RecurringFixture {
   }
 
   /**
-   * Adds a recurring job that runs every minute and became due about `agoMs` milliseconds ago, at a full minute. If
-   * `agoMs` is 0, the job runs every hour, so that it does not become due again when a minute begins during the test.
+   * Adds a recurring job that became due about `agoMs` milliseconds ago, at a full minute. By default, it is due every
+   * minute. If `agoMs` is 0, it is due every hour, so that it does not become due again when a minute begins during the
+   * test.
    */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
     const now = await this.#fixture.storage.readClock();

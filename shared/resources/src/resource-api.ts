@@ -18,7 +18,7 @@ import { type ApiLog, createResponder } from './pipeline/responder.js';
 
 export interface ResourceApiOptions {
   readonly resources: readonly Resource[];
-  /** Required if any resource is a table. */
+  /** Required if any resource uses `tableStorage`. */
   readonly platform?: Platform;
   /** The scheme, host and port of links, e.g. `https://example.com`. Trailing slashes are removed. */
   readonly baseUrl: string;
@@ -76,8 +76,8 @@ const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.
  * Creates the API as Koa middleware. Use it before other middleware. It serves `/`, everything under `/api`, and the
  * pages `/errors/{code}`, with or without the prefix. If later middleware throws, or leaves an error status without a
  * body, the API sends the error payload.
- * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource is a
- *   table and there is no `platform`
+ * @throws {DefinitionError} if two top-level resources share a name, two resources share a singular, or a resource
+ *   uses `tableStorage` and there is no `platform`
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {
   const catalog = createCatalog(options.resources, options.platform);

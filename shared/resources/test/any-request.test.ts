@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { errorCatalogue, type ErrorPayload, type OpenApiDocument } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** Statuses that the test allows although the document does not list them, for example for unsupported methods. */
+/**
+ * Statuses that the test allows although the document does not list them: for OPTIONS, malformed requests, unknown
+ * paths and unsupported methods.
+ */
 const undocumented = [204, 400, 404, 405];
 
 const text = fc.oneof(

@@ -10,8 +10,8 @@ const headersMs = 20_000;
 const requestMs = 120_000;
 
 /**
- * How long requests in progress can continue when a listener closes, in milliseconds. Then their connections are
- * closed.
+ * How long requests in progress can continue after a listener starts to close, in milliseconds. After this time, their
+ * connections are closed.
  */
 const drainMs = 5_000;
 

@@ -1,5 +1,5 @@
 /**
- * Applications, and code that the services share: configuration, logs, health and metrics.
+ * Defines and loads applications, and contains what the services share: configuration, logs, health and metrics.
  *
  * @module @longshore/service
  */

@@ -37,7 +37,7 @@ export interface ServiceDescription<Config> {
   readonly args?: readonly string[];
   /** Commands by name; empty by default. */
   readonly commands?: Readonly<Record<string, Start<Config>>>;
-  /** Writes a log line; default: to standard output. */
+  /** Writes a log line. By default, log lines go to standard output. */
   readonly writeLog?: (line: string) => void;
 }
 

@@ -159,7 +159,7 @@ export const dashboardVariables = {
    * key is random.
    */
   DASHBOARD_SECRET: Type.String({ default: '' }),
-  /** Whether actions that pause, delete or discard something require a reason. */
+  /** Whether pausing, deleting jobs or queues, and discarding set-aside items require a reason. */
   DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** URLs of the alert webhooks, comma-separated. They receive a message when a warning begins or ends. */
   DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
@@ -169,6 +169,6 @@ export const dashboardVariables = {
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
   /** The URL of a job's logs, with placeholders such as `{jobId}`. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),
-  /** The URL of a job's trace, with placeholders such as `{jobId}`. */
+  /** The URL of a job's trace, with placeholders such as `{traceId}`. */
   DASHBOARD_TRACE_URL: Type.String({ default: '' }),
 };

@@ -18,7 +18,7 @@ const pageTimeoutMs = 120_000;
 
 /**
  * Starts the installed Chromium, headless and without background network traffic. Prefers the headless shell, which
- * takes less than half of the processor time.
+ * uses less than half as much CPU time as the full browser.
  *
  * @param options.gestures whether the test needs gestures, such as the `:hover` state after a tap, which the shell
  *   lacks; `false` by default

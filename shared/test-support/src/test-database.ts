@@ -100,7 +100,7 @@ async function createDatabase(template?: string): Promise<{ name: string; url: s
   created += 1;
   const name = `longshore_test_${process.pid}_${created}`;
   const source = template ?? 'template1';
-  // Measured: `file_copy` takes 170 ms, and the default strategy takes 200 to 400 ms.
+  // In a measurement, `file_copy` took 170 ms, and the default strategy took 200 to 400 ms.
   await administer(`create database ${name} template ${source} strategy file_copy`);
   const own = new URL(url);
   own.pathname = `/${name}`;

@@ -29,7 +29,8 @@ const concurrencyKeys = ['amber', 'basalt', 'coral'];
 const uniqueKeys = ['door', 'east', 'fir', 'gate'];
 
 /**
- * Returns a random job. It may take long, be delayed, fail once or twice, or have a concurrency key or a unique key.
+ * Returns a random job. Some jobs are slow or delayed, some fail once or twice, and some have a concurrency key or a
+ * unique key.
  */
 export function jobOrder(random: () => number): JobOrder {
   const chance = (probability: number): boolean => random() < probability;

@@ -16,7 +16,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'everything, including API keys and the stack traces of 500 responses',
 };
 
-/** Resources of the job platform on which the `write` scope is enough to change single items. */
+/** Resources of the job platform for which `write` is enough to create items, and to change or delete single items. */
 const resourcesWritableWithWrite = new Set(['jobs', 'batches', 'recurring-jobs']);
 
 /**

@@ -24,7 +24,7 @@ export interface Access extends AccessControl {
   readonly resources: readonly Resource[];
 }
 
-/** Default rate limit if the API requires credentials, in requests per second and caller. */
+/** Default rate limit of each caller, in requests per second, if the API requires credentials. */
 const defaultPerSecond = 1_000;
 
 /**

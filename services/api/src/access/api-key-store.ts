@@ -1,7 +1,7 @@
 import type { Transaction } from '@longshore/resources';
 import type { ApiKey, ApiKeyTerms, NewApiKey } from './api-key.js';
 
-/** Stores API keys. Intended for few keys, because `list` returns all of them at once. */
+/** Stores API keys. Intended for a small number of keys, because `list` returns all of them at once. */
 export interface ApiKeyStore {
   /** Returns all keys, in no particular order. */
   list(): Promise<readonly ApiKey[]>;

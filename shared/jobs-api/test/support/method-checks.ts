@@ -9,7 +9,7 @@ const itemAnswered = ({ status, headers }: Answer): void => {
   expect(headers['etag']).to.match(/^".+"$/);
 };
 
-/** Checks for the rules in the section "Methods" of docs/http-api.md. */
+/** The rules in the section "Methods" of docs/http-api.md, as one check for each kind of route and method. */
 export const checks: Record<Exclude<Row['kind'], 'stream'>, Partial<Record<Method, Check>>> = {
   collection: {
     GET: async (api, url) => {

@@ -4,7 +4,7 @@ import type { JobCount } from '@longshore/jobs/storage';
 /** The content of an action request, apart from the viewer, the action and the target in the path. */
 export interface Intent {
   /**
-   * What to change, if a form field names it instead of the path. Some names, such as `..`, cannot be part of a path.
+   * What to change, if a form field names it and the path does not. Some names, such as `..`, cannot be part of a path.
    */
   readonly target?: string;
   /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
@@ -18,7 +18,7 @@ export interface Intent {
  *
  * - `refused`: nothing was changed, for the reason given
  * - `without effect`: no change was needed
- * - `done`: `count` things were changed
+ * - `done`: something was changed; the audit entry's `count` is the number of affected jobs or other targets
  */
 export type Outcome = 'refused' | 'without effect' | 'done';
 
@@ -31,7 +31,7 @@ export interface AuditDetails {
   readonly before: JsonValue;
   /** The client’s IP address; `null` if unknown. */
   readonly address: string | null;
-  /** Whether the action was taken over the HTTP API. */
+  /** Whether the action was requested through the HTTP API. */
   readonly viaApi: boolean;
   /** Whether Longshore took the action without a request from a person. */
   readonly automatic: boolean;

@@ -15,7 +15,7 @@ export interface ActionRecord {
   readonly action: string;
   /** The id or name of what was changed; `null` if there is no single target. */
   readonly target: string | null;
-  /** How many things were changed: 0 if no change was needed, `null` if counting took too long. */
+  /** The number of affected jobs or other targets: 0 if no change was needed, `null` if counting took too long. */
   readonly count: number | null;
   /** `false` if `count` is a lower bound or `null`. */
   readonly exact: boolean;

@@ -10,7 +10,7 @@ const COOKIE = 'longshore_sign_in';
 /** Time limit for completing a sign-in at the provider, in milliseconds. Also the lifetime of the cookie. */
 const SIGN_IN_MS = 10 * 60_000;
 
-/** Options for letting people sign in at an OpenID Connect provider. */
+/** Options for letting people sign in with an OpenID Connect provider. */
 export interface OpenIdOptions extends RoleMapping {
   /** The issuer's URL, without `/.well-known/openid-configuration`. */
   readonly issuer: string;

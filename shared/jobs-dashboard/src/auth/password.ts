@@ -44,7 +44,7 @@ export class Password {
   }
 
   async matches(candidate: string): Promise<boolean> {
-    // Avoids computing the slow hash for every request from a script.
+    // Scripts send the password with every request. Only the first request computes the slow hash.
     if (this.isKnown(candidate)) return true;
     if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
       return false;

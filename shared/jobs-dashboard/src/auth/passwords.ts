@@ -7,8 +7,8 @@ import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * Limits per minute and client address. After 10 wrong passwords, further wrong passwords are answered with 429. After
- * 100 wrong passwords, even the right password is answered with 429.
+ * Limits per minute for each client address. After 10 wrong passwords, further wrong passwords are answered with 429.
+ * After 100 wrong passwords, even the right password is answered with 429.
  */
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
@@ -70,7 +70,7 @@ export class Passwords {
     this.#onAccess = onAccess;
   }
 
-  /** Whether each user has a password of their own, so that the sign-in form also asks for a name. */
+  /** Whether each user has their own password. If so, the sign-in form also asks for a name. */
   get named(): boolean {
     return this.#shared === null;
   }

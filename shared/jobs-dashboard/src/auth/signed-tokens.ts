@@ -24,7 +24,7 @@ export class SignedTokens {
     return `${content}.${this.#keys.sign(`${purpose}:${content}`)}`;
   }
 
-  /** Returns the value; `null` if the token is forged, has expired or was signed for another purpose. */
+  /** Returns the signed value; `null` if the token is forged, has expired or was signed for another purpose. */
   verify(purpose: string, text: string): string | null {
     const parts = /^([^.]*)\.(\d{1,16})\.([\w-]{43})$/.exec(text);
     if (parts === null) return null;

@@ -78,7 +78,10 @@ export function limitSentence({ key, details }: BlockingKey): Sentence {
   return sentence`concurrency key “${key}”, which allows ${formatNumber(limit)} at once${held}`;
 }
 
-/** Returns warnings about keys that have blocked many jobs for a long time. */
+/**
+ * Returns up to {@link MAX_WARNINGS} warnings about keys that block at least {@link MANY_JOBS} jobs and have blocked
+ * their next job for at least {@link LONG_WAIT_MS}.
+ */
 export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] {
   return keys
     .filter(({ blocked, details }) => blocked.count >= MANY_JOBS && waitedMs(details, nowMs) >= LONG_WAIT_MS)

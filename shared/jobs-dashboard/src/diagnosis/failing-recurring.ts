@@ -33,7 +33,7 @@ export interface FailingRecurring {
   readonly last: Pick<Job, 'finishedAt'> & { readonly error: JobError | null };
   /** Number of runs that have failed in a row, up to and including the latest. */
   readonly streak: number;
-  /** How many runs before the streak were read, and how many of these failed. */
+  /** Of the runs before the streak: how many were read, and how many of these failed. */
   readonly earlier: { readonly runs: number; readonly failed: number };
 }
 
@@ -130,8 +130,8 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
 }
 
 /**
- * Returns each recurring job's latest missed run, if it was missed because no server was running. Omits the run if a
- * later one has been due since. Examines only the first 200 recurring jobs.
+ * Returns each recurring job's latest missed run, if it was missed because no server was running. Omits the run once
+ * a later run has come due. Examines only the first 200 recurring jobs.
  */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],

@@ -27,7 +27,7 @@ const ALWAYS = 0.9;
 const MAX_NAMES = 200;
 const MAX_MESSAGE = 120;
 
-/** A job type that is failing unusually often at the moment. */
+/** A job type that is failing often enough for a warning: unusually often, or almost always. */
 export interface FailingType {
   readonly name: string;
   /** The share of recent attempts that failed, from 0 to 1. */
@@ -46,8 +46,8 @@ export interface FailingType {
 }
 
 /**
- * Finds the job types that fail unusually often, most failures first. Omits a type if fewer than five of its jobs that
- * failed recently are still failed or waiting for another attempt.
+ * Finds the job types that fail unusually often or almost always, most failures first. Omits a type if fewer than five of its failures
+ * in the last five minutes are still stored.
  *
  * @param queue limits the search to attempts in this queue; by default, covers all queues. The returned errors always
  *   come from all queues

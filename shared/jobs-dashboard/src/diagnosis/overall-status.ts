@@ -48,7 +48,7 @@ export function warningCount(warnings: readonly CurrentWarning[]): string {
 function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>): string {
   if (counts.processing > 0) return 'Jobs are running';
   if (counts.enqueued > 0) return 'Jobs are about to start';
-  // Jobs have just finished. A short gap between two jobs does not count as idle.
+  // `recent` covers the last ten minutes, so a short gap between two jobs does not count as idle.
   if (recent.done + recent.failed > 0) return 'All is well';
   return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
 }

@@ -15,7 +15,7 @@ export interface Parent {
   readonly stall: Stall | null;
 }
 
-/** Finds the job or batch with this id and determines why it is stalled. Returns `null` if it has been removed. */
+/** Finds the job or batch with this id and, if it is stalled, the reason. Returns `null` if it has been removed. */
 export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
   const { reader } = context;
   const job = await reader.jobs.find(id);

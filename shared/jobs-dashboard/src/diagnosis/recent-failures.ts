@@ -10,7 +10,7 @@ export const recently = { sinceMs: 10 * 60_000, bucketMs: 10_000 } as const;
 export interface RecentThroughput {
   readonly done: number;
   readonly failed: number;
-  /** What most of the failures have in common; `null` if there are too few failures for a warning. */
+  /** The most affected queue and the most frequent error; `null` if there are too few failures for a warning. */
   readonly common: CommonFailures | null;
 }
 
@@ -37,7 +37,9 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
 }
 
 /**
- * Returns a warning if many of the recently finished jobs failed. The warning names the most affected queue and error.
+ * Returns a warning if many of the recently finished jobs failed. Returns none if fewer than `MANY` of the failures are
+ * still stored, because the others have been retried or deleted. The warning names the most affected queue and error,
+ * if they are known.
  */
 export function failureWarning(recent: RecentThroughput): Warning[] {
   const { done, failed, common } = recent;

@@ -26,7 +26,7 @@ export interface FoundStall {
    * reason is not known yet.
    */
   readonly stall: Stall | null;
-  /** Whether the search for the batch's jobs is still running, so that the reason is not known yet. */
+  /** Whether the search for the batch's jobs is still running. If so, the reason is not known yet. */
   readonly partial: boolean;
 }
 

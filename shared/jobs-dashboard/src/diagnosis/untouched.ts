@@ -7,7 +7,7 @@ interface Traces {
   readonly lost: readonly LostServer[];
 }
 
-/** Returns whether the storage shows no trace of a job or a server. */
+/** Returns whether there are no queues, no servers and no lost servers, as in a new installation. */
 export function isUntouched({ queues, servers, lost }: Traces): boolean {
   return queues.length + servers.length + lost.length === 0;
 }

@@ -2,7 +2,7 @@ import { formatDuration } from '../format/duration.js';
 import type { Sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** For how long a measured condition must be absent before its warning ends, in milliseconds. */
+/** How long a measured condition must be absent before its warning ends, in milliseconds. */
 const ENDS_AFTER_MS = 2 * 60_000;
 
 export interface CurrentWarning extends Warning {

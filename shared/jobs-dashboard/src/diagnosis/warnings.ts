@@ -41,12 +41,12 @@ export interface Situation {
   /** Recurring jobs that are late, except those that are waiting for their previous job. */
   readonly late: readonly RecurringJob[];
   /**
-   * The latest run that each recurring job missed because no server was running. Runs are left out if a later one has
-   * been due since.
+   * The latest missed run of each recurring job, if it was missed because no server was running. A run is left out once
+   * a later run has come due.
    */
   readonly missed: readonly MissedRuns[];
   readonly recent: RecentThroughput;
-  /** Job types that fail more often than usual. */
+  /** Job types that fail often enough for a warning, most failures first. */
   readonly failingTypes: readonly FailingType[];
   readonly failingRecurring: readonly FailingRecurring[];
   /** The concurrency keys that currently block jobs. */
@@ -89,7 +89,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...unhandledJobs(situation),
     ...abandonedJobs(situation),
     ...stalledLeases(situation.stalled),
-    // Late recurring jobs are omitted if no server is running, because the warning about that is enough.
+    // Late recurring jobs are omitted if no server is running, because `noServers` already reports the cause.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
     ...longWaits(situation),
     ...alertWarnings(situation.alertFailures),

@@ -13,7 +13,7 @@ export interface RowPage {
   readonly isUnsearched?: boolean;
 }
 
-/** Where exports get their data from, and how they present it. */
+/** What {@link ExportedList.read} needs besides the query. */
 export interface ExportSource {
   /** Bypasses the cache, because a long list would evict all other entries. */
   readonly reader: DashboardReader;

@@ -52,7 +52,10 @@ export function chartOf(buckets: readonly Bucket[], parts: number, isCurrent = t
   const max = Math.max(...buckets.map(({ done }) => done));
   const high = (jobs: number): number => scaled(jobs, max, HEIGHT, MIN);
   const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
-  const inParts = Array.from({ length: parts }, (_each, index) => index / parts);
+  // The current bucket has only begun, so the time axis ends where it starts.
+  const steps = Math.max(isCurrent ? buckets.length - 1 : buckets.length, 1);
+  const stepMs = (last.at.getTime() - first.at.getTime()) / Math.max(buckets.length - 1, 1);
+  const inParts = Array.from({ length: parts }, (_each, index) => (index / parts) * steps);
   return {
     width,
     max,
@@ -64,10 +67,8 @@ export function chartOf(buckets: readonly Bucket[], parts: number, isCurrent = t
     unfinished: isCurrent
       ? { x: STEP * complete.length, y: HEIGHT - high(last.done), height: high(last.done) }
       : null,
-    grid: `M0 ${HEIGHT / 2}h${width}${inParts.map((part) => `M${round(part * width)} 0v${HEIGHT}`).join('')}`,
-    ticks: inParts.map(
-      (part) => new Date(first.at.getTime() + part * (last.at.getTime() - first.at.getTime())),
-    ),
+    grid: `M0 ${HEIGHT / 2}h${width}${inParts.map((step) => `M${round(step * STEP)} 0v${HEIGHT}`).join('')}`,
+    ticks: inParts.map((step) => new Date(first.at.getTime() + step * stepMs)),
     total: totalOf(buckets),
     rows: rowsOf(buckets),
   };

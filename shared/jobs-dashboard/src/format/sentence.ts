@@ -15,7 +15,7 @@ export interface End {
 
 /**
  * Text that contains times. The times are formatted only for display, so the sentence itself does not change as time
- * passes. Refreshing a page that shows it can therefore be answered with 304.
+ * passes. A refresh of a page that shows the sentence can therefore be answered with 304.
  */
 export type Sentence = readonly (string | Elapsed | Moment | End)[];
 

@@ -18,7 +18,7 @@ export interface Logo {
 
 const MAX_LOGO_BYTES = 100_000;
 
-/** The custom properties for the colours of surfaces on which links appear, without the leading hyphens. */
+/** CSS custom properties, named without the leading `--`, with the colours of the surfaces on which links appear. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
 /** @throws {TypeError} if the file cannot be read, is too large, or does not have the extension of a supported type */

@@ -7,13 +7,13 @@ export interface BulkWords {
   readonly doing: string;
   /** The label of the action's button in a list. */
   readonly verb: string;
-  /** Returns the label of the button that confirms the action, such as `Retry 43 jobs`. */
+  /** Returns the label of a link or button for the action, such as `Retry 43 jobs`. */
   readonly of: (jobs: string) => string;
-  /** The label of the confirming button if the jobs are not counted exactly. */
+  /** The label of the button that confirms the action, if the jobs were not counted exactly. */
   readonly all: string;
   /** The past participle, such as `retried`. */
   readonly done: string;
-  /** Explains the effect of the action on the jobs. */
+  /** What happens to the jobs, as text for the confirmation page. */
   readonly effect: string;
 }
 

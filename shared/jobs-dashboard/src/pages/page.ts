@@ -74,7 +74,7 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /** Name of the view, which finds the regions by name in `it.regions`. The view `page` shows them below each other. */
+  /** Name of the view, which finds the regions by name in `it.regions`. The view `page` stacks them vertically. */
   readonly view: string;
   readonly regions: readonly Region[];
   /** The link above the title. It leads to the parent list. */

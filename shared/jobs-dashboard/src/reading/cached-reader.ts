@@ -17,8 +17,8 @@ type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
 const steady: FreshMs = () => STEADY_MS;
 
 /**
- * How long the results of slow reads stay fresh, by role and method. These results are refreshed in the background. All
- * other results stay fresh for the cache's default lifetime.
+ * How long the results of slow reads stay fresh, by member and method of the reader, such as `queues.list`. These
+ * results are refreshed in the background. All other results stay fresh for the cache's default lifetime.
  */
 const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
   ['jobs.listOrphans', steady],

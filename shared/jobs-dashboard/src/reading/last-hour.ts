@@ -17,8 +17,10 @@ export interface LastHour {
 }
 
 /**
- * Reads the throughput of the given queues, at most 100. Waits no longer than {@link WAIT_MS}, and does not fail if the
+ * Reads the throughput of each queue over the last hour. Waits no longer than {@link WAIT_MS}, and does not fail if the
  * storage is unavailable, because lists of queues are useful even without the throughput.
+ *
+ * @param queues the names of the queues, at most 100
  */
 export async function readLastHour(
   queues: readonly string[],

@@ -17,7 +17,7 @@ export interface WordSearch {
 
 const whole: WordSearch = { lastId: null, back: null, someUnfinished: false };
 
-/** Returns how far the word search got in a list of jobs; `null` while this is still being read. */
+/** Returns how far the word search got in a list of jobs; `null` if this is not known yet. */
 export async function readWordSearch(
   key: string,
   { filter = {}, order = 'newest', after }: JobListQuery,

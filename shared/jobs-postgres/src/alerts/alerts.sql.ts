@@ -34,8 +34,8 @@ export const takeTurn = prepared(
 );
 
 /**
- * Locks the turn until the transaction ends, so that processes update the stored alerts one at a time. Returns the
- * current time.
+ * Locks the only row of `alert_turn` until the transaction ends, so that processes update the stored alerts one at a
+ * time. Returns the current time.
  */
 export const lockTurn = prepared(
   'longshore-lock-alert-turn',

@@ -34,7 +34,7 @@ export const readDistribution = `
   select to_regclass('longshore.two_phase_commit') is not null as distributed,
     exists (select 1 from pg_catalog.pg_extension where extname = 'citus') as installed`;
 
-/** Takes an advisory lock until the session ends, so that only one process at a time distributes the store. */
+/** Lets only one process at a time distribute the store. The session holds the advisory lock until it ends. */
 export const lockDistribution = `select pg_advisory_lock(hashtextextended('longshore.two_phase_commit', 0))`;
 
 /**

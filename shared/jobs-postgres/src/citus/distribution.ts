@@ -14,7 +14,7 @@ import {
 import { citusFunctions } from './functions.sql.js';
 import { tuneShards } from './shards.sql.js';
 
-/** The result of {@link readDistribution}. */
+/** Whether Citus has distributed the store, and whether Citus is installed in the database. */
 interface Found {
   readonly distributed: boolean;
   readonly installed: boolean;

@@ -218,8 +218,9 @@ const deleteGoneMovedJobs = `
   $$`;
 
 /**
- * Replaces the function that notifies servers when a caller's transaction commits. Prepared transactions cannot notify,
- * so servers find the jobs by polling. The replacement only makes Citus commit the transaction on all nodes or on none.
+ * Replaces the function that notifies servers when a caller's transaction commits. Postgres cannot prepare a
+ * transaction that has sent a notification, so servers find its jobs by polling. The replacement deletes no rows; it
+ * only makes Citus commit the transaction on all nodes or on none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
@@ -310,7 +311,7 @@ const skippedBecauseOf = `
   end
   $$`;
 
-/** Like the function in the migrations, but also inserts a row for a new queue on the queue's node. */
+/** Like the function in the migrations. When it creates a queue, it also inserts a row on the queue's node. */
 const queueNumber = `
   create or replace function longshore.queue_number(queue text, max_queues integer default null) returns integer language plpgsql as $$
   declare

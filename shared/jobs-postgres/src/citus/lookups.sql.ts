@@ -52,8 +52,8 @@ const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): st
     select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
 
 /**
- * SQL condition that declares the type of $2, the queues. It is true for every array, because the statements search all
- * shards.
+ * SQL condition that is always true. It only declares the type of $2, the queues, which these statements do not use,
+ * because they search all shards.
  */
 const ofQueues = ' and $2::integer[] is not null';
 

@@ -138,7 +138,7 @@ const settledUpTo = `
     where datid = (select oid from pg_catalog.pg_database where datname = current_database())
       and pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`;
 
-/** Citus forms of scans. Each node scans the queues stored there. */
+/** Citus forms of the scan statements. Each node scans the queues that it stores. */
 export const scanForms: Forms = {
   'longshore-scan-state': withReplacements(...noHorizon),
   'longshore-poll-ready': pollReady,

@@ -3,7 +3,7 @@ import type { Database } from '../connection/database.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
-/** Claims from queues with limits. Remembers which queues have limits. */
+/** Claims jobs from queues that have limits, and remembers which queues these are. */
 export class LimitedQueues {
   readonly #database: Database;
   readonly #notifier: Notifier;
@@ -62,7 +62,7 @@ export class LimitedQueues {
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // Polls when the next token becomes available. No notification announces it.
+    // Notifies this process when the next token becomes available, because no other notification announces it.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }

@@ -38,8 +38,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Minimum pause between sweeps of a queue, in milliseconds, if the server's last claim from the queue is at least as
- * long ago. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
+ * Minimum pause between sweeps of a queue, in milliseconds, once the server has not claimed from the queue for this
+ * long. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
 

@@ -44,7 +44,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** For each kind of outcome: its statements, and functions that return the parameters after the claims. */
+/** For each kind of outcome: its statements, and functions that return the parameters that follow the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },

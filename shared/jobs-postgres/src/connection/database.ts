@@ -43,7 +43,7 @@ export type Distribution = 'none' | 'citus';
 
 export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
-  /** The application's pool, used instead of creating one. The storage does not close it. */
+  /** The application's pool. The storage uses it instead of creating one, and does not close it. */
   readonly pool?: pg.Pool;
   /** Name of the schema that contains the store's tables. */
   readonly schema: string;

@@ -42,7 +42,7 @@ const setCap = prepared(
   `update longshore.queue_cap set max_queues = $1 where max_queues <> $1`,
 );
 
-/** Maximum value of a Postgres integer. */
+/** The largest Postgres integer. Stands for an unlimited number of queues in SQL. */
 const maxInteger = 2_147_483_647;
 
 export interface QueueRow extends PauseRow {

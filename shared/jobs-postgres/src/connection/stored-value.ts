@@ -2,7 +2,7 @@ import type { JobError } from '@longshore/jobs';
 import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
-/** A valid time that replaces a stored value, because the value is out of range or not a time. */
+/** A valid time in place of a stored value that is out of range or not a time. */
 export class UnreadableTime extends Date {}
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;

@@ -1,6 +1,6 @@
 import { prepared } from '../connection/statement.js';
 
-/** $1 id, $2 version, $3 time, or null for now, $4 note. */
+/** $1 id, $2 version, $3 time (null for now), $4 note. */
 export const insertDeployment = prepared(
   'longshore-insert-deployment',
   `
@@ -8,7 +8,7 @@ export const insertDeployment = prepared(
     returning id, version, at, note, source`,
 );
 
-/** Takes a lock until the transaction ends, so that servers that register at the same time wait for one another. */
+/** Takes a lock for the rest of the transaction, so that only one server at a time records its version. */
 export const lockVersions = prepared(
   'longshore-lock-versions',
   `select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text`,

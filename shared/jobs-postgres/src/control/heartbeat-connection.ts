@@ -7,8 +7,8 @@ import { beat, type BeatRow } from './servers.sql.js';
 /** The answer to a heartbeat. */
 export interface Beat extends Pick<BeatRow, 'sent' | 'requested'> {
   /**
-   * How far this machine's clock is ahead of the database's, in milliseconds. `null` if the answer took too long or
-   * this machine's clock was set back.
+   * How far this machine's clock is ahead of the database's, in milliseconds. `null` if the answer took more than a
+   * second or this machine's clock was set back.
    */
   readonly clockAheadMs: number | null;
 }

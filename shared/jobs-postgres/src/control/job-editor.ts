@@ -24,7 +24,7 @@ import { editReady, editWaiting, lockEditable, type LockedRow, moveReady } from 
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
-/** Where a job was found and locked. */
+/** The queue, table and arguments of a job that has been locked. */
 interface Place {
   readonly queueId: number;
   readonly table: LiveTable;

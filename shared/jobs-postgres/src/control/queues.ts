@@ -186,7 +186,7 @@ function deletionOf(row: RetiredRow | undefined): QueueDeletion {
 
 /**
  * Returns parameters $2 to $5 of {@link lockQueue} and {@link retireQueue}: the settings that the caller expects the
- * queue to have.
+ * queue to have. If `seen` is undefined, the statements do not compare the settings.
  */
 function seenValues(seen: QueueSettings | undefined): unknown[] {
   if (seen === undefined) return [false, null, null, null];

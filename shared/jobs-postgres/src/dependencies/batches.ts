@@ -72,7 +72,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     );
     await client.query(lockBatches, [ids]);
     const { rows } = await client.query(countBatches, [ids, ...columns]);
-    return rows.length > 0 ? [null] : []; // batches have ended, so their dependents must be resolved
+    return rows.length > 0 ? [null] : []; // each row is a batch that has ended; its dependents must be resolved
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Batch | null> {

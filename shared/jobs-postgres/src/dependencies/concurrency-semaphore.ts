@@ -43,7 +43,7 @@ async function unblock(client: Connection, queueId: number, keys: readonly strin
   return rows[0]?.unblocked ?? 0;
 }
 
-/** Returns an outbox row that only makes the relay check whether this key has room. */
+/** Returns an outbox row whose only effect is that the relay checks this key for free slots. */
 function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const meta = { concurrencyKey };

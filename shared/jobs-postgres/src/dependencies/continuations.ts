@@ -125,7 +125,7 @@ async function resolveGroup(
 }
 
 /**
- * Adds the rows that report the end of a parent to the outbox again, for the next run. The new rows contain no batches
+ * Puts the rows that report the end of a parent back into the outbox, for the next run. The new rows contain no batches
  * or concurrency keys, because other resolvers process those in this run.
  */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {

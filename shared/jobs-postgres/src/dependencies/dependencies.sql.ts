@@ -160,7 +160,7 @@ function markJobs(table: string): Statement {
 
 /**
  * $1 ids. Locks unfinished batches, so that they cannot end before the dependencies on them are marked. The batches
- * themselves need no mark. Skips batches that are already locked.
+ * themselves need no mark, because the outbox records their end anyway. Skips batches that are already locked.
  */
 export const lockParentBatches = prepared(
   'longshore-lock-parent-batches',

@@ -34,7 +34,10 @@ export interface DependencyResolver {
   ): Promise<Iterable<string | null>>;
 }
 
-/** Takes state changes from the outbox and has the resolvers apply their effects on other jobs and batches. */
+/**
+ * Takes state changes from the outbox, and has the resolvers apply the effects of these changes on other jobs and
+ * batches.
+ */
 export class OutboxRelay {
   readonly #database: Database;
   readonly #marker: DependencyMarker;

@@ -83,7 +83,7 @@ function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> 
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
-/** Builds the statement that inserts jobs of one queue that wait for their parents. */
+/** Builds the statement that inserts jobs with parents into one queue. The jobs wait until their parents end. */
 export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertAwaiting,

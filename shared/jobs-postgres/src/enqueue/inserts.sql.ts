@@ -11,7 +11,8 @@ export interface CreatedRow {
 }
 
 /**
- * Returns the SQL that ends an insert of jobs: it adds the jobs to the count of their state, and returns a single row.
+ * Returns the last part of a statement that inserts jobs. It adds the jobs to the count of their state, and returns one
+ * row with their creation time.
  */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))

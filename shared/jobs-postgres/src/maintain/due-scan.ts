@@ -37,7 +37,8 @@ export class DueScan {
 
   /** Returns the queues that have scheduled jobs, ordered by the time at which their first job is due. */
   poll(): Promise<WaitingQueue[]> {
-    // Polls from the head make no mark, so servers of an idle database write nothing while these polls are fast.
+    // A mark needs a transaction id, which is a write. Polls from the head make no mark, so the servers of an idle
+    // database write nothing while these polls are fast.
     if (!this.#whole.isDue) return this.#pollFrom(this.#cursor, this.#cursor.isMarkDue);
     return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
   }

@@ -13,8 +13,8 @@ export class GapCleaner {
   /** The oldest transaction that was in progress at `atMs`; all earlier ones had ended by then. */
   #endedBefore: { readonly xid: string; readonly atMs: number } | undefined;
   /**
-   * Id of a transaction. The gaps of all earlier transactions have been deleted. The next deletion starts here, so that
-   * it does not scan their dead index entries.
+   * The gaps of all transactions with ids lower than this one have been deleted. The next deletion starts here, so that
+   * it does not scan the dead index entries of those gaps.
    */
   #deletedBefore = '0';
 

@@ -34,7 +34,8 @@ export class HistoryDays {
   }
 
   /**
-   * Creates missing partitions every hour, or sooner if a default partition has rows.
+   * Creates missing partitions if the last run was at least an hour ago, or if a default partition has rows. While rows
+   * remain, the interval between runs grows from a second to an hour.
    *
    * @param strays whether a default partition has rows
    */

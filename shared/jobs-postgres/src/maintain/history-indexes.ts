@@ -25,7 +25,7 @@ const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 /**
  * Creates the search indexes of days that have ended (docs/adr/008), and missing indexes of failed jobs. No rows are
  * added to ended days, so completing a job does not update their search indexes. Building an index keeps a processor
- * busy, so a build waits until servers keep up with their jobs.
+ * busy, so builds are deferred while servers are behind with their jobs (see {@link Lull}).
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -45,14 +45,15 @@ export class HistoryIndexes {
   }
 
   /**
-   * Builds a missing index in the background. Does nothing while a build is running or before the next check is due. If
-   * no index is missing, the next check is due in an hour.
+   * Starts to build one missing index in the background, unless a build is running or the next check is not due yet.
+   * The next check is due at once after a successful build, after {@link waitMs} if the build has to be deferred, and
+   * otherwise in an hour.
    */
   begin(): void {
     if (this.#closed || this.#building !== undefined || performance.now() < this.#nextAtMs) return;
     this.#nextAtMs = performance.now() + hourMs;
     this.#building = this.#buildInTime()
-      .catch(() => undefined) // retried in an hour
+      .catch(() => this.#endWork()) // retried in an hour
       .finally(() => {
         this.#building = undefined;
       });
@@ -87,9 +88,13 @@ export class HistoryIndexes {
       this.#nextAtMs = performance.now() + waitMs;
       return;
     }
-    this.#isWanted = (await this.buildNext()) !== null;
-    if (this.#isWanted) this.#nextAtMs = performance.now();
-    else this.#lull.end();
+    if ((await this.buildNext()) === null) this.#endWork();
+    else this.#nextAtMs = performance.now();
+  }
+
+  #endWork(): void {
+    this.#isWanted = false;
+    this.#lull.end();
   }
 
   /** Returns one missing index per partition, with the statements that build it. */

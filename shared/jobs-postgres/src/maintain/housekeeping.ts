@@ -89,8 +89,8 @@ export class Housekeeping {
   }
 
   /**
-   * Runs the chores that are due. Resolves to `true` if there was work that active jobs cause, such as counters to fold
-   * or timings to store. Chores that run on a schedule do not count.
+   * Runs the chores that are due. Resolves to `true` if job activity had created some of the work, such as counters to
+   * fold or timings to store. Chores that run on a schedule do not count.
    */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;

@@ -26,8 +26,8 @@ const lockTimeoutMs = '500';
 
 /**
  * Drops expired days of history. Dropping a day's partition leaves no dead rows to vacuum. Rows in a default partition
- * are deleted instead. Uses the database's clock. Drops a day at least 20 hours after a run first recorded that it
- * expires, so that a clock that jumped ahead can be corrected in time.
+ * are deleted instead. Uses the database's clock. Drops a day no sooner than 20 hours after its expiry was first
+ * recorded, so that there is time to correct a clock that has jumped ahead.
  */
 export class Retention {
   readonly #database: Database;

@@ -44,7 +44,7 @@ export class PostgresCounters {
   }
 
   /**
-   * Returns a summary of the queues with jobs in each of these states. A state without jobs is missing.
+   * Returns, for each of these states, a summary of the queues with jobs in that state. Omits states without jobs.
    *
    * @param queueIds the queues to include; `null` for all
    */

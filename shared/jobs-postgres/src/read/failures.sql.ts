@@ -31,7 +31,7 @@ export const selectEarlierFailedOf = prepared(
 );
 
 /**
- * Returns the SQL condition for failures before that of the given job, by time and id. `failedAt` has only millisecond
+ * Returns the SQL condition for failures earlier than the given job's, by time and id. `failedAt` has only millisecond
  * precision, so the exact time is read from the job's row. If the row is missing or has a later time, for example after
  * a retry, the end of the millisecond is used.
  */

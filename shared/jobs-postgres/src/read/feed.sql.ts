@@ -74,7 +74,7 @@ export const selectStarted = prepared(
     where ${isShown}`,
 );
 
-/** $1 from, $2 to. */
+/** $1 from, $2 to (exclusive). Selects jobs that wait for a retry and whose last attempt failed in this period. */
 export const selectRetried = prepared(
   'longshore-select-retried',
   `

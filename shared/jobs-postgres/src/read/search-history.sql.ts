@@ -135,9 +135,9 @@ export function existingDays(now: Date): string {
 }
 
 /**
- * Returns conditions that exclude the days before and after the filter's times. The bounds are whole days. With exact
- * bounds, a scan for the first n jobs would read a day to its end if fewer than n of its jobs are within the bounds.
- * The exact times are checked separately.
+ * Returns conditions that exclude the days before and after the filter's times, but only whole days. With exact times,
+ * a scan for the first n jobs would read a day to its end if fewer than n of its jobs are in the time range. The exact
+ * times are checked separately.
  */
 export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];

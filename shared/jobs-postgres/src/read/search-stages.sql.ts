@@ -131,13 +131,16 @@ function isBounded({ filter }: JobSearch, { maxRows }: QueueSearch): boolean {
   return maxRows !== null || isText(filter);
 }
 
-/** Returns whether the filter can only be checked by reading the rows of unfinished jobs. */
+/** Returns whether the rows of unfinished jobs must be read to find the jobs that match the filter. */
 export function needsRows(filter: JobFilter): boolean {
   const { chosen, rows, error } = conditionsOf(filter, () => '');
   return [...chosen, ...rows, ...error('')].length > 0;
 }
 
-/** Returns the `from` and `where` clauses for the matching rows of a table in all queues. */
+/**
+ * Returns the `from` clause, without the word `from`, and the `where` clause for the matching rows of a table in all
+ * searched queues.
+ */
 function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: QueueSearch): string {
   const { queues, bounds, contents, maxRows, ofQueue } = lines;
   const within = all([...own, `queue_id = any(${queues})`, ...bounds]);

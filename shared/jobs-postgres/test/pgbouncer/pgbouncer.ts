@@ -41,7 +41,7 @@ export async function startPgBouncer(
     'auth_type = trust',
     `auth_file = ${users}`,
     'default_pool_size = 20',
-    'server_idle_timeout = 1', // so that databases can be dropped
+    'server_idle_timeout = 1', // in seconds; an open connection would keep a database from being dropped
     ...settings,
   ];
   await writeFile(configFile, `${config.join('\n')}\n`);

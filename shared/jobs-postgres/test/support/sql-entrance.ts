@@ -3,7 +3,7 @@ import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage, type PostgresOptions } from '../../src/index.js';
 
-/** Tests of `longshore.enqueue()` that hold on any kind of Postgres. */
+/** Defines the tests of `longshore.enqueue()` that run on a single Postgres server as well as on a Citus cluster. */
 export function describeSqlEntrance(
   title: string,
   createDatabase: () => Promise<TestDatabase>,

@@ -37,7 +37,7 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
 }
 
 /**
- * Returns whether a value can be stored. Called for every job, so it is fast and leaves the details to {@link inspect}.
+ * Returns whether a value can be stored. Called for every job, so it must be fast; {@link inspect} finds the details.
  * Rejects circular references, because they exceed the maximum depth.
  */
 function isStorable(value: unknown, depth: number): boolean {

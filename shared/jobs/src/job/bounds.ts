@@ -44,8 +44,8 @@ export const bounds = {
 export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
 
 /**
- * Maximum value of a job's attempt counter. Without this limit, repeated retries by operators could increase the
- * counter without bound.
+ * Maximum value of a job's attempt counter. Postgres stores the counter as a `smallint`, which repeated retries by
+ * operators would otherwise overflow.
  */
 export const maxCountedAttempts = 10_000;
 

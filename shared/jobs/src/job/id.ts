@@ -46,7 +46,7 @@ export class IdSource {
   newId(): string {
     const nowMs = this.#clock.now();
     if (nowMs > this.#latestMs || nowMs < this.#latestMs - maxStepBackMs) this.#begin(nowMs);
-    else if (this.#number === numbers.length) this.#begin(this.#latestMs + 1); // ahead of the clock, as the RFC allows
+    else if (this.#number === numbers.length) this.#begin(this.#latestMs + 1); // ahead of the clock, as RFC 9562 allows
     return idOf(this.#prefix, this.#number++);
   }
 

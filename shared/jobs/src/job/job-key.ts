@@ -18,7 +18,7 @@ export interface JobKey {
   /** Separates keys with different purposes: the job's name for unique keys, `''` for idempotency keys. */
   readonly namespace: string;
   readonly key: string;
-  /** The states in which the job holds the key; `null` for all states, and even after the job is deleted. */
+  /** The states in which the job holds the key. With `null`, it holds the key in any state, and even once deleted. */
   readonly states: readonly JobState[] | null;
   /** How long the job can hold the key after its creation, in milliseconds; `null` if there is no limit. */
   readonly periodMs: number | null;

@@ -46,7 +46,7 @@ export interface JobMetaFields {
   idempotencyKey: string | null;
   /** The trace id of the job's `traceparent`: 32 hexadecimal digits. `null` if the job has no valid `traceparent`. */
   traceId: string | null;
-  /** Jobs in the same queue with the same key share a concurrency limit; `null` if the job has no key. */
+  /** Limits how many jobs with the same key run at once in a queue; `null` if the job has no key. */
   concurrencyKey: string | null;
 }
 

@@ -19,7 +19,7 @@ export interface PauseState {
 export interface PauseOptions {
   /** Who starts the pause; truncated to 200 characters. `null` by default. */
   readonly by?: string | null | undefined;
-  /** Why it is paused; 1 to 500 characters. `null` by default. */
+  /** The reason for the pause, 1 to 500 characters. `null` by default. */
   readonly reason?: string | null | undefined;
   /**
    * When the pause ends automatically: a time in the future, at most a year ahead. With `null` (the default), the pause
@@ -118,7 +118,7 @@ const actions: Readonly<Record<Pausable, string>> = {
 /** The actor that the audit log shows for actions that Longshore takes automatically. */
 export const automaticActor = 'Longshore';
 
-/** Returns the audit log's action name for a pause that ends automatically. */
+/** Returns the action name that the audit log shows when a pause ends automatically. */
 export function resumeActionOf(kind: Pausable): string {
   return actions[kind];
 }

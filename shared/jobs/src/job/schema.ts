@@ -80,7 +80,7 @@ const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors:
 
 /**
  * If a value has more than this many characters of JSON, only its first problem is reported, because a long value can
- * have very many.
+ * have thousands of problems.
  */
 const maxThoroughLength = 20_000;
 

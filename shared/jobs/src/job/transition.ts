@@ -38,7 +38,7 @@ export interface Transition {
   readonly at: Date;
   /** Number of the attempt that this step started or ended; `null` if there is none. */
   readonly attempt: number | null;
-  /** Id of the server of this attempt; `null` if there is none. */
+  /** Id of the server that ran this attempt; `null` if `attempt` is `null`. */
   readonly serverId: string | null;
   /** When the job becomes ready; `null` unless the state is `scheduled`. */
   readonly runAt: Date | null;

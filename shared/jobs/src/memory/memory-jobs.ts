@@ -97,9 +97,9 @@ export class MemoryJobs {
   }
 
   /**
-   * Checks the jobs now and adds them after the transaction has committed. The transaction belongs to the application's
-   * database. Jobs are not rejected after the commit: a parent that has been deleted by then counts as gone, and queues
-   * are created even beyond their maximum number.
+   * Checks the jobs now, and adds them after the transaction has committed. The transaction belongs to the
+   * application's database. No job is rejected after the commit. If a parent has been deleted by then, it counts as
+   * ended (`gone`). Queues are created even beyond their maximum number.
    *
    * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key; a key cannot be reserved while
    *   the transaction is open

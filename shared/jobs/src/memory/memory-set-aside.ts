@@ -65,7 +65,7 @@ export class MemorySetAside implements SetAside {
   }
 
   /**
-   * Sets aside an item that has failed.
+   * Sets aside an item whose processing has failed.
    *
    * @throws the original error if too many other items of this role are set aside
    */

@@ -26,7 +26,7 @@ export class AttemptReport {
 
   /**
    * @param clock the storage's clock
-   * @param onPending called whenever the handler reports something to be written
+   * @param onPending called whenever the handler reports progress or adds a log line
    */
   constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;

@@ -52,7 +52,7 @@ export interface FetcherOptions {
 }
 
 /**
- * Claims ready jobs in batches. If handlers are slow, claims little more than the jobs that can run at once, and leaves
+ * Claims ready jobs in batches. If handlers are slow, claims only slightly more jobs than can run at once, and leaves
  * the rest to other servers. If handlers are fast, claims enough jobs ahead to hide the round trip to the storage.
  */
 export class Fetcher {

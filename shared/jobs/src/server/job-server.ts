@@ -239,7 +239,7 @@ export class JobServer {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    const quieted = this.quiet(); // can hang if the storage does not respond; `stop` then continues
+    const quieted = this.quiet(); // can hang if the storage does not respond, so the wait for it is limited
     await waitAtMost(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');

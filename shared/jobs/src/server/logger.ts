@@ -16,7 +16,7 @@ export function guarded(logger: Logger): Logger {
       try {
         logger[level](fields, message);
       } catch {
-        // There is nowhere to report this.
+        // Ignored, because there is nowhere else to report the error.
       }
     };
   return { debug: attempt('debug'), info: attempt('info'), warn: attempt('warn'), error: attempt('error') };

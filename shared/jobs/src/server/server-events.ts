@@ -23,8 +23,8 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
 /**
- * Calls the listeners of each event. Events without listeners cost almost nothing. Logs the error if a listener throws
- * or returns a promise that rejects.
+ * Calls the listeners of each event. Builds an event only if it has listeners. Logs the error if a listener throws or
+ * returns a promise that rejects.
  */
 export class ServerEvents {
   readonly #logger: Logger;

@@ -44,7 +44,7 @@ export interface BulkRequest {
   readonly delayMs?: number;
 }
 
-/** One day. */
+/** Maximum delay of a bulk operation, in milliseconds: a day. */
 const maxDelayMs = 86_400_000;
 
 /**

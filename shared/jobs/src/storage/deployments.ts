@@ -21,7 +21,7 @@ export interface NewDeployment {
   readonly note?: string | null;
 }
 
-/** Minimum and maximum length of a deployment's texts, in characters. */
+/** Minimum and maximum lengths, in characters. */
 export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0, max: 500 } } as const;
 
 /** How long deployments are kept, in days. */

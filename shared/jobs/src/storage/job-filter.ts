@@ -26,7 +26,7 @@ export interface JobFilter {
   readonly concurrencyKey?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
-  /** Jobs that are running on one of these servers, and finished jobs that ran there last. */
+  /** Jobs that are running on one of these servers, and finished jobs whose last attempt ran on one of them. */
   readonly serverId?: readonly string[];
   /** Jobs created at or after this time, according to the time encoded in their ids. */
   readonly createdAfter?: Date;

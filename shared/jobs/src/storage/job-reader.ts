@@ -70,8 +70,8 @@ export interface JobPage {
 export interface JobSearchQuery extends Omit<JobPageQuery, 'order'> {
   readonly filter: JobFilter;
   /**
-   * Sort order. `best`, the default, lists jobs with fewer typos first, and newer jobs first if the typos are equal.
-   * With `after`, use `newest` or `oldest`.
+   * Sort order. `best`, the default, lists the matches with the fewest typos first, and newer jobs first among matches
+   * with the same number of typos. With `after`, use `newest` or `oldest`.
    */
   readonly order?: 'best' | 'newest' | 'oldest';
 }

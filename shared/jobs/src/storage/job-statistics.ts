@@ -23,7 +23,7 @@ export interface QueuesThroughputQuery {
   readonly bucketMs: number;
 }
 
-/** How many jobs ended as done or failed in one time interval. */
+/** How many jobs succeeded, and how many failed, in one time interval. */
 export interface ThroughputBucket {
   /** Start of the interval: a multiple of the interval's length, counted from the start of 1970 (UTC). */
   at: Date;

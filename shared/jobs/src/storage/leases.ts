@@ -21,8 +21,8 @@ export interface Leases {
   /** Returns the lease of a job; `null` if the job is not being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Lists expired leases of servers that are still registered, on jobs that have not been rescued yet. Excludes
-   * `locked` leases. Sorted by expiry time, earliest first.
+   * Lists expired leases whose server is still registered and whose job has not been rescued yet. Excludes `locked`
+   * leases. Sorted by expiry time, earliest first.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

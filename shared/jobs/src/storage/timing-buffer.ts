@@ -49,7 +49,10 @@ export class TimingBuffer {
     return this.#waiting.splice(0);
   }
 
-  /** Puts back cells that could not be stored, so that the next {@link take} returns them again. */
+  /**
+   * Puts back cells that could not be stored, so that the next {@link take} returns them again. Drops the oldest cells
+   * beyond {@link maxCells}.
+   */
   restore(cells: readonly TimingCell[]): void {
     this.#waiting = [...cells, ...this.#waiting].slice(-maxCells);
   }

@@ -79,7 +79,10 @@ function violation(error: Error): string {
   return constraint === '' ? error.message : `The item violates the constraint "${constraint}"`;
 }
 
-/** Extracts the field names from a detail such as `Key (first_name, email)=(…) already exists.` */
+/**
+ * Returns the fields named in a detail as text: `firstName and email` for `Key (first_name, email)=(…) already exists.`
+ * Returns `value` if the detail names none.
+ */
 function fieldsIn(error: Error): string {
   const columns = /^Key \(([^)]*)\)=/.exec(detailOf(error))?.[1] ?? 'value';
   return columns.split(', ').map(camelCase).join(' and ');

@@ -73,7 +73,7 @@ function patchProperties(
   });
 }
 
-/** Returns a schema that allows incomplete objects. */
+/** Returns a schema for merge patches: objects can be incomplete, and null removes an optional property. */
 function patched(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(patched) };
   const { properties, required = [], additionalProperties, ...rest } = schema;
@@ -90,8 +90,8 @@ function patched(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Returns a schema that checks which members an object and its nested objects have, but not the other values. Schemas
- * of other types stay unchanged.
+ * Returns a schema that only checks the member names of an object and its nested objects. It does not check other
+ * values, or whether required members are present. Schemas of other types stay unchanged.
  */
 function shape(schema: JsonSchema): JsonSchema {
   if (!typesOf(schema).includes('object')) return schema;

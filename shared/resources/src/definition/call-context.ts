@@ -22,7 +22,7 @@ export interface Principal {
 /** Information about the current call, passed to every storage function. */
 export interface CallContext {
   readonly requestId: string;
-  /** undefined if the API has no `authenticate` hook. */
+  /** The authenticated caller; undefined if the API has no `authenticate` hook. */
   readonly principal: Principal | undefined;
   /** The parent items in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
   readonly parents: readonly { readonly resource: string; readonly id: string }[];

@@ -63,8 +63,8 @@ type AnyDescription = ResourceDescription<TObject, string, TSchema | undefined, 
 type AnyFactory = StorageFactory<never, never>;
 
 /**
- * Returns a factory that always returns this storage. The parameter types of the functions can be erased, because the
- * functions are called only with values that match the schemas.
+ * Returns a factory that always returns this storage. `AnyStorage` hides the parameter types of the functions. This is
+ * safe, because the functions are called only with values that match the schemas.
  */
 function functionStorage(storage: AnyStorage): AnyFactory {
   return { operations: Object.keys(storage.operations ?? {}), changesStates: false, create: () => storage };

@@ -121,7 +121,7 @@ export interface ResourceDescription<
   readonly singular?: string;
   /** The singular as it is written in sentences; by default, derived from `singular`: `line-item` → `line item`. */
   readonly noun?: string;
-  /** One or two sentences for the reference. */
+  /** One or two sentences about the resource, for the API reference. */
   readonly description?: string;
   /** Wording, notes and deprecations of calls, by the storage function that serves the call. */
   readonly calls?: Readonly<Partial<Record<StorageFunction, CallDeclaration>>>;

@@ -65,8 +65,8 @@ interface ProblemsOfStatus {
 }
 
 /**
- * Statuses in the order in which a request is checked. If problems have several statuses, the first of them in this
- * list wins.
+ * Statuses in the order in which a request is checked. If the problems of a request have different statuses, the
+ * response has the status that comes first in this list.
  */
 const orderOfChecks = [400, 404, 428, 412, 422, 409];
 

@@ -6,8 +6,8 @@ const maxBytes = 1024 * 1024;
 const maxMs = 500;
 
 /**
- * Reads and discards the rest of a rejected body, up to a limit. Some clients do not read the response before they have
- * sent the whole body.
+ * Reads and discards the rest of a rejected body, up to {@link maxBytes} and for at most {@link maxMs} milliseconds.
+ * Some clients do not read the response before they have sent the whole body.
  * @returns false if part of the body remains unread; the connection must then be closed after the response
  */
 export async function discardRest(request: IncomingMessage): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Resource } from '../definition/resource.js';
 /** A group of top-level resources in the reference. */
 export interface ResourceGroup {
   readonly title: string;
-  /** Names of top-level resources. */
+  /** Unknown names are ignored. */
   readonly resources: readonly string[];
 }
 

@@ -5,7 +5,10 @@ import type { Page } from './page.js';
 import { maxOffset } from './query-parser.js';
 import { parseQueryString } from './query-string.js';
 
-/** Maximum length of the `Link` header, in characters. Clients reject responses with more than 16 KiB of headers. */
+/**
+ * Maximum length of the `Link` header, in characters. By default, Node's HTTP client rejects responses with more than
+ * 16 KiB of headers.
+ */
 const maxHeaderLength = 13_000;
 
 /** Link relations, most important first. If the header would be too long, the least important links are left out. */

@@ -4,7 +4,7 @@
  */
 export const similarityThreshold = 0.35;
 
-/** Searches texts in memory like the `pg_trgm` operators that search tables. */
+/** Searches texts in memory by the same word similarity that `pg_trgm` uses in table searches. */
 export class TextSearch {
   readonly #search: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export class TextSearch {
       if (!this.#trigrams.has(trigrams[start] ?? '')) continue;
       const all = new Set<string>();
       const common = new Set<string>();
-      // Skips longer parts. Their share of common trigrams is below the threshold if no trigram repeats.
+      // A part that ends later cannot reach the threshold unless it repeats trigrams, so later ends are not tried.
       const end = Math.min(trigrams.length, start + Math.ceil(size / similarityThreshold));
       for (const trigram of trigrams.slice(start, end)) {
         all.add(trigram);

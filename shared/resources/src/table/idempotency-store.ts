@@ -95,7 +95,7 @@ function statementsOf(name: string): Readonly<Record<'lock' | 'find' | 'keep', s
     find: `select fingerprint, response from ${name} where key = $1 and expires_at > now()`,
     /**
      * $1 key, $2 fingerprint, $3 response to record, $4 milliseconds until the record expires. Also deletes up to two
-     *   other expired records, so that the table does not keep growing.
+     * other expired records, so that the table does not keep growing.
      */
     keep: `
       with expired as (

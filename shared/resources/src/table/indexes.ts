@@ -78,7 +78,8 @@ function childIndexes(resource: Resource): readonly Index[] {
 }
 
 /**
- * Returns one index. Returns none if the resource is not stored in a table, or is a view; views cannot have indexes.
+ * Returns a list with one index; empty if the resource is not stored in a table or its table is a view, because views
+ * cannot have indexes.
  */
 function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
   const table = tableOf(resource);

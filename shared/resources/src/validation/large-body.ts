@@ -41,7 +41,7 @@ export async function checkBody(schema: JsonSchema, body: unknown, problems: Pro
 interface Split {
   /** The schema without the element schemas of arrays of objects. */
   readonly shape: JsonSchema;
-  /** The element schemas of these arrays, each with the name of the field. */
+  /** The element schemas of the arrays of objects, each with the name of the array's field. */
   readonly lists: readonly (readonly [name: string, items: JsonSchema])[];
 }
 

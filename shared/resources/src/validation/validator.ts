@@ -21,7 +21,7 @@ export interface Validator {
 
 const options = { useDefaults: true, strict: false, verbose: true, ownProperties: true };
 
-/** Stops at the first problem. Rejects an array that is too long without checking its elements. */
+/** Stops at the first problem. If an array is too long, its elements are not checked. */
 const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 

@@ -18,7 +18,7 @@ export interface Answer {
   readonly body: unknown;
   /** The codes in an error payload. */
   readonly codes: readonly number[];
-  /** The internal messages in an error payload, joined. */
+  /** The internal messages in an error payload, separated by newlines. */
   readonly messages: string;
 }
 

@@ -205,7 +205,7 @@ export class AnswerContract {
 /** Prefix of the component schemas' names in Ajv. */
 const placeOfSchemas = 'api:/';
 
-/** Returns a schema as JSON. References use the component schemas' names in Ajv. */
+/** Returns a schema as JSON. Changes its references to the names under which Ajv knows the component schemas. */
 function absolute(schema: Schema): string {
   return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);
 }

@@ -31,7 +31,7 @@ interface Position {
   readonly order: 'newest' | 'oldest';
   readonly after: string | null;
   readonly before: string | null;
-  /** When the job `after` failed. Required for the next page of a list sorted by time of failure. */
+  /** When the job with the id `after` failed. Required for the next page of a list sorted by time of failure. */
   readonly failedAt: Date | null;
 }
 

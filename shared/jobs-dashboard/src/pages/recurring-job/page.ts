@@ -84,7 +84,7 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** Returns due times later than `after`. Returns none if the schedule is invalid. */
+/** Returns up to `NEXT_TIMES - 1` due times later than `after`; none if the schedule is invalid. */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);

@@ -19,6 +19,8 @@ export const setAsideActions: Actions = {
 /**
  * Returns the result of an action on an item. If the item belongs to a job, the target is the job, so that the job's
  * history includes the action.
+ *
+ * @throws {Problem} 404 if there is no such item
  */
 function after(item: SetAsideItem | null): ActionResult {
   if (item === null) {

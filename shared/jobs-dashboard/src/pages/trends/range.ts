@@ -89,8 +89,9 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
 }
 
 /**
- * Parses an end of a period. Replaces a time up to an hour ahead with the current time. Returns `null` if the text is
- * missing or invalid, if the time is further ahead, or if it is older than the stored timings.
+ * Parses the start or end of a period. Returns the current time for a time that is up to an hour in the future. Returns
+ * `null` if the text is missing or invalid, if the time is further in the future, or if it is older than the stored
+ * timings.
  */
 function momentIn(text: string | null, nowMs: number): number | null {
   const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();

@@ -15,8 +15,8 @@ export interface AccessControl {
 }
 
 /**
- * The caller of a request, and the rate limit headers. Passed to a callback instead of returned, because error
- * responses need both as well.
+ * The caller of a request, and the rate limit headers. Passed to a callback instead of returned, because a rejected
+ * request throws, and its error response needs them, too.
  */
 export interface Caller {
   readonly principal: Principal | undefined;

@@ -151,7 +151,7 @@ function prescribed({
   return Object.entries(context.parentFields).filter(([field]) => properties?.[field] !== undefined);
 }
 
-/** Adds the fields that the path sets. Fields in the body take precedence. */
+/** Adds the fields that the path sets, unless the body has them. {@link wrongParentFields} rejects other values. */
 function withParentFields(checked: CheckedRequest<'collection'>, body: unknown): unknown {
   const fields = prescribed(checked);
   return isRecord(body) && fields.length > 0 ? { ...Object.fromEntries(fields), ...body } : body;

@@ -37,7 +37,7 @@ export function checkChange(resource: Resource, conditions: Preconditions, curre
 }
 
 /**
- * Checks a request's conditions, if any, against the current item. The result is reliable only while the item is
+ * Checks a request's conditions, if any, against the current item. The check is reliable only while the item is
  * locked.
  * @throws {ApiError} 41201 if a condition does not hold
  */
