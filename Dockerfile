@@ -47,8 +47,9 @@ WORKDIR /longshore/app
 # A numeric id, by which Kubernetes can verify that it is not root.
 USER 1000:1000
 # Readiness rather than liveness: traffic and dependent containers wait until the storage is reachable and migrated.
+# Uses node:http, because each check is a new process, and loading fetch would take more than half of its time.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "require('http').get(`http://127.0.0.1:${process.env.PORT}/readyz`, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 
 FROM service AS api
 ENV PORT=8080

@@ -1,13 +1,8 @@
 import { JobClient, JobEvents } from '@longshore/jobs';
-import { type AlertOptions, AlertSender, createDashboard } from '@longshore/jobs-dashboard';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
-  alertSettings,
-  withVariableNames,
   createJobServer,
   createServiceApp,
-  dashboardAccess,
-  dashboardSettings,
   listen,
   loadApplication,
   type Logger,
@@ -22,7 +17,7 @@ import { memoryApiKeyStore } from './access/memory-api-key-store.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
 import { type ApiConfig, rootUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
-import { apiTables, createStorage, type Storage } from './storage.js';
+import { apiTables, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
 import { traceJobs, traceRequests } from './trace-context.js';
 
@@ -52,21 +47,9 @@ export async function startApi(
   app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
   useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
   const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
-  const alerts = showsDashboard ? alertSender(config, storage, logger) : null;
-  if (showsDashboard) {
-    app.use(
-      withVariableNames(() =>
-        createDashboard({
-          storage,
-          control: storage,
-          onAction: (action) => logger.info({ ...action }, 'dashboard action'),
-          onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
-          ...dashboardSettings(config),
-          ...dashboardAccess(config),
-        }),
-      ),
-    );
-  }
+  // Loaded only here, because most processes of the API do not serve the dashboard, and loading it takes a while.
+  const { embedDashboard } = showsDashboard ? await import('./embedded-dashboard.js') : {};
+  const alerts = embedDashboard?.(app, config, storage, logger) ?? null;
   const listener = await listen(app, config, logger, rootUrlOf(config));
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
@@ -93,14 +76,6 @@ export async function startApi(
       await Promise.all([storage.close(), database.close()]);
     },
   };
-}
-
-function alertSender(config: ApiConfig, storage: Storage['jobs'], logger: Logger): AlertSender | null {
-  const settings = alertSettings(config);
-  if (settings === null) return null;
-  const onError: AlertOptions['onError'] = (error, target) =>
-    logger.warn({ err: error, target }, 'alert not sent');
-  return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
 }
 
 /** Mounts routes outside of `/api` both with and without the prefix, because a gateway may or may not strip it. */

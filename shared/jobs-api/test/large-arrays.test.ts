@@ -2,6 +2,9 @@ import { longestTurn } from '@longshore/test-support';
 import { expect } from 'chai';
 import { JobsApiUnderTest, openPostgres } from './support/jobs-api-under-test.js';
 
+/** The longest turn of the event loop that a request may take, see {@link longestTurn}. */
+const bound = 3;
+
 describe('A request for 10 000 jobs', () => {
   const api = new JobsApiUnderTest(openPostgres, {});
   before(() => api.start());
@@ -22,9 +25,9 @@ describe('A request for 10 000 jobs', () => {
       let status = 0;
       const longest = await longestTurn(async () => {
         ({ status } = await api.post(path, body));
-      });
+      }, bound);
       expect(status).to.equal(201);
-      expect(longest).to.be.below(3);
+      expect(longest).to.be.below(bound);
     });
 
   it('does not keep others waiting: a PUT', async () => {
@@ -37,8 +40,8 @@ describe('A request for 10 000 jobs', () => {
     let status = 0;
     const longest = await longestTurn(async () => {
       ({ status } = await api.put('/jobs', edits));
-    });
+    }, bound);
     expect(status).to.equal(200);
-    expect(longest).to.be.below(3);
+    expect(longest).to.be.below(bound);
   });
 });

@@ -4,8 +4,6 @@
  * @module @longshore/jobs-dashboard
  */
 export type { AccessEvent, AccessRecord, OnAccess } from './auth/access-record.js';
-export { isDirectFromLoopback, isLoopbackHost } from './auth/loopback.js';
-export { isSameOrigin } from './auth/same-origin.js';
 export type { OpenIdOptions } from './auth/openid-provider.js';
 export { hashPassword } from './auth/password.js';
 export type { User } from './auth/passwords.js';

@@ -54,7 +54,7 @@ function build(): void {
   );
   const script = pinnedFile(pin);
   const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 11,
+    [constants.BROTLI_PARAM_QUALITY]: 9, // 11 saves another tenth of the size, but takes 14 times as long
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: script.length,
   };

@@ -7,18 +7,19 @@ const isLinux = existsSync(schedulerStatistics);
 /** Pause between two samples, in milliseconds. Without a pause, sampling would use all the CPU while the work waits. */
 const everyMs = 1;
 
-/** Number of measurements. Garbage from earlier tests can distort one, but is unlikely to distort all. */
+/** Maximum number of measurements. Garbage from earlier tests can distort one, but is unlikely to distort all. */
 const measurements = 5;
 
 /**
  * Measures the longest turn of the event loop during `work`, as a multiple of the time in which this process copies ten
  * thousand small objects. The multiple depends little on the speed and load of the machine. Other requests wait during
- * such a turn. Calls `work` five times and returns the lowest result. Excludes other processes and, on Linux, other
- * threads of this process. The result may include short turns within a millisecond of the longest one.
+ * such a turn. Calls `work` until a result is below `bound`, at most five times, and returns the lowest result.
+ * Excludes other processes and, on Linux, other threads of this process. The result may include short turns within a
+ * millisecond of the longest one.
  */
-export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+export async function longestTurn(work: () => Promise<unknown>, bound: number): Promise<number> {
   let best = Infinity;
-  for (let count = 0; count < measurements; count++) {
+  for (let count = 0; count < measurements && best >= bound; count++) {
     const unit = copyingMs();
     const longest = await longestTurnOnce(work);
     best = Math.min(best, longest / Math.max(unit, copyingMs()));

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard';
+import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard/request-origin';
 import { apiError, type RequestGuard } from '@longshore/resources';
 import { listOf } from '@longshore/service';
 import type { Context } from 'koa';

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { type TSchema, type TUnsafe, Type } from 'typebox';
+import type { TSchema, TUnsafe } from 'typebox';
 import { toJsonText } from './arguments.js';
 import { bounds, checkInteger } from './bounds.js';
 import { checkConcurrency, type Concurrency } from './concurrency.js';
@@ -129,7 +129,7 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
   const unique = options.unique === true ? {} : options.unique;
   if (unique !== undefined) checkUniqueness(unique);
   if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
-  const schema = compileSchema(options.args ?? Type.Object({}), 'args', name);
+  const schema = compileSchema(options.args ?? { type: 'object', properties: {} }, 'args', name);
   const result =
     options.result === undefined ? anyValue('result', {}) : compileSchema(options.result, 'result', name);
 

@@ -85,7 +85,7 @@ export interface NewJob {
   due: Due | null;
   /** The dependencies; absent or `null` if there are none. A delay in `due` starts when the last parent ends. */
   after?: After | null;
-  /** Optional properties; `null` or absent if the job has none. */
+  /** Tags, limits, and links to other jobs; absent or `null` if the job has none. */
   meta?: JobMeta | null;
   /**
    * The keys for the job to hold. If another job already holds one of them, this job is not created. If several keys

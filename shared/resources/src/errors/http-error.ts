@@ -20,8 +20,8 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map(
 );
 
 /**
- * Returns the API error for an HTTP status. A status without an entry in `codeOf` becomes 40003 if it is below 500,
- * otherwise 50001.
+ * Returns the API error for an HTTP status. For a status without a code of its own, the code is 40003 if the status is
+ * below 500, otherwise 50001.
  */
 export function fromStatus(status: number, message: string): ApiError {
   return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);

@@ -1,0 +1,41 @@
+import type { JobStorage } from '@longshore/jobs';
+import { type AlertOptions, AlertSender, createDashboard } from '@longshore/jobs-dashboard';
+import {
+  alertSettings,
+  dashboardAccess,
+  dashboardSettings,
+  type Logger,
+  withVariableNames,
+} from '@longshore/service';
+import type Koa from 'koa';
+import type { ApiConfig } from './config.js';
+
+/**
+ * Serves the dashboard from the API's process.
+ *
+ * @returns the sender of its alerts, not yet started; `null` if no webhooks are configured
+ */
+export function embedDashboard(
+  app: Koa,
+  config: ApiConfig,
+  storage: JobStorage,
+  logger: Logger,
+): AlertSender | null {
+  app.use(
+    withVariableNames(() =>
+      createDashboard({
+        storage,
+        control: storage,
+        onAction: (action) => logger.info({ ...action }, 'dashboard action'),
+        onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
+        ...dashboardSettings(config),
+        ...dashboardAccess(config),
+      }),
+    ),
+  );
+  const settings = alertSettings(config);
+  if (settings === null) return null;
+  const onError: AlertOptions['onError'] = (error, target) =>
+    logger.warn({ err: error, target }, 'alert not sent');
+  return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
+}

@@ -1,0 +1,7 @@
+/**
+ * Checks of where a request comes from, without the rest of the dashboard.
+ *
+ * @module @longshore/jobs-dashboard/request-origin
+ */
+export { isDirectFromLoopback, isLoopbackHost } from './auth/loopback.js';
+export { isSameOrigin } from './auth/same-origin.js';
