@@ -75,13 +75,14 @@ export class Stage {
   }
 
   async #sampleMemory(): Promise<void> {
-    for (const service of Object.values(this.services)) {
-      if (service.ending() !== null) continue;
-      const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(service.pid)]).catch(() => ({
-        stdout: '',
-      }));
-      const bytes = Number(stdout.trim()) * 1_024;
-      this.memory.set(service, Math.max(bytes, this.memory.get(service) ?? 0));
+    const running = Object.values(this.services).filter((service) => service.ending() === null);
+    const pids = running.map(({ pid }) => String(pid)).join(',');
+    const { stdout } = await run('ps', ['-o', 'pid=,rss=', '-p', pids]).catch(() => ({ stdout: '' }));
+    for (const line of stdout.trim().split('\n')) {
+      const [pid = 0, kibibytes = 0] = line.trim().split(/\s+/).map(Number);
+      const service = running.find((each) => each.pid === pid);
+      if (service !== undefined)
+        this.memory.set(service, Math.max(kibibytes * 1_024, this.memory.get(service) ?? 0));
     }
   }
 }
