@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { connectionConfig, type DatabaseOptions, schemaOf } from '../connection/database.js';
+import { fromDriver } from '../connection/driver-errors.js';
 import { translate } from '../connection/errors.js';
 import {
   deleteLocalRows,
@@ -44,16 +45,16 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
   const client = new pg.Client(config);
   client.on('error', () => undefined); // ignored, because the next statement fails and reports the error
   try {
-    await client.connect();
+    await fromDriver(client.connect());
     const run: RunSql = async <Row extends pg.QueryResultRow>(sql: string) =>
-      (await client.query<Row>(schema.render(sql))).rows;
+      (await fromDriver(client.query<Row>(schema.render(sql)))).rows;
     const [found] = await run<Found>(readDistribution);
     check(found, options);
     if (options.distribution === 'none') return;
     await run(lockDistribution);
     await distributeOnce(run);
   } catch (error) {
-    throw error instanceof DistributionError ? error : translate(error, schema);
+    throw translate(error, schema);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { fromDriver } from './driver-errors.js';
 import type { Schema } from './schema.js';
 import type { Statement } from './statement.js';
 import { storedTypes } from './stored-value.js';
@@ -34,11 +35,12 @@ export class Connection {
   ): Promise<pg.QueryResult<Row>> {
     const statement = typeof query === 'string' ? { text: query } : query;
     const { name, text } = this.#schema.statement(statement);
-    return this.client.query<Row>({
+    const sent = this.client.query<Row>({
       text,
       ...(values !== undefined && { values }),
       ...(this.isShared && { types: storedTypes }),
       ...(name !== undefined && !this.#isPooled && { name }),
     });
+    return fromDriver(sent);
   }
 }

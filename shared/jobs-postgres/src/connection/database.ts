@@ -5,6 +5,8 @@ import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
+import { fromDriver } from './driver-errors.js';
+import { discarded, repeatedly } from './repeatedly.js';
 import type { ConnectionSettings } from './connection-settings.js';
 import { Schema } from './schema.js';
 import {
@@ -72,14 +74,6 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** SQLSTATE for a prepared statement that no longer exists, for example after the application's `discard all`. */
-const discarded = '26000';
-
-/** SQLSTATEs after which a transaction is repeated: serialization failure, deadlock, discarded statement. */
-const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
-
-const maxRepeats = 5;
-
 /**
  * Maximum age of a connection, in seconds. Limited because prepared statements accumulate in the connection's memory.
  */
@@ -146,7 +140,7 @@ export class Database {
    */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
-      return await repeatedly(() => this.#queryOnce<Row>(statement, values), this.schema);
+      return await repeatedly(() => this.#queryOnce<Row>(statement, values));
     } catch (error) {
       throw this.options.reads === true ? this.#asReadTimeout(error) : error;
     }
@@ -157,27 +151,30 @@ export class Database {
    * `second`. Sends both at once, to save a round trip, unless each transaction must apply the session settings.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
-    if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
+    if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second));
     const rows = await this.query<Row>(first.statement, first.values);
     this.query(second.statement, second.values).catch(() => undefined);
     return rows;
   }
 
   async #queryBoth<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
-    const client = await this.#pool.connect();
+    const client = await this.#borrow();
     const queries = [first, second].map(({ statement, values }) => ({
       ...this.schema.statement(statement),
       values,
     }));
     let leading: Promise<pg.QueryResult<Row>> | undefined;
     const both = pipelined(client, () => {
-      const [one, two] = queries.map((query) => client.query<Row>(query));
+      const [one, two] = queries.map((query) => fromDriver(client.query<Row>(query)));
       leading = one;
       return Promise.allSettled([one, two]);
     });
     void both.then((results) => client.release(results.some(({ status }) => status === 'rejected')));
-    const result = await leading;
-    return result?.rows ?? [];
+    try {
+      return (await leading)?.rows ?? [];
+    } catch (error) {
+      throw translate(error, this.schema);
+    }
   }
 
   /**
@@ -209,7 +206,7 @@ export class Database {
    * @param settings Postgres settings for the duration of the transaction
    */
   transaction<Result>(work: (client: Connection) => Promise<Result>, settings?: Settings): Promise<Result> {
-    return repeatedly(() => this.transactionOnce(work, settings), this.schema);
+    return repeatedly(() => this.transactionOnce(work, settings));
   }
 
   /**
@@ -253,7 +250,7 @@ export class Database {
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = withPid ? 'select pg_backend_pid() as pid' : '';
     const statements = [this.#begin, localSettings(settings), bound, this.#twoPhaseCommit, process];
-    const results: unknown = await client.query(statements.filter(Boolean).join('; '));
+    const results: unknown = await fromDriver(client.query(statements.filter(Boolean).join('; ')));
     if (!withPid) return undefined;
     return (results as readonly pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
   }
@@ -264,7 +261,7 @@ export class Database {
   ): Promise<Result> {
     const result = await work(this.#wrap(client));
     // If a statement failed and `work` ignored the error, Postgres answers COMMIT with a successful ROLLBACK.
-    const { command } = await client.query('commit');
+    const { command } = await fromDriver(client.query('commit'));
     if (command !== 'COMMIT')
       throw new Error('The transaction was rolled back because one of its statements had failed');
     return result;
@@ -294,7 +291,7 @@ export class Database {
   }
 
   async #borrow(): Promise<pg.PoolClient> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
+    const client = await fromDriver(this.#pool.connect()).catch((error: unknown) => {
       throw translate(error, this.schema);
     });
     try {
@@ -332,10 +329,22 @@ export class Database {
 
   async #queryOnce<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const { pool, pooler } = this.options;
-    if (!this.#setsSettings)
-      return (await this.#pool.query<Row>({ ...this.schema.statement(statement), values })).rows;
+    if (!this.#setsSettings) return this.#querySession<Row>(statement, values);
     if (pool !== undefined && pooler === 'none') return this.#queryShared<Row>(statement, values);
     return (await this.transactionOnce((client) => client.query<Row>(statement, values))).rows;
+  }
+
+  /** Runs one statement on a connection whose session has all settings. */
+  async #querySession<Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: unknown[],
+  ): Promise<Row[]> {
+    try {
+      const query = { ...this.schema.statement(statement), values };
+      return (await fromDriver(this.#pool.query<Row>(query))).rows;
+    } catch (error) {
+      throw translate(error, this.schema);
+    }
   }
 
   /** Runs one statement in a transaction on the application's pool, with BEGIN and COMMIT in the same round trip. */
@@ -344,9 +353,9 @@ export class Database {
     const lent = this.#wrap(client);
     const [begun, ran, ended] = await pipelined(client, () =>
       Promise.allSettled([
-        client.query(this.#begin),
+        fromDriver(client.query(this.#begin)),
         lent.query<Row>(statement, values),
-        client.query('commit'), // rolls back if the statement has failed
+        fromDriver(client.query('commit')), // rolls back if the statement has failed
       ]),
     );
     const isDiscarded = ran.status === 'rejected' && codeOf(ran.reason) === discarded;
@@ -355,27 +364,6 @@ export class Database {
       if (result.status === 'rejected')
         throw translate(result.reason, this.schema, connectionErrorOf(client));
     return ran.status === 'fulfilled' ? ran.value.rows : [];
-  }
-}
-
-/**
- * Calls `run`, and repeats it up to five times after a serialization failure, a deadlock or the loss of prepared
- * statements. Throws a {@link StorageUnavailableError} if no attempt succeeds, or after another transient failure.
- */
-export async function repeatedly<Result>(run: () => Promise<Result>, schema: Schema): Promise<Result> {
-  for (let repeat = 0; ; repeat++) {
-    try {
-      return await run();
-    } catch (error) {
-      if (!repeatable.test(codeOf(error))) throw translate(error, schema);
-      if (repeat === maxRepeats)
-        throw new StorageUnavailableError(
-          'Postgres aborted the transaction repeatedly because of concurrent ones',
-          {
-            cause: error,
-          },
-        );
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import type pg from 'pg';
+import { isFromDriver } from './driver-errors.js';
 import type { Schema } from './schema.js';
 
 /**
@@ -13,6 +14,9 @@ const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
  * The same statement can succeed with other data.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
+
+/** Matches SQLSTATEs, but no codes of Node.js such as `EPIPE`. No SQLSTATE begins with E. */
+const sqlState = /^(?!E)[0-9A-Z]{5}$/;
 
 export function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -45,13 +49,12 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
 
 /**
  * Converts a transient failure, or an error about missing tables of the job storage, to a {@link
- * StorageUnavailableError}. Returns any other error unchanged.
+ * StorageUnavailableError}. Returns any other error unchanged, including all errors that the driver did not report.
  *
  * @param end the error with which Postgres closed the connection, if known; replaces `error` as the cause
  */
 export function translate(error: unknown, schema: Schema, end?: Error): unknown {
-  if (error instanceof StorageUnavailableError || !(isNotOpened(error, schema) || isTransient(error)))
-    return error;
+  if (!isFromDriver(error) || !(isNotOpened(error, schema) || isTransient(error))) return error;
   const cause = end ?? error;
   const code = codeOf(cause);
   const known = reasons.find(([pattern]) => pattern.test(code))?.[1];
@@ -66,7 +69,7 @@ export function translate(error: unknown, schema: Schema, end?: Error): unknown 
 export function isOfData(error: unknown): boolean {
   if (error instanceof StorageUnavailableError || isTransient(error)) return false;
   const code = codeOf(error);
-  return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
+  return sqlState.test(code) ? ofData.test(code) : true;
 }
 
 /**
@@ -109,8 +112,12 @@ export function isTransient(error: unknown): boolean {
   // Postgres reports a malformed request as 08P01. pgbouncer uses the same code for its own errors, which are all
   // fatal.
   if (code === '08P01') return (error as pg.DatabaseError).severity === 'FATAL';
-  if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
+  if (sqlState.test(code)) return unavailable.some((pattern) => pattern.test(code));
   // Network errors have a code that is not a SQLSTATE. The driver's connection errors and timeouts have no code, so
   // their messages identify them.
-  return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));
+  return (
+    error instanceof Error &&
+    isFromDriver(error) &&
+    (code !== '' || /connection|timeout|terminat/i.test(error.message))
+  );
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { connectionConfig, type DatabaseOptions } from './database.js';
+import { fromDriver } from './driver-errors.js';
 import { codeOf, isTransient, translate } from './errors.js';
 import { jobStoreFiles, type MigrationFiles, textsOf, withDirectory } from './migration-files.js';
 import { defaultSchema, Schema } from './schema.js';
@@ -53,17 +54,19 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: A
   let name = '';
   const run = (dir: string): Promise<void> =>
     withClient(connection, async (client) =>
-      runner({
-        dbClient: client,
-        dir,
-        direction: 'up',
-        migrationsTable: 'migration',
-        schema,
-        createSchema: !(await schemaExists(client, schema)),
-        singleTransaction: true,
-        advisoryLockMode: 'wait',
-        log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
-      }).catch((error: unknown) => {
+      fromDriver(
+        runner({
+          dbClient: client,
+          dir,
+          direction: 'up',
+          migrationsTable: 'migration',
+          schema,
+          createSchema: !(await schemaExists(client, schema)),
+          singleTransaction: true,
+          advisoryLockMode: 'wait',
+          log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
+        }),
+      ).catch((error: unknown) => {
         throw isTransient(error) || retryableStates.test(codeOf(error))
           ? error
           : new MigrationError(name, dir, error);
@@ -106,7 +109,9 @@ async function retrying(run: () => Promise<unknown>): Promise<void> {
  * even if the schema exists.
  */
 async function schemaExists(client: pg.Client, schema: string): Promise<boolean> {
-  const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
+  const { rowCount } = await fromDriver(
+    client.query('select from pg_namespace where nspname = $1', [schema]),
+  );
   return rowCount === 1;
 }
 
@@ -120,7 +125,7 @@ async function withClient(
 ): Promise<void> {
   const client = new pg.Client(connection);
   client.on('error', () => undefined);
-  await client.connect();
+  await fromDriver(client.connect());
   try {
     await work(client);
   } finally {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Connection } from './connection.js';
+import { fromDriver } from './driver-errors.js';
 
 /**
  * Wraps a connection so that pg's default parsers apply to a handler's queries. On a connection of the application's
@@ -12,8 +13,10 @@ export function withDefaultParsers<Members extends object>(
   members: Members,
 ): pg.ClientBase & Members {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-  const usual = (first: unknown, ...rest: unknown[]): unknown =>
-    query(isShared ? first : withTypes(first), ...rest);
+  const usual = (first: unknown, ...rest: unknown[]): unknown => {
+    const sent = query(isShared ? first : withTypes(first), ...rest);
+    return sent instanceof Promise ? fromDriver(sent) : sent;
+  };
   return new Proxy(client, {
     get: (target, name) => {
       if (name === 'query') return usual;

@@ -2,7 +2,7 @@ import type { NewJob } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import { recordGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
-import { type Database, repeatedly } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
 import { pipelined } from '../connection/pipeline.js';
 import { readTime } from '../connection/stored-value.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -31,16 +31,12 @@ export class BulkInsert {
    * @param read returns all slices of jobs; called again each time the transaction is repeated
    */
   insertPlain(read: () => AsyncIterable<readonly NewJob[]>): Promise<Date | null> {
-    return repeatedly(
-      () =>
-        this.#database.transactionOnce(async (client) => {
-          const places = new SeqRange(await lastPlace(client));
-          const createdAt = await runEach(this.#plainInserts(read(), places), client);
-          await this.#noteGaps(client, places);
-          return createdAt;
-        }),
-      this.#database.schema,
-    );
+    return this.#database.transaction(async (client) => {
+      const places = new SeqRange(await lastPlace(client));
+      const createdAt = await runEach(this.#plainInserts(read(), places), client);
+      await this.#noteGaps(client, places);
+      return createdAt;
+    });
   }
 
   /**

@@ -21,7 +21,8 @@ import { lockTimeoutOnNodes } from '../citus/settings.js';
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
-import { type Database, repeatedly } from '../connection/database.js';
+import type { Database } from '../connection/database.js';
+import { repeatedly } from '../connection/repeatedly.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { inSavepoint, afterCommit, type Run, runOf, runOnConnection } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
@@ -154,10 +155,7 @@ export class PostgresEnqueuer implements Enqueuer {
     }
     const createdAt =
       (await this.#startDirectly(jobs, batch)) ??
-      (await repeatedly(
-        async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
-        this.#database.schema,
-      ));
+      (await repeatedly(async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs)));
     if (createdAt !== null) this.#clock.observe(createdAt);
     return createdAt;
   }
