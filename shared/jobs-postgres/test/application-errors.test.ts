@@ -78,8 +78,9 @@ describe('An error of the application during a transaction of the storage', () =
       const error = newError();
       let calls = 0;
       const jobs = {
-        async *[Symbol.asyncIterator](): AsyncGenerator<never> {
+        async *[Symbol.asyncIterator](): AsyncGenerator<readonly never[]> {
           calls += 1;
+          yield [];
           throw error;
         },
       };
