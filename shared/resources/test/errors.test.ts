@@ -235,6 +235,16 @@ describe('Errors', () => {
       expect(headers.get('retry-after')).to.equal('2');
     });
 
+    it('is the answer if the socket of the database does not exist, but not if a file is missing', async () => {
+      const answered: unknown[] = [];
+      for (const syscall of ['connect', 'open']) {
+        const api = await serveFailing(Object.assign(new Error('missing'), { code: 'ENOENT', syscall }));
+        answered.push((await api.call('/api/v1/failures/1')).codes);
+        await api.close();
+      }
+      expect(answered).to.deep.equal([[50301], [50001]]);
+    });
+
     it('is the answer if classifyError says so', async () => {
       const api = await serveFailing('gone', {
         classifyError: (error) => (error === 'gone' ? apiError(50301, 'gone') : undefined),

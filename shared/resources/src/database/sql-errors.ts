@@ -1,7 +1,7 @@
 import { type ApiError, apiError } from '../errors/api-error.js';
 import { isSqlError } from '../errors/incident.js';
 
-/** Node's error codes for an unreachable database. */
+/** Node's error codes for an unreachable host or socket. */
 const networkCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -38,9 +38,10 @@ const retryAfter = { 'retry-after': '2' };
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
   if (!(error instanceof Error)) return undefined;
   if (!isSqlError(error)) {
-    const lost =
-      ('code' in error && networkCodes.has(String(error.code))) || driverMessages.test(error.message);
-    return lost ? apiError(50301, 'The database cannot be reached', retryAfter) : undefined;
+    const lost = isNetworkError(error) || driverMessages.test(error.message);
+    return lost
+      ? apiError(50301, 'The database, or a service that the operation calls, cannot be reached', retryAfter)
+      : undefined;
   }
   const { code } = error;
   if (/^(?:08|57P0|53)/.test(code))
@@ -68,6 +69,12 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   }
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
+}
+
+/** Returns whether a connection failed. ENOENT counts only for a socket, because a missing file has the same code. */
+function isNetworkError(error: Error): boolean {
+  const code = property(error, 'code');
+  return networkCodes.has(code) && (code !== 'ENOENT' || property(error, 'syscall') === 'connect');
 }
 
 /**
