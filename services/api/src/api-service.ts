@@ -47,9 +47,9 @@ export async function startApi(
   app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
   useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
   const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
-  // Loaded only here, because most processes of the API do not serve the dashboard, and loading it takes a while.
-  const { embedDashboard } = showsDashboard ? await import('./embedded-dashboard.js') : {};
-  const alerts = embedDashboard?.(app, config, storage, logger) ?? null;
+  // Imported only if it is shown, because loading the dashboard takes a while, and most APIs do not show it.
+  const dashboard = showsDashboard ? await import('./embedded-dashboard.js') : null;
+  const alerts = dashboard?.embedDashboard(app, config, storage, logger);
   const listener = await listen(app, config, logger, rootUrlOf(config));
   answerMalformedHttp(listener.server, rootUrlOf(config));
 

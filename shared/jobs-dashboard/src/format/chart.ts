@@ -52,7 +52,7 @@ export function chartOf(buckets: readonly Bucket[], parts: number, isCurrent = t
   const max = Math.max(...buckets.map(({ done }) => done));
   const high = (jobs: number): number => scaled(jobs, max, HEIGHT, MIN);
   const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
-  // The current bucket has only begun, so the time axis ends where it starts.
+  // The time axis ends where the current bucket starts, because that bucket has only begun.
   const steps = Math.max(isCurrent ? buckets.length - 1 : buckets.length, 1);
   const stepMs = (last.at.getTime() - first.at.getTime()) / Math.max(buckets.length - 1, 1);
   const inParts = Array.from({ length: parts }, (_each, index) => (index / parts) * steps);
