@@ -6,9 +6,9 @@ import { Schema } from '../src/connection/schema.js';
 
 const schema = new Schema('longshore');
 
-async function reported(error: Error): Promise<Error> {
-  await fromDriver(Promise.reject(error)).catch(() => undefined);
-  return error;
+async function reported(thrown: Error): Promise<Error> {
+  await fromDriver(Promise.reject(thrown)).catch(() => undefined);
+  return thrown;
 }
 
 describe('An error in a transaction of the storage', () => {
