@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { JobsApiUnderTest, openPostgres } from './support/jobs-api-under-test.js';
 
 /** The longest turn of the event loop that a request may take, see {@link longestTurn}. */
-const bound = 3;
+const bound = 2.5;
 
 describe('A request for 10 000 jobs', () => {
   const api = new JobsApiUnderTest(openPostgres, {});

@@ -5,7 +5,7 @@ import { defineResource } from '@longshore/resources';
 import { type Answer, serve, type TestApi } from './support/api.js';
 
 /** The longest turn of the event loop that a request may take, see {@link longestTurn}. */
-const bound = 6;
+const bound = 4;
 
 const Line = Type.Object({ text: Type.String({ maxLength: 10 }), n: Type.Optional(Type.Integer()) });
 

@@ -4,6 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 const schedulerStatistics = `/proc/self/task/${process.pid}/schedstat`;
 const isLinux = existsSync(schedulerStatistics);
 
+/** A sleep of this many milliseconds makes the kernel bring the statistics up to date, which it does every 4 ms otherwise. */
+const sleepMs = 0.001;
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
+
 /** Pause between two samples, in milliseconds. Without a pause, sampling would use all the CPU while the work waits. */
 const everyMs = 1;
 
@@ -27,12 +31,16 @@ export async function longestTurn(work: () => Promise<unknown>, bound: number): 
   return best;
 }
 
-/** Returns the CPU time for copying ten thousand small objects, in milliseconds: the median of five runs. */
+/**
+ * Returns the CPU time for copying ten thousand small objects, in milliseconds: the median of five runs. Uses
+ * `structuredClone`, because it is equally fast in all supported versions of Node.js. Spreading the objects takes 16 times
+ * as long with Node.js 20 as with 24.
+ */
 function copyingMs(): number {
   const runs = Array.from({ length: 5 }, () => {
     const before = processorMs();
     const objects = Array.from({ length: 10_000 }, (_, n) => ({ name: `object ${n}`, args: { a: n, b: 2 } }));
-    JSON.parse(JSON.stringify(objects.map((object) => ({ ...object, copied: true }))));
+    structuredClone(objects);
     return processorMs() - before;
   });
   return runs.toSorted((a, b) => a - b)[2] ?? 0;
@@ -58,7 +66,10 @@ async function longestTurnOnce(work: () => Promise<unknown>): Promise<number> {
 }
 
 function processorMs(): number {
-  if (isLinux) return Number.parseInt(readFileSync(schedulerStatistics, 'utf8'), 10) / 1e6;
+  if (isLinux) {
+    Atomics.wait(neverNotified, 0, 0, sleepMs);
+    return Number.parseInt(readFileSync(schedulerStatistics, 'utf8'), 10) / 1e6;
+  }
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }

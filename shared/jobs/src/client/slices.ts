@@ -1,45 +1,63 @@
-import { setImmediate as otherWork } from 'node:timers/promises';
-
-/** Time after which a call yields to the event loop, in milliseconds. */
-const sliceMs = 10;
-
 /**
  * Number of elements between two readings of the clock. Reading the clock takes about as long as processing a simple
  * element.
  */
 const elementsPerClockRead = 64;
 
-/** Maps elements in order. Yields to the event loop whenever about `sliceMs` have passed. */
+/** Maps elements in order, in time slices: other work runs in between. */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  let startedAt = performance.now();
   for (const [index, element] of elements.entries()) {
     results.push(work(element, index));
-    if (index % elementsPerClockRead !== 0 || performance.now() - startedAt < sliceMs) continue;
-    await otherWork();
-    startedAt = performance.now();
+    if (index % elementsPerClockRead === 0 && turnIsOver()) await nextTurn();
   }
   return results;
 }
 
-/**
- * Maps elements in order, and yields the results in slices of `length`. Before a slice, lets other work run if at least
- * `sliceMs` have passed since other work last ran.
- */
+/** Maps elements in order, and yields the results in slices of `length`. Takes a new turn before a slice if necessary. */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],
   length: number,
   work: (element: Element) => Result,
 ): AsyncGenerator<Result[]> {
-  let startedAt = performance.now();
   for (let from = 0; from < elements.length; from += length) {
-    if (performance.now() - startedAt >= sliceMs) {
-      await otherWork();
-      startedAt = performance.now();
-    }
+    if (turnIsOver()) await nextTurn();
     yield elements.slice(from, from + length).map((element) => work(element));
   }
+}
+
+/** How long the sliced work of all calls together may take in one turn of the event loop, in milliseconds. */
+const turnMs = 5;
+
+/** When sliced work began in this turn of the event loop; `null` if it has not. */
+let beganAt: number | null = null;
+
+const waiting: (() => void)[] = [];
+
+/**
+ * Returns whether sliced work has used up its time in this turn of the event loop. One clock measures all of it, because
+ * loops that run one after the other, each with a clock of its own, would add up to one long turn.
+ */
+function turnIsOver(): boolean {
+  if (beganAt === null) {
+    beganAt = performance.now();
+    setImmediate(() => (beganAt = null));
+  }
+  return performance.now() - beganAt >= turnMs;
+}
+
+/** Resolves in a later turn of the event loop. Concurrent calls get one turn each, in the order of the calls. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(give);
+  });
+}
+
+function give(): void {
+  beganAt = null;
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(give);
 }

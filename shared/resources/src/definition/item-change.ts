@@ -1,5 +1,5 @@
 import { ProblemList } from '../errors/api-error.js';
-import { inSlices } from '../validation/large-body.js';
+import { inSlices } from '../slices.js';
 import { nameInProse } from './naming.js';
 
 /**

@@ -7,7 +7,7 @@ import { bodyReader } from './body.js';
 import { compress, tagOfEncoded } from './compression.js';
 import { toApiRequest } from './request.js';
 import { requireValidHead } from './request-head.js';
-import { mapInSlices } from '../validation/large-body.js';
+import { mapInSlices } from '../slices.js';
 
 export type Middleware = Koa.Middleware;
 

@@ -4,6 +4,7 @@ import bourne from '@hapi/bourne';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiError } from '../errors/api-error.js';
+import { beginSlice } from '../slices.js';
 import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 
@@ -57,7 +58,11 @@ function readError(error: Error & { readonly status?: number }, limitBytes: numb
   }
 }
 
+/** Parsing a larger body takes so long that the checks that follow should begin in a later turn of the event loop. */
+const largeBytes = 64 * 1024;
+
 function parseJson(bytes: Buffer): unknown {
+  if (bytes.length > largeBytes) beginSlice();
   if (!isUtf8(bytes)) throw notUtf8(bytes);
   return parseText(bytes.toString());
 }

@@ -8,7 +8,7 @@ import type { CollectionQuery, Selection } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
 import { similarityThreshold } from '../query/similarity.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { mapInSlices } from '../validation/large-body.js';
+import { mapInSlices } from '../slices.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,

@@ -10,7 +10,7 @@ import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { mapInSlices } from '../validation/large-body.js';
+import { mapInSlices } from '../slices.js';
 import { columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
 import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';

@@ -1,5 +1,5 @@
-import { setImmediate as otherRequests } from 'node:timers/promises';
 import { apiError, ProblemList } from '../errors/api-error.js';
+import { inSlices } from '../slices.js';
 import { join } from './field-path.js';
 import type { JsonSchema } from './json-schema.js';
 import { validatorFor } from './validator.js';
@@ -65,30 +65,4 @@ function split(schema: JsonSchema): Split {
   };
   splits.set(schema, made);
   return made;
-}
-
-const sliceMs = 10;
-
-/** Like {@link inSlices}, but returns the results. */
-export async function mapInSlices<Element, Result>(
-  elements: readonly Element[],
-  work: (element: Element, index: number) => Result,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  await inSlices(elements, (element, index) => void results.push(work(element, index)));
-  return results;
-}
-
-/** Processes elements in time slices, so that other requests are served in between. */
-export async function inSlices<Element>(
-  elements: readonly Element[],
-  work: (element: Element, index: number) => void,
-): Promise<void> {
-  let startedAt = performance.now();
-  for (const [index, element] of elements.entries()) {
-    work(element, index);
-    if (performance.now() - startedAt < sliceMs) continue;
-    await otherRequests();
-    startedAt = performance.now();
-  }
 }

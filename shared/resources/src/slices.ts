@@ -1,0 +1,58 @@
+/** Like {@link inSlices}, but returns the results. */
+export async function mapInSlices<Element, Result>(
+  elements: readonly Element[],
+  work: (element: Element, index: number) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  await inSlices(elements, (element, index) => void results.push(work(element, index)));
+  return results;
+}
+
+/** Processes elements in order, in time slices: other requests are served in between. */
+export async function inSlices<Element>(
+  elements: readonly Element[],
+  work: (element: Element, index: number) => void,
+): Promise<void> {
+  for (const [index, element] of elements.entries()) {
+    if (turnIsOver()) await nextTurn();
+    work(element, index);
+  }
+}
+
+/** How long the sliced work of all calls together may take in one turn of the event loop, in milliseconds. */
+const turnMs = 5;
+
+/** When sliced work began in this turn of the event loop; `null` if it has not. */
+let beganAt: number | null = null;
+
+const waiting: (() => void)[] = [];
+
+/**
+ * Returns whether sliced work has used up its time in this turn of the event loop. One clock measures all of it, because
+ * loops that run one after the other, each with a clock of its own, would add up to one long turn.
+ */
+function turnIsOver(): boolean {
+  return performance.now() - beginSlice() >= turnMs;
+}
+
+/** Counts what runs next as sliced work. Returns when sliced work began in this turn of the event loop. */
+export function beginSlice(): number {
+  if (beganAt === null) {
+    beganAt = performance.now();
+    setImmediate(() => (beganAt = null));
+  }
+  return beganAt;
+}
+
+/** Resolves in a later turn of the event loop. Concurrent calls get one turn each, in the order of the calls. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(give);
+  });
+}
+
+function give(): void {
+  beganAt = null;
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(give);
+}

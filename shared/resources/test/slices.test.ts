@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { inSlices, mapInSlices } from '../src/slices.js';
+
+const elements = Array.from({ length: 10 }, (_, index) => index);
+
+/** Keeps the event loop busy for two milliseconds. */
+function work(): void {
+  const end = performance.now() + 2;
+  while (performance.now() < end);
+}
+
+describe('Sliced work', () => {
+  it('lets other work run between loops, each of which is too short to yield', async () => {
+    let finished = 0;
+    const finishedBeforeOtherWork = new Promise<number>((resolve) => {
+      setImmediate(() => resolve(finished));
+    });
+    for (let loop = 0; loop < 6; loop++) {
+      await inSlices([0, 1], work);
+      finished++;
+    }
+    expect(await finishedBeforeOtherWork).to.be.at.most(2);
+  });
+
+  it('of concurrent calls takes turns', async () => {
+    const order: string[] = [];
+    await Promise.all(['a', 'b'].map((name) => inSlices(elements, () => (work(), void order.push(name)))));
+    expect(order.lastIndexOf('a')).to.be.above(order.indexOf('b'));
+    expect(order.lastIndexOf('b')).to.be.above(order.indexOf('a'));
+  });
+
+  it('returns results in the order of the elements', async () => {
+    const results = await mapInSlices(elements, (element, index) => (work(), [element, index]));
+    expect(results).to.deep.equal(elements.map((element) => [element, element]));
+  });
+});
