@@ -126,6 +126,7 @@ describe('the packages, installed from their tarballs', function () {
       const more = [
         '@longshore/jobs/storage',
         '@longshore/jobs-dashboard/request-origin',
+        '@longshore/resources/connection-limit',
         '@longshore/service/application',
       ];
       imports.push(...more.map((name, index) => `import * as more${index} from '${name}';`));

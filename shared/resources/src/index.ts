@@ -25,7 +25,6 @@ export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/er
 export type { ErrorStackPolicy } from './errors/incident.js';
 export type { RequestGuard } from './koa/adapter.js';
 export { countRequests, requireCaller } from './koa/caller-guard.js';
-export { type ConnectionLimits, limitConnections } from './koa/connection-limit.js';
 export { answerMalformedHttp } from './koa/malformed-http.js';
 export type { ApiInfo } from './openapi/document.js';
 export type { ApiChange } from './openapi/guide.js';

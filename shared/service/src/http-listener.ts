@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { limitConnections } from '@longshore/resources';
+// Not from the package's index, which would add a fifth to the time in which a worker is loaded.
+import { limitConnections } from '@longshore/resources/connection-limit';
 import type Koa from 'koa';
 import type { Logger } from './logger.js';
 
