@@ -1,9 +1,9 @@
-import { longestTurn } from '@longshore/test-support';
+import { longestTurn, threadedRequest } from '@longshore/test-support';
 import { expect } from 'chai';
 import { JobsApiUnderTest, openPostgres } from './support/jobs-api-under-test.js';
 
 /** The longest turn of the event loop that a request may take, see {@link longestTurn}. */
-const bound = 2.5;
+const bound = 3;
 
 describe('A request for 10 000 jobs', () => {
   const api = new JobsApiUnderTest(openPostgres, {});
@@ -16,32 +16,23 @@ describe('A request for 10 000 jobs', () => {
     queue: 'many',
   }));
 
-  for (const [what, path, body] of [
-    ['an array', '/jobs', jobs],
-    ['a batch', '/batches', { jobs }],
+  const scheduled = jobs.map((job) => ({ ...job, delayMs: 3_600_000 }));
+
+  for (const [what, method, path, body] of [
+    ['an array', 'POST', '/jobs', async () => jobs],
+    ['a batch', 'POST', '/batches', async () => ({ jobs })],
+    ['a PUT', 'PUT', '/jobs', async () => edits()],
   ] as const)
     it(`does not keep others waiting: ${what}`, async () => {
-      await api.post(path, body); // warm-up, because code is compiled during the first request
-      let status = 0;
-      const longest = await longestTurn(async () => {
-        ({ status } = await api.post(path, body));
-      }, bound);
-      expect(status).to.equal(201);
-      expect(longest).to.be.below(bound);
+      const text = JSON.stringify(await body());
+      const send = (): Promise<number> => threadedRequest(method, api.url + path, text);
+      const status = await send(); // also a warm-up, because code is compiled during the first request
+      expect(status).to.equal(method === 'PUT' ? 200 : 201);
+      expect(await longestTurn(send, bound)).to.be.below(bound);
     });
 
-  it('does not keep others waiting: a PUT', async () => {
-    const scheduled = await api.post(
-      '/jobs',
-      jobs.map((job) => ({ ...job, delayMs: 3_600_000 })),
-    );
-    const edits = scheduled.items.map(({ id, args }) => ({ id, args, queue: 'many', priority: 3 }));
-    await api.put('/jobs', edits);
-    let status = 0;
-    const longest = await longestTurn(async () => {
-      ({ status } = await api.put('/jobs', edits));
-    }, bound);
-    expect(status).to.equal(200);
-    expect(longest).to.be.below(bound);
-  });
+  async function edits(): Promise<object[]> {
+    const { items } = await api.post('/jobs', scheduled);
+    return items.map(({ id, args }) => ({ id, args, queue: 'many', priority: 3 }));
+  }
 });

@@ -1,11 +1,11 @@
-import { longestTurn } from '@longshore/test-support';
+import { longestTurn, threadedRequest } from '@longshore/test-support';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineResource } from '@longshore/resources';
 import { type Answer, serve, type TestApi } from './support/api.js';
 
 /** The longest turn of the event loop that a request may take, see {@link longestTurn}. */
-const bound = 4;
+const bound = 5;
 
 const Line = Type.Object({ text: Type.String({ maxLength: 10 }), n: Type.Optional(Type.Integer()) });
 
@@ -112,9 +112,9 @@ describe('A large request', () => {
   for (const [what, body] of Object.entries(slow))
     it(`does not block other requests: ${what}`, async () => {
       const text = body();
-      await post(text); // warm-up: the first request compiles code
-      const longest = await longestTurn(() => post(text), bound);
-      expect(longest).to.be.below(bound);
+      const send = (): Promise<number> => threadedRequest('POST', `${api.url}/api/v1/notes`, text);
+      await send(); // warm-up: the first request compiles code
+      expect(await longestTurn(send, bound)).to.be.below(bound);
     });
 
   it('that names one parameter a thousand times is refused', async () => {

@@ -20,3 +20,4 @@ export {
 export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
 export { overriding, type Overrides } from './overriding.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';
+export { threadedRequest } from './threaded-request.js';

@@ -97,6 +97,11 @@ export class JobsApiUnderTest {
     await this.#opened?.close();
   }
 
+  /** The base URL of the API's paths, with the version. */
+  get url(): string {
+    return `${this.#running.server.url}/api/v1`;
+  }
+
   get storage(): JobStorage {
     return this.#running.storage;
   }

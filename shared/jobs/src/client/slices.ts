@@ -17,16 +17,14 @@ export async function mapInSlices<Element, Result>(
   return results;
 }
 
-/** Maps elements in order, and yields the results in slices of `length`. Takes a new turn before a slice if necessary. */
+/** Like {@link mapInSlices}, but yields the results in slices of `length` elements. */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],
   length: number,
   work: (element: Element) => Result,
 ): AsyncGenerator<Result[]> {
-  for (let from = 0; from < elements.length; from += length) {
-    if (turnIsOver()) await nextTurn();
-    yield elements.slice(from, from + length).map((element) => work(element));
-  }
+  for (let from = 0; from < elements.length; from += length)
+    yield await mapInSlices(elements.slice(from, from + length), (element) => work(element));
 }
 
 /** How long the sliced work of all calls together may take in one turn of the event loop, in milliseconds. */
