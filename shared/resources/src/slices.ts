@@ -8,7 +8,13 @@ export async function mapInSlices<Element, Result>(
   return results;
 }
 
-/** Processes elements in order, in time slices: other requests are served in between. */
+/** Number of elements after which a call can have taken long enough for its caller's work to deserve a new turn. */
+const manyElements = 64;
+
+/**
+ * Processes elements in order, in time slices: other requests are served in between, and after many elements, because
+ * the caller usually goes on with the results.
+ */
 export async function inSlices<Element>(
   elements: readonly Element[],
   work: (element: Element, index: number) => void,
@@ -17,6 +23,7 @@ export async function inSlices<Element>(
     if (turnIsOver()) await nextTurn();
     work(element, index);
   }
+  if (elements.length > manyElements && turnIsOver()) await nextTurn();
 }
 
 /** How long the sliced work of all calls together may take in one turn of the event loop, in milliseconds. */

@@ -4,7 +4,10 @@
  */
 const elementsPerClockRead = 64;
 
-/** Maps elements in order, in time slices: other work runs in between. */
+/**
+ * Maps elements in order, in time slices: other work runs in between, and before the results of many elements are
+ * returned, because their caller usually goes on with them.
+ */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,
@@ -14,6 +17,7 @@ export async function mapInSlices<Element, Result>(
     results.push(work(element, index));
     if (index % elementsPerClockRead === 0 && turnIsOver()) await nextTurn();
   }
+  if (elements.length > elementsPerClockRead && turnIsOver()) await nextTurn();
   return results;
 }
 
