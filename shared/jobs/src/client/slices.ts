@@ -12,12 +12,14 @@ export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,
 ): Promise<Result[]> {
+  // Fewer elements take less time than yielding would, and most calls have one.
+  if (elements.length <= elementsPerClockRead) return elements.map((element, index) => work(element, index));
   const results: Result[] = [];
   for (const [index, element] of elements.entries()) {
     results.push(work(element, index));
     if (index % elementsPerClockRead === 0 && turnIsOver()) await nextTurn();
   }
-  if (elements.length > elementsPerClockRead && turnIsOver()) await nextTurn();
+  if (turnIsOver()) await nextTurn();
   return results;
 }
 
@@ -27,8 +29,11 @@ export async function* slicesOf<Element, Result>(
   length: number,
   work: (element: Element) => Result,
 ): AsyncGenerator<Result[]> {
-  for (let from = 0; from < elements.length; from += length)
-    yield await mapInSlices(elements.slice(from, from + length), (element) => work(element));
+  for (let from = 0; from < elements.length; from += length) {
+    const slice = elements.slice(from, from + length);
+    const isShort = slice.length <= elementsPerClockRead; // saves a promise for each job that is enqueued alone
+    yield isShort ? slice.map((element) => work(element)) : await mapInSlices(slice, (each) => work(each));
+  }
 }
 
 /** How long the sliced work of all calls together may take in one turn of the event loop, in milliseconds. */
