@@ -4,7 +4,7 @@ import { JobsApiUnderTest, openPostgres } from './support/jobs-api-under-test.js
 
 /** The longest turn of the event loop that a request may take, see {@link longestTurn}. */
 const bound = 3;
-/** A PUT keeps so many objects at once that a garbage collection is its longest turn. */
+/** A PUT keeps so many objects at once that a garbage collection can be its longest turn. */
 const putBound = 4.5;
 
 describe('A request for 10 000 jobs', () => {
@@ -30,8 +30,8 @@ describe('A request for 10 000 jobs', () => {
       const send = (): Promise<number> => threadedRequest(method, api.url + path, text);
       const status = await send(); // also a warm-up, because code is compiled during the first request
       expect(status).to.equal(method === 'PUT' ? 200 : 201);
-      const most = method === 'PUT' ? putBound : bound;
-      expect(await longestTurn(send, most)).to.be.below(most);
+      const limit = method === 'PUT' ? putBound : bound;
+      expect(await longestTurn(send, limit)).to.be.below(limit);
     });
 
   async function edits(): Promise<object[]> {

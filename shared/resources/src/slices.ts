@@ -8,7 +8,7 @@ export async function mapInSlices<Element, Result>(
   return results;
 }
 
-/** Number of elements after which a call can have taken long enough for its caller's work to deserve a new turn. */
+/** After more elements than this, the caller goes on in a new turn if this one is over. */
 const manyElements = 64;
 
 /**

@@ -12,7 +12,7 @@ export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,
 ): Promise<Result[]> {
-  // Fewer elements take less time than yielding would, and most calls have one.
+  // Few elements are a slice of their own, without a look at the clock. Most calls have one element.
   if (elements.length <= elementsPerClockRead) return elements.map((element, index) => work(element, index));
   const results: Result[] = [];
   for (const [index, element] of elements.entries()) {
