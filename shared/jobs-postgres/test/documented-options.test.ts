@@ -15,6 +15,7 @@ describe('The options of the Postgres storage in docs/operations.md', () => {
       databaseOptions(withValue('commandBatchMaxTimeoutMs', value)).statementTimeoutMs,
     transactionIdleTimeoutMs: (value) =>
       databaseOptions(withValue('transactionIdleTimeoutMs', value)).transactionIdleTimeoutMs,
+    connectTimeoutMs: (value) => databaseOptions(withValue('connectTimeoutMs', value)).connectTimeoutMs,
     poolSize: (value) => databaseOptions(withValue('poolSize', value)).poolSize,
     readPoolSize: (value) => readOptions(withValue('readPoolSize', value)).poolSize,
     readTimeoutMs: (value) => readOptions(withValue('readTimeoutMs', value)).statementTimeoutMs,

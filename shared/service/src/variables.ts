@@ -51,6 +51,8 @@ export const databaseVariables = {
   /** Number of connections for reads. `DATABASE_READ_TIMEOUT_MS` limits the duration of each read. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
   DATABASE_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
+  /** Maximum time to wait for a connection, whether a new one or a busy one of the pool, in milliseconds. */
+  DATABASE_CONNECT_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
   DATABASE_MAX_QUEUES: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,

@@ -2,6 +2,7 @@ export { apiClient, apiFetch, checkFetchedAnswers } from './api-client.js';
 export { citusUrl, createCitusDatabase } from './citus-database.js';
 export { compileClient, type CompiledClient } from './compiled-client.js';
 export { type DocumentedOption, documentedOptions } from './documented-options.js';
+export { type During, during, nextMillisecond } from './during.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { httpClient, type HttpClient, type HttpRequest, type HttpResponse } from './http-client.js';
 export { serve, type TestServer } from './http-server.js';
@@ -18,6 +19,7 @@ export {
   resolve,
 } from './openapi/operations.js';
 export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
+export { patientServer, patientStorage } from './patience.js';
 export { overriding, type Overrides } from './overriding.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';
 export { threadedRequest } from './threaded-request.js';

@@ -22,20 +22,37 @@ describe('eventually', () => {
     expect(looks).to.equal(3);
   });
 
-  it('throws the condition’s last error after the deadline', async () => {
+  it('returns what the predicate accepts, even if it is falsy', async () => {
+    const seen = [2, 1, 0];
+    expect(
+      await eventually(
+        () => seen.shift(),
+        (value) => value === 0,
+      ),
+    ).to.equal(0);
+  });
+
+  it('goes on as long as it sees something new', async () => {
+    let looks = 0;
+    expect(await eventually(() => ++looks, (count) => count === 20, { checks: 2, everyMs: 0 })).to.equal(20);
+  });
+
+  it('throws the condition’s last error when it gives up', async () => {
     const look = (): never => {
       throw new Error('not yet');
     };
-    const error = await eventually(look, { deadlineMs: 5, everyMs: 1 }).catch((refusal: unknown) => refusal);
+    const error = await eventually(look, { checks: 3, everyMs: 1 }).catch((refusal: unknown) => refusal);
     expect(error).to.have.property('message', 'not yet');
   });
 
-  it('reports what it waited for when the condition never held', async () => {
-    const error = await eventually(() => false, { deadlineMs: 5, everyMs: 1 }).catch(
-      (refusal: unknown) => refusal,
-    );
+  it('reports what it saw last and what it waited for when the condition never held', async () => {
+    const error = await eventually(
+      () => ({ state: 'ready' }),
+      ({ state }) => state === 'done',
+      { checks: 3, everyMs: 1 },
+    ).catch((refusal: unknown) => refusal);
     expect(error)
       .to.have.property('message')
-      .that.matches(/5 ms.*false/);
+      .that.matches(/in 3 checks.*state: 'ready'.*\n.*=>/);
   });
 });

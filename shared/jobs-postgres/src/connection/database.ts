@@ -57,6 +57,8 @@ export interface DatabaseOptions {
   readonly disableGlobalLocks: boolean;
   /** Maximum duration of a statement, in milliseconds; 0 for no limit. */
   readonly statementTimeoutMs: number;
+  /** Maximum time to wait for a connection, in milliseconds. */
+  readonly connectTimeoutMs: number;
   /** Maximum time that a handler's transaction can be idle between statements, in milliseconds. */
   readonly transactionIdleTimeoutMs: number;
   /** Name of the connections, as shown in `pg_stat_activity`. */
@@ -382,7 +384,7 @@ export function connectionConfig(options: DatabaseOptions, plans: Settings = {})
     ...(options.pooler === 'none' && {
       options: `${given} ${startupOptions({ ...plans, ...sessionSettings(options) })}`.trim(),
     }),
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs,
     keepAlive: true,
   };
 }

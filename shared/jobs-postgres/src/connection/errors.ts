@@ -79,7 +79,7 @@ export function isOfData(error: unknown): boolean {
 function unreached(cause: unknown, code: string): string {
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
   if (busy)
-    return 'No connection became available within 5 s: all connections of the pool are busy (poolSize), or Postgres does not respond';
+    return 'No connection became available in time (connectTimeoutMs): all connections of the pool are busy (poolSize), or Postgres does not respond';
   const { hostname, address, port } = cause as { hostname?: string; address?: string; port?: number };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `Postgres cannot be reached: there is no host "${hostname ?? ''}" (${code}); check the host name in the URL`;

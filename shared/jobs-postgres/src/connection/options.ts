@@ -50,9 +50,15 @@ export interface PostgresOptions {
   readPoolSize?: number;
   /**
    * Maximum duration of a read, in milliseconds; 1 to 3,600,000, 5000 by default. A longer read fails with a
-   * `ReadTimeoutError`. Waiting for a connection takes at most another 5 s.
+   * `ReadTimeoutError`. Waiting for a connection takes at most another `connectTimeoutMs`.
    */
   readTimeoutMs?: number;
+  /**
+   * Maximum time to wait for a connection, in milliseconds; 100 to 3,600,000, 5000 by default. This covers both opening
+   * a connection and waiting for a busy one of the pool. After this time, calls fail with a `StorageUnavailableError`.
+   * Connections of the application's `pool` use the `connectionTimeoutMillis` of that pool.
+   */
+  connectTimeoutMs?: number;
   /**
    * Whether every transaction sets READ COMMITTED; `true` by default. `false` keeps the database's default isolation
    * level.
@@ -142,6 +148,7 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
       1_000,
       3_600_000,
     ),
+    connectTimeoutMs: bounded('connectTimeoutMs', options.connectTimeoutMs ?? 5_000, 100, 3_600_000),
     transactionIdleTimeoutMs: bounded(
       'transactionIdleTimeoutMs',
       options.transactionIdleTimeoutMs ?? 300_000,
