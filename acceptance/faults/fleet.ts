@@ -85,7 +85,7 @@ export class Fleet {
   ): Promise<Result> {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
-    await eventually(async () => free().length >= count, { deadlineMs: patienceMs });
+    await eventually(async () => free().length >= count, { checks: patienceMs / 20 });
     const left = free();
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),

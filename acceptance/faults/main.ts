@@ -44,7 +44,7 @@ async function run(options: Options): Promise<boolean> {
     const settled = eventually(
       async () =>
         (await observer.unfinished()).length === 0 && (await observer.unresolvedDependencies()) === 0,
-      { deadlineMs: settleMs },
+      { checks: settleMs / 20 },
     );
     await settled.catch(() => undefined); // the checks below report unfinished jobs
     await observer.allIdle();

@@ -19,7 +19,7 @@ export class Observer {
 
   /** Like {@link query}, but retries for up to a minute, for use while Postgres is down. */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
-    return eventually(() => this.query<Row>(sql, values), { deadlineMs: 60_000 });
+    return eventually(() => this.query<Row>(sql, values));
   }
 
   /** Opens a separate connection. `name` becomes part of the connection's `application_name`. */
@@ -38,7 +38,7 @@ export class Observer {
         const [row] = await this.query<{ id: string }>(sql, [name, ms]);
         return row?.id ?? '';
       },
-      { deadlineMs: 60_000 },
+      { checks: 3_000 },
     );
   }
 
@@ -73,7 +73,7 @@ export class Observer {
           `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
         )
       ).length === 0;
-    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report servers still busy
+    await eventually(quiet, { checks: 1_000 }).catch(() => undefined); // the checks report servers still busy
   }
 
   async close(): Promise<void> {

@@ -62,7 +62,7 @@ async function frozen(stage: Stage, pid: number): Promise<Notes> {
   const running = `
     select job.id, job.attempt, job.server_id from longshore.job join longshore.server on server.id = job.server_id
     where job.queue_id > 0 and server.pid = $1`;
-  await eventually(async () => (await observer.query(running, [pid])).length > 0, { deadlineMs: 30_000 });
+  await eventually(async () => (await observer.query(running, [pid])).length > 0);
   await sleep(random() * 300);
   process.kill(pid, 'SIGSTOP');
   try {
@@ -70,13 +70,13 @@ async function frozen(stage: Stage, pid: number): Promise<Notes> {
     const ids = held.map(({ id }) => id);
     const dead = 'select from longshore.server where pid = $1';
     const frozenAt = performance.now();
-    await eventually(async () => (await observer.query(dead, [pid])).length === 0, { deadlineMs: 60_000 });
+    await eventually(async () => (await observer.query(dead, [pid])).length === 0);
     const declaredDeadMs = performance.now() - frozenAt;
-    await eventually(async () => (await observer.unfinished(ids)).length === 0, { deadlineMs: 150_000 });
+    await eventually(async () => (await observer.unfinished(ids)).length === 0, { checks: 7_500 });
     const elsewhereMs = performance.now() - frozenAt;
     const before = await outcomes(stage, ids);
     process.kill(pid, 'SIGCONT');
-    await eventually(async () => (await observer.query(dead, [pid])).length === 1, { deadlineMs: 60_000 });
+    await eventually(async () => (await observer.query(dead, [pid])).length === 1);
     await sleep(1_000);
     const unchanged = before === (await outcomes(stage, ids));
     return {

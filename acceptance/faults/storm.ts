@@ -87,7 +87,7 @@ async function strike(stage: Stage, fault: string, breaches: string[]): Promise<
     await Promise.all([
       timeOfOne(stage),
       eventually(async () => (await observer.unfinished(ids)).length === 0, {
-        deadlineMs: patienceMs,
+        checks: patienceMs / 200,
         everyMs: 200,
       }),
     ]);

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -24,7 +24,7 @@ describe('An error of the application during a transaction of the storage', () =
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     client = new JobClient(storage);
   });
@@ -53,7 +53,7 @@ describe('An error of the application during a transaction of the storage', () =
           ),
         );
       });
-      const server = new JobServer({ storage, queues: ['handled'], handlers: [handler] });
+      const server = new JobServer({ storage, ...patientServer, queues: ['handled'], handlers: [handler] });
       await server.start();
       const { id } = await client.enqueue(work, {}, { queue: 'handled' });
       await eventually(async () => (await storage.jobs.find(id))?.state === 'done');

@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -80,7 +80,7 @@ describe('The bounds of the tables', () => {
 describe('A finished job from before the bounds', () => {
   it('is clamped to the bounds when it is retried', async () => {
     const database = await createStoreDatabase();
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     const { id } = await new JobClient(storage).enqueue(defineJob({ name: 'old' }), {});
     await storage.control.cancel(id);

@@ -1,6 +1,6 @@
 import { defineJob, JobClient, type JobStorage } from '@longshore/jobs';
 import type { BulkOperation } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { deleteOldBulk } from '../src/control/bulk-operations.sql.js';
@@ -15,7 +15,7 @@ describe('Bulk operations on Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
 
@@ -51,7 +51,7 @@ describe('Bulk operations on Postgres', () => {
   it('continue where a server stopped', async () => {
     await fill(3_500);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
-    const first = new PostgresStorage({ url: database.url });
+    const first = new PostgresStorage({ url: database.url, ...patientStorage });
     while (((await storage.bulk.find(id))?.changed ?? 0) < 2_000) await first.bulk.advance();
     await first.close();
     expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500, skipped: 0 });
@@ -96,7 +96,10 @@ describe('Bulk operations on Postgres', () => {
       storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } }),
     );
     const started = await Promise.all(orders);
-    const servers = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url }));
+    const servers = Array.from(
+      { length: 3 },
+      () => new PostgresStorage({ url: database.url, ...patientStorage }),
+    );
     await Promise.all(servers.map((server) => carriedOut(server, '')));
     await Promise.all(servers.map((server) => server.close()));
     const ended = await Promise.all(started.map(({ id }) => carriedOut(storage, id)));
@@ -114,7 +117,7 @@ describe('Bulk operations on Postgres', () => {
     );
     await advancing;
     await storage.close();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500 });
     expect(await storage.jobs.stateCounts()).to.include({ enqueued: 0, cancelled: 3_500 });
   });

@@ -1,3 +1,4 @@
+import { patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { clockDifference } from '../src/control/clock-difference.js';
@@ -14,9 +15,9 @@ describe('The difference of two clocks', () => {
   for (const days of [-366, 366]) {
     it(`can be sent with a heartbeat for a clock that is off by ${days} days`, async () => {
       const database = await createStoreDatabase();
-      const storage = new PostgresStorage({ url: database.url });
+      const storage = new PostgresStorage({ url: database.url, ...patientStorage });
       await storage.open();
-      const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+      const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 3_600_000 };
       const registration = await storage.servers.register(description);
       const now = Date.now();
       const ahead = clockDifference(now + days * 86_400_000, now, now + days * 86_400_000);

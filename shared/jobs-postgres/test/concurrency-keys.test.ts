@@ -1,6 +1,6 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { newId, type NewJob } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import Type from 'typebox';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
@@ -35,7 +35,7 @@ describe('Concurrency keys on Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url, poolSize: 4 });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, poolSize: 4 });
     await storage.open();
   });
 
@@ -51,31 +51,38 @@ describe('Concurrency keys on Postgres', () => {
         pid: 1,
         queues: ['default'],
         concurrency: 1,
-        timeoutMs: 60_000,
+        timeoutMs: 3_600_000,
       })
     ).id;
 
   it('never run more jobs at once than their limit across several storages', async () => {
-    const storages = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url, poolSize: 4 }));
+    const storages = Array.from(
+      { length: 3 },
+      () => new PostgresStorage({ url: database.url, ...patientStorage, poolSize: 4 }),
+    );
     const running = new Map<string, number>();
     let [most, ended] = [0, 0];
     const handler = handleJob(work, async ({ args: { tenant } }) => {
       const now = (running.get(tenant) ?? 0) + 1;
       running.set(tenant, now);
       most = Math.max(most, now);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await eventually(() => most >= 3);
+      await storage.readClock();
       running.set(tenant, (running.get(tenant) ?? 0) - 1);
       ended++;
     });
     const servers = storages.map(
-      (each) => new JobServer({ storage: each, handlers: [handler], concurrency: 10 }),
+      (each) => new JobServer({ storage: each, ...patientServer, handlers: [handler], concurrency: 10 }),
     );
     await Promise.all(servers.map((server) => server.start()));
     try {
       await new JobClient(storage).enqueueMany(
         Array.from({ length: 600 }, (_, n) => ({ definition: work, args: { tenant: `tenant-${n % 7}` } })),
       );
-      await eventually(() => ended === 600);
+      await eventually(
+        () => ended,
+        (count) => count === 600,
+      );
       expect(most).to.equal(3);
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
@@ -87,19 +94,19 @@ describe('Concurrency keys on Postgres', () => {
     await storage.enqueuer.enqueue(keyedJobs(2));
     await storage.maintenance.resolveDependencies(100);
     const serverId = await register();
-    const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
+    const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 3_600_000 });
     if (first !== undefined)
       await storage.completions.complete([
         { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     await storage.close(); // before it has unblocked the next job
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.maintenance.resolveDependencies(100);
     const next = await storage.claims.claim({
       serverId: await register(),
       queue: 'default',
       limit: 10,
-      leaseMs: 60_000,
+      leaseMs: 3_600_000,
     });
     expect(next).to.have.length(1);
   });
@@ -108,7 +115,7 @@ describe('Concurrency keys on Postgres', () => {
     await storage.enqueuer.enqueue(keyedJobs(3));
     await storage.maintenance.resolveDependencies(100);
     await database.query('delete from longshore.job where queue_id > 0');
-    const direct = new Database(databaseOptions({ url: database.url }));
+    const direct = new Database(databaseOptions({ url: database.url, ...patientStorage }));
     const retention = { done: 7, failed: 30, cancelled: 7 };
     const setAside = new PostgresSetAside(direct, storage.clock, () => undefined);
     const notified: (string | null)[] = [];
@@ -133,14 +140,18 @@ describe('Concurrency keys on Postgres', () => {
       ...job,
       meta: { concurrencyKey: `key-${n}`, concurrencyLimit: 1 },
     }));
-    const claimer = new PostgresStorage({ url: database.url, applicationName: 'measured' });
+    const claimer = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      applicationName: 'measured',
+    });
     await claimer.enqueuer.enqueue(jobs);
     while ((await claimer.maintenance.resolveDependencies(500)) > 0);
     const claimed = await claimer.claims.claim({
       serverId: await register(),
       queue: 'default',
       limit: 500,
-      leaseMs: 60_000,
+      leaseMs: 3_600_000,
     });
     await claimer.close();
     await database.disconnected('measured');

@@ -1,6 +1,6 @@
 import { defineJob, JobClient, type JobState } from '@longshore/jobs';
 import type { Claim, Outcome } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -17,7 +17,7 @@ describe('Continuations and batches on Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     client = new JobClient(storage);
     connection = new pg.Client(database.url);
@@ -44,9 +44,9 @@ describe('Continuations and batches on Postgres', () => {
       pid: 1,
       queues: ['parents'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
-    const jobs = await by.claims.claim({ serverId, queue: 'parents', limit, leaseMs: 60_000 });
+    const jobs = await by.claims.claim({ serverId, queue: 'parents', limit, leaseMs: 3_600_000 });
     return jobs.map((job) => job.claim);
   }
 
@@ -60,7 +60,7 @@ describe('Continuations and batches on Postgres', () => {
     const { id } = await client.enqueue(parentJob, {});
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] } });
     await resolveAll();
-    const worker = new PostgresStorage({ url: database.url });
+    const worker = new PostgresStorage({ url: database.url, ...patientStorage });
     const claims = await claim(worker);
     await worker.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     await worker.close();
@@ -92,7 +92,7 @@ describe('Continuations and batches on Postgres', () => {
     await client.enqueueMany(
       Array.from({ length: 100 }, () => ({ definition: childJob, args: {}, options: { after } })),
     );
-    const others = [1, 2, 3].map(() => new PostgresStorage({ url: database.url }));
+    const others = [1, 2, 3].map(() => new PostgresStorage({ url: database.url, ...patientStorage }));
     await Promise.all([storage, ...others].map((each) => resolveAll(each)));
     const claims = await claim(storage, 20);
     await Promise.all([
@@ -186,7 +186,7 @@ describe('Continuations and batches on Postgres', () => {
     // The time limit lies between the two: a statement that compares every job with every dependency takes seconds, and
     // one that looks up each job takes a fraction of a second.
     const commandBatchMaxTimeoutMs = Math.max(1_500, Math.ceil(2 * enqueuingMs));
-    const each = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs });
+    const each = new PostgresStorage({ url: database.url, ...patientStorage, commandBatchMaxTimeoutMs });
     await resolveAll(each);
     await each.close();
     expect(await storage.jobs.stateCounts()).to.include({ awaiting: 0, enqueued: size });

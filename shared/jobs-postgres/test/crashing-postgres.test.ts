@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { defineJob, JobClient } from '@longshore/jobs';
 import { type LocalPostgres, startLocalPostgres } from '@longshore/local-postgres';
-import { eventually } from '@longshore/test-support';
+import { eventually, patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -16,7 +16,7 @@ describe('A job that crashes Postgres', () => {
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'longshore-crashing-'));
     postgres = await startLocalPostgres({ directory, settings: { wal_writer_delay: '10s', fsync: 'off' } });
-    storage = new PostgresStorage({ url: postgres.url });
+    storage = new PostgresStorage({ url: postgres.url, ...patientStorage });
     await storage.open();
   });
 
@@ -55,15 +55,17 @@ describe('A job that crashes Postgres', () => {
 
   it('uses up its attempts, because claims wait for the disk after a crash', async () => {
     const { id } = await new JobClient(storage).enqueue(defineJob({ name: 'crashing' }), {});
-    const registration = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+    const registration = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 3_600_000 };
     await (
       await readyToCrash()
     )();
     const crash = await readyToCrash();
-    const { id: serverId } = await storage.servers.register(registration);
-    const claims = await storage.claims.claim({ serverId, queue: 'default', limit: 1, leaseMs: 60_000 });
+    const { id: serverId } = await eventually(() => storage.servers.register(registration));
+    const claims = await storage.claims.claim({ serverId, queue: 'default', limit: 1, leaseMs: 3_600_000 });
     await crash();
     expect(claims.map(({ claim }) => [claim.jobId, claim.attempt])).to.deep.equal([[id, 1]]);
-    expect(await storage.jobs.find(id)).to.include({ state: 'processing', attempt: 1 });
+    // Some of the storage's connections may not have noticed the crash.
+    const job = await eventually(() => storage.jobs.find(id));
+    expect(job).to.include({ state: 'processing', attempt: 1 });
   });
 });

@@ -1,11 +1,11 @@
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { defineJob, handleJob, JobClient, JobServer, type EnqueueOptions } from '@longshore/jobs';
 import { type ClaimedJob, type LocalServer, newId, type ServerRegistration } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-const leaseMs = 60_000;
+const leaseMs = 3_600_000;
 
 /** A server with a slot for every job. Records the started jobs, and how many slots each release frees. */
 class RecordingServer implements LocalServer {
@@ -35,7 +35,7 @@ describe('A job that is enqueued in the process of an idle server', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
 
@@ -52,7 +52,7 @@ describe('A job that is enqueued in the process of an idle server', () => {
       pid: 1,
       queues: [queue],
       concurrency: 4,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
   }
 
@@ -84,7 +84,7 @@ describe('A job that is enqueued in the process of an idle server', () => {
       claimed += jobs.length;
       return jobs;
     };
-    const server = new JobServer({ storage, handlers: [handleJob(work, () => 'done')] });
+    const server = new JobServer({ storage, ...patientServer, handlers: [handleJob(work, () => 'done')] });
     await server.start();
     try {
       const { id } = await eventually(async () => {
@@ -142,7 +142,7 @@ describe('A job that is enqueued in the process of an idle server', () => {
         },
       });
     const handler = handleJob(work, ({ job }) => void attempts.push(job.attempt));
-    const server = new JobServer({ storage, handlers: [handler] });
+    const server = new JobServer({ storage, ...patientServer, handlers: [handler] });
     await server.start();
     try {
       const ids: string[] = [];

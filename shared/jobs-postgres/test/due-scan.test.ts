@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -25,7 +25,7 @@ describe('A scan for due jobs', () => {
 
   beforeEach(async () => {
     store = await createStoreDatabase();
-    database = new Database(databaseOptions({ url: store.url }));
+    database = new Database(databaseOptions({ url: store.url, ...patientStorage }));
     other = new pg.Client(store.url);
     await other.connect();
     await other.query(`insert into longshore.queue (name) values ('default')`);
@@ -108,7 +108,7 @@ describe('A scan for due jobs', () => {
   });
 
   it('finds a job that is enqueued for a past time without starting at the head', async () => {
-    const storage = new PostgresStorage({ url: store.url });
+    const storage = new PostgresStorage({ url: store.url, ...patientStorage });
     await storage.open();
     const later = newScan(database);
     for (let polls = 0; polls < 3; polls++) {

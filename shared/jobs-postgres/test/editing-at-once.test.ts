@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -10,7 +10,7 @@ describe('Editing one job concurrently', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url, poolSize: 2 });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, poolSize: 2 });
     await storage.open();
   });
 

@@ -1,5 +1,5 @@
 import { type ErrorGroup, newId } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { HistoryIndexes } from '../src/maintain/history-indexes.js';
@@ -17,7 +17,7 @@ describe('Failed jobs in Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
   afterEach(async () => {
@@ -62,7 +62,9 @@ describe('Failed jobs in Postgres', () => {
   it('are indexed by housekeeping on a day that was large before the indexes existed', async () => {
     await fail('flood', 20_000, 'No ship');
     for (const name of ofFailures) await database.query(`drop index longshore.${name}`);
-    const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
+    const connections = [1, 2].map(
+      () => new Database(databaseOptions({ url: database.url, ...patientStorage })),
+    );
     const [reading, building] = connections as [Database, Database];
     const builder = new HistoryIndexes(reading, building);
     while ((await builder.buildNext()) !== null);
@@ -82,7 +84,9 @@ describe('Failed jobs in Postgres', () => {
     await database.query(
       `create event trigger refuse on ddl_command_start when tag in ('CREATE INDEX') execute function refuse()`,
     );
-    const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
+    const connections = [1, 2].map(
+      () => new Database(databaseOptions({ url: database.url, ...patientStorage })),
+    );
     const [reading, building] = connections as [Database, Database];
     const builder = new HistoryIndexes(reading, building, new Lull(reading, 0));
     builder.begin();
@@ -140,13 +144,13 @@ describe('Failed jobs in Postgres', () => {
       pid: 1,
       queues: ['mail'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     const failOnce = async (): Promise<string> => {
       const id = newId();
       const job = { id, name: 'send', queue: 'mail', priority: 0, args: '{}', maxAttempts: 3, due: null };
       await storage.enqueuer.enqueue([job]);
-      const claimed = await storage.claims.claim({ serverId, queue: 'mail', limit: 1, leaseMs: 60_000 });
+      const claimed = await storage.claims.claim({ serverId, queue: 'mail', limit: 1, leaseMs: 3_600_000 });
       const error = { name: 'Error', message: 'not yet', stack: null };
       const outcome = { kind: 'retry', error, delayMs: 60_000 } as const;
       await storage.completions.complete(claimed.map(({ claim }) => ({ claim, outcome })));

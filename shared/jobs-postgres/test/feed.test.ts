@@ -1,5 +1,5 @@
 import { type Claim, finishedStates, newId } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -10,7 +10,7 @@ describe('The feed of Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
   afterEach(async () => {
@@ -29,9 +29,14 @@ describe('The feed of Postgres', () => {
       due: null,
     }));
     await storage.enqueuer.enqueue(jobs);
-    const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+    const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 3_600_000 };
     const { id: serverId } = await storage.servers.register(server);
-    const claimed = await storage.claims.claim({ serverId, queue: 'default', limit: count, leaseMs: 60_000 });
+    const claimed = await storage.claims.claim({
+      serverId,
+      queue: 'default',
+      limit: count,
+      leaseMs: 3_600_000,
+    });
     return claimed.map((job) => job.claim);
   }
 

@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { defaultSchema, Schema } from '../src/connection/schema.js';
@@ -13,10 +13,9 @@ describe('A server that freezes in a transaction', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    [frozen, other] = [database.url, database.url].map((url) => new PostgresStorage({ url })) as [
-      PostgresStorage,
-      PostgresStorage,
-    ];
+    [frozen, other] = [database.url, database.url].map(
+      (url) => new PostgresStorage({ url, ...patientStorage }),
+    ) as [PostgresStorage, PostgresStorage];
     await frozen.open();
     await other.open();
   });
@@ -34,10 +33,10 @@ describe('A server that freezes in a transaction', () => {
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 5_000,
+      timeoutMs: 3_600_000,
     });
     const { id: serverId } = registration;
-    const [job] = await frozen.claims.claim({ serverId, queue: 'default', limit: 1, leaseMs: 60_000 });
+    const [job] = await frozen.claims.claim({ serverId, queue: 'default', limit: 1, leaseMs: 3_600_000 });
     if (job === undefined) throw new Error('Nothing was claimed');
     let thaw: () => void = () => undefined;
     const thawed = new Promise<void>((resolve) => {
@@ -70,7 +69,7 @@ describe('A server that freezes in a transaction', () => {
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 5_000,
+      timeoutMs: 3_600_000,
     });
     const transaction = new pg.Client({
       connectionString: database.url,
@@ -90,7 +89,7 @@ describe('A server that freezes in a transaction', () => {
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 5_000,
+      timeoutMs: 3_600_000,
     });
     const claim = new pg.Client({
       connectionString: database.url,

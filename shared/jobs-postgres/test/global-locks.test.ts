@@ -1,6 +1,6 @@
 import { defineJob, JobClient } from '@longshore/jobs';
 import type { ServerRegistration } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -18,10 +18,16 @@ describe('Global locks', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    locking = new PostgresStorage({ url: database.url, disableGlobalLocks: false });
-    ordinary = new PostgresStorage({ url: database.url });
+    locking = new PostgresStorage({ url: database.url, ...patientStorage, disableGlobalLocks: false });
+    ordinary = new PostgresStorage({ url: database.url, ...patientStorage });
     await locking.open();
-    const description = { host: 'x', pid: 1, queues: ['busy', 'other'], concurrency: 1, timeoutMs: 60_000 };
+    const description = {
+      host: 'x',
+      pid: 1,
+      queues: ['busy', 'other'],
+      concurrency: 1,
+      timeoutMs: 3_600_000,
+    };
     server = await locking.servers.register(description);
     writer = new pg.Client(database.url);
     await writer.connect();
@@ -61,7 +67,7 @@ describe('Global locks', () => {
     new JobClient(storage).enqueue(work, {}, { queue, ...(key !== undefined && { unique: { key } }) });
 
   const claim = (queue: string): Promise<unknown[]> =>
-    locking.claims.claim({ serverId: server.id, queue, limit: 10, leaseMs: 60_000 });
+    locking.claims.claim({ serverId: server.id, queue, limit: 10, leaseMs: 3_600_000 });
 
   it('serialize writers that enqueue into one queue', async () => {
     await duringWrite(() => enqueue(locking), waits);

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, overriding, type TestDatabase } from '@longshore/test-support';
+import { eventually, overriding, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -16,7 +16,7 @@ describe('A history without partitions', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     client = new JobClient(storage);
     await storage.open();
     await database.query(`
@@ -123,7 +123,7 @@ describe('A history without partitions', () => {
     await storage.maintenance.maintain();
     const before = await rowsIn('job_history_done_default');
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
-    const later = new PostgresStorage({ url: database.url });
+    const later = new PostgresStorage({ url: database.url, ...patientStorage });
     await later.maintenance.maintain();
     await later.close();
     expect([

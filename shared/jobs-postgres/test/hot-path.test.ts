@@ -1,4 +1,4 @@
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { newId, type NewJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
@@ -13,7 +13,7 @@ describe('The hot path on Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
 
@@ -35,15 +35,19 @@ describe('The hot path on Postgres', () => {
 
   it('claims with heap-only updates: no index is written', async () => {
     await storage.enqueuer.enqueue(newJobs(1_000));
-    const claimer = new PostgresStorage({ url: database.url, applicationName: 'measured' });
+    const claimer = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      applicationName: 'measured',
+    });
     const server = await claimer.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
-    await claimer.claims.claim({ serverId: server.id, queue: 'default', limit: 1_000, leaseMs: 60_000 });
+    await claimer.claims.claim({ serverId: server.id, queue: 'default', limit: 1_000, leaseMs: 3_600_000 });
     await claimer.close();
     await database.disconnected('measured');
     const [statistics] = await database.query<{ updated: string; hot: string }>(
@@ -56,17 +60,17 @@ describe('The hot path on Postgres', () => {
   it('scans no table, even if its statistics say that it is empty', async () => {
     await database.query('vacuum analyze longshore.job');
     const [before] = await database.query<{ scans: string }>(scansOfJob);
-    const worker = new PostgresStorage({ url: database.url, applicationName: 'measured' });
+    const worker = new PostgresStorage({ url: database.url, ...patientStorage, applicationName: 'measured' });
     const { id: serverId } = await worker.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     await worker.enqueuer.enqueue(newJobs(2_000));
     for (let round = 0; round < 8; round++) {
-      const jobs = await worker.claims.claim({ serverId, queue: 'default', limit: 200, leaseMs: 60_000 });
+      const jobs = await worker.claims.claim({ serverId, queue: 'default', limit: 200, leaseMs: 3_600_000 });
       const claims = jobs.map(({ claim }) => claim);
       await worker.claims.renew(claims, 60_000);
       await worker.completions.complete(
@@ -86,13 +90,17 @@ describe('The hot path on Postgres', () => {
   ]) {
     it(`looks up exactly the ${sizes.batch} jobs it works on, even if the statistics say that there are none`, async () => {
       await database.query('vacuum analyze longshore.job');
-      const worker = new PostgresStorage({ url: database.url, applicationName: 'measured' });
+      const worker = new PostgresStorage({
+        url: database.url,
+        ...patientStorage,
+        applicationName: 'measured',
+      });
       const { id: serverId } = await worker.servers.register({
         host: 'x',
         pid: 1,
         queues: ['default'],
         concurrency: 1,
-        timeoutMs: 60_000,
+        timeoutMs: 3_600_000,
       });
       await worker.enqueuer.enqueue(newJobs(sizes.ready));
       const [before] = await database.query<{ read: string }>(tuplesReadOfJob);
@@ -101,7 +109,7 @@ describe('The hot path on Postgres', () => {
           serverId,
           queue: 'default',
           limit: sizes.batch,
-          leaseMs: 60_000,
+          leaseMs: 3_600_000,
         });
         const claims = jobs.map(({ claim }) => claim);
         await worker.claims.renew(claims, 60_000);

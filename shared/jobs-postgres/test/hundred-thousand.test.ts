@@ -1,6 +1,6 @@
 import { defineJob, JobClient, type JobState } from '@longshore/jobs';
 import type { BulkAction } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -16,7 +16,7 @@ describe('A hundred thousand jobs in one call', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
 

@@ -1,5 +1,11 @@
 import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import {
+  createTestDatabase,
+  eventually,
+  patientServer,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
@@ -35,7 +41,9 @@ describe('Transactions of the Postgres storage', () => {
     options: Partial<PostgresOptions>,
     use: (database: Database) => Promise<Result>,
   ): Promise<Result> {
-    const opened = new Database(databaseOptions({ url: database.url, poolSize: 1, ...options }));
+    const opened = new Database(
+      databaseOptions({ url: database.url, ...patientStorage, poolSize: 1, ...options }),
+    );
     try {
       return await use(opened);
     } finally {
@@ -99,7 +107,7 @@ describe('Transactions of the Postgres storage', () => {
   for (const pooler of ['none', 'transaction'] as const) {
     for (const level of ['serializable', 'repeatable read']) {
       it(`are all READ COMMITTED in a database that is ${level} by default (pooler: ${pooler})`, async () => {
-        const storage = new PostgresStorage({ url: database.url, pooler });
+        const storage = new PostgresStorage({ url: database.url, ...patientStorage, pooler });
         await storage.open();
         await database.query('create table public.written (table_name text, level text)');
         await database.query(`create function public.note_level() returns trigger language plpgsql as $$ begin
@@ -110,7 +118,7 @@ describe('Transactions of the Postgres storage', () => {
         }
         await setDefault(level);
         await storage.close(); // connections opened from now on have the new default
-        const after = new PostgresStorage({ url: database.url, pooler });
+        const after = new PostgresStorage({ url: database.url, ...patientStorage, pooler });
         try {
           await runEverything(after);
         } finally {
@@ -137,6 +145,7 @@ async function runEverything(storage: PostgresStorage): Promise<void> {
   await storage.queues.limit('limited', { concurrencyLimit: 1 });
   const server = new JobServer({
     storage,
+    ...patientServer,
     queues: ['default', 'limited'],
     handlers: [
       handleJob(job, ({ transaction }) => transaction(async (own) => void (await own.query('select 1')))),
@@ -153,6 +162,9 @@ async function runEverything(storage: PostgresStorage): Promise<void> {
   await client.enqueue(job, {}, { after: { parents: ids.map(({ id }) => id) } });
   await client.recurring.addOrUpdate({ id: 'often', definition: job, args: {}, cron: '0 0 1 1 *' });
   await client.recurring.trigger('often');
-  await eventually(async () => (await storage.jobs.stateCounts()).done === 6);
+  await eventually(
+    () => storage.jobs.stateCounts(),
+    ({ done }) => done === 6,
+  );
   await server.stop();
 }

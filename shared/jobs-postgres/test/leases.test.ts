@@ -1,5 +1,5 @@
 import { newId } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -13,7 +13,7 @@ describe('An expired lease locked by its handler’s transaction', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     handler = new pg.Client(database.url);
     await handler.connect();
@@ -38,7 +38,7 @@ describe('An expired lease locked by its handler’s transaction', () => {
         due: null,
       },
     ]);
-    const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 60_000 };
+    const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 3_600_000 };
     const { id: serverId } = await storage.servers.register(server);
     await storage.claims.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });
     await eventually(async () => (await storage.leases.listStalled(query)).length === 1);

@@ -1,5 +1,11 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import {
+  createTestDatabase,
+  eventually,
+  patientServer,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 
@@ -23,10 +29,14 @@ describe('A role that owns its schema and may create no other', () => {
   });
 
   it('can migrate, enqueue and run jobs', async () => {
-    const storage = new PostgresStorage({ url });
+    const storage = new PostgresStorage({ url, ...patientStorage });
     await storage.open();
     const greet = defineJob({ name: 'greet' });
-    const server = new JobServer({ storage, handlers: [handleJob(greet, () => ({ done: true }))] });
+    const server = new JobServer({
+      storage,
+      ...patientServer,
+      handlers: [handleJob(greet, () => ({ done: true }))],
+    });
     try {
       await server.start();
       const { id } = await new JobClient(storage).enqueue(greet, {});

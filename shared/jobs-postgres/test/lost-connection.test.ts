@@ -1,4 +1,4 @@
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { freePort } from '@longshore/local-postgres';
 import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
@@ -12,7 +12,7 @@ describe('A Postgres storage that loses its connections', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
   });
 
@@ -37,14 +37,17 @@ describe('A Postgres storage that loses its connections', () => {
   });
 
   it('continues running jobs', async () => {
-    const server = new JobServer({ storage, handlers: [handleJob(work, () => 'done')] });
+    const server = new JobServer({ storage, ...patientServer, handlers: [handleJob(work, () => 'done')] });
     await server.start();
     const client = new JobClient(storage);
     try {
       await client.enqueue(work, {});
       await cutConnections();
       const { id } = await eventually(() => client.enqueue(work, {}));
-      await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
+      await eventually(
+        () => storage.jobs.find(id),
+        (job) => job?.state === 'done',
+      );
     } finally {
       await server.stop();
     }
@@ -58,20 +61,21 @@ describe('A Postgres storage that loses its connections', () => {
         const cut = (await database.query<{ pid: number }>(others)).map(({ pid }) => pid);
         await cutConnections();
         await eventually(
-          async () => (await database.query(`${others} and pid = any ($1)`, [cut])).length === 0,
+          () => database.query(`${others} and pid = any ($1)`, [cut]),
+          (left) => left.length === 0,
         );
         return 'cut';
       }),
     );
-    const server = new JobServer({ storage, handlers: [handler] });
+    const server = new JobServer({ storage, ...patientServer, handlers: [handler] });
     await server.start();
     try {
       const { id } = await new JobClient(storage).enqueue(work, {});
-      const job = await eventually(async () => {
-        const found = await storage.jobs.find(id).catch(() => null);
-        return found?.state === 'done' && found;
-      });
-      expect([job.attempt, job.result]).to.deep.equal([2, 'done']);
+      const job = await eventually(
+        () => storage.jobs.find(id),
+        (found) => found?.state === 'done',
+      );
+      expect([job?.attempt, job?.result]).to.deep.equal([2, 'done']);
     } finally {
       await server.stop();
     }
@@ -79,17 +83,16 @@ describe('A Postgres storage that loses its connections', () => {
 
   it('receives notifications again', async () => {
     const heard: (string | null)[] = [];
-    const other = new PostgresStorage({ url: database.url });
+    const other = new PostgresStorage({ url: database.url, ...patientStorage });
     const unsubscribe = storage.onNotification((queue) => heard.push(queue));
-    await cutConnections();
     try {
-      await eventually(
-        async () => {
-          await new JobClient(other).enqueue(work, {});
-          return heard.length > 0;
-        },
-        { everyMs: 50 },
-      );
+      await eventually(() => storage.notificationsArrive);
+      await cutConnections();
+      heard.length = 0;
+      await eventually(async () => {
+        await new JobClient(other).enqueue(work, {});
+        return heard.includes('default');
+      });
     } finally {
       unsubscribe();
       await other.close();

@@ -1,4 +1,4 @@
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { createTestDatabase, eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
 import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
@@ -33,7 +33,7 @@ describe('Opening a Postgres storage', () => {
   it('creates everything in an empty database, twenty times concurrently', async () => {
     const storages = Array.from(
       { length: 20 },
-      () => new PostgresStorage({ url: database.url, poolSize: 2 }),
+      () => new PostgresStorage({ url: database.url, ...patientStorage, poolSize: 2 }),
     );
     const results = await Promise.allSettled(storages.map((storage) => storage.open()));
     await Promise.all(storages.map((storage) => storage.close()));
@@ -42,7 +42,7 @@ describe('Opening a Postgres storage', () => {
 
   it('applies each migration once', async () => {
     for (let time = 0; time < 2; time++) {
-      const storage = new PostgresStorage({ url: database.url });
+      const storage = new PostgresStorage({ url: database.url, ...patientStorage });
       await storage.open();
       await storage.close();
     }
@@ -55,7 +55,7 @@ describe('Opening a Postgres storage', () => {
     const lock = new pg.Client(database.url);
     await lock.connect();
     await lock.query('select pg_advisory_lock($1)', [migrationLock]);
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     const opened = storage.open().catch((error: unknown) => error);
     const ended = async (): Promise<boolean> => {
       const waiting = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
@@ -87,11 +87,11 @@ describe('Opening a Postgres storage', () => {
   });
 
   it('keeps existing jobs', async () => {
-    const first = new PostgresStorage({ url: database.url });
+    const first = new PostgresStorage({ url: database.url, ...patientStorage });
     await first.open();
     const { id } = await new JobClient(first).enqueue(defineJob({ name: 'stay' }), {});
     await first.close();
-    const second = new PostgresStorage({ url: database.url });
+    const second = new PostgresStorage({ url: database.url, ...patientStorage });
     await second.open();
     const job = await second.jobs.find(id);
     await second.close();
@@ -99,7 +99,7 @@ describe('Opening a Postgres storage', () => {
   });
 
   it('creates tables that could be distributed by queue (docs/adr/025)', async () => {
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     await storage.close();
     const obstacles = await database.query<{ name: string }>(
@@ -115,7 +115,7 @@ describe('Opening a Postgres storage', () => {
   });
 
   it('creates the history partitions of the coming week', async () => {
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     await storage.close();
     const [row] = await database.query<{ ahead: boolean }>(

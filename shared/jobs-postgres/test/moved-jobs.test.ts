@@ -1,6 +1,6 @@
 import { defineJob, type Job, JobClient, type JobStorage } from '@longshore/jobs';
 import { newId } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -19,7 +19,7 @@ describe('A job that another process moved to another queue', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    [storage, mover] = [1, 2].map(() => new PostgresStorage({ url: database.url })) as [
+    [storage, mover] = [1, 2].map(() => new PostgresStorage({ url: database.url, ...patientStorage })) as [
       PostgresStorage,
       PostgresStorage,
     ];

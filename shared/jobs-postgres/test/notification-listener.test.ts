@@ -1,5 +1,5 @@
 import { connect, createServer, type Server } from 'node:net';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { NotificationListener } from '../src/connection/notification-listener.js';
@@ -29,7 +29,7 @@ describe('A notification listener', () => {
     if (address === null || typeof address === 'string') throw new Error('The proxy has no port');
     const url = Object.assign(new URL(database.url), { hostname: '127.0.0.1', port: String(address.port) });
     listener = new NotificationListener({
-      database: new Database(databaseOptions({ url: url.href })),
+      database: new Database(databaseOptions({ url: url.href, ...patientStorage })),
       pulse: 'pulse',
       onPayload: (payload) => heard.push(payload),
       onChange: () => undefined,

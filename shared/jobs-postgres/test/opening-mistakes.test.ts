@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
-import { createTestDatabase } from '@longshore/test-support';
+import { createTestDatabase, patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import { createApplicationDatabase, PostgresStorage } from '../src/index.js';
 
@@ -40,7 +40,7 @@ describe('The error message for a storage that cannot be opened', () => {
 
   it('asks for open() if the storage was not opened', async () => {
     const database = await createTestDatabase();
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     const error = await failureOf(() => new JobClient(storage).enqueue(defineJob({ name: 'a' })));
     expect(error).to.be.instanceOf(StorageUnavailableError);
     expect(error.message).to.include('call open() on the storage first');
@@ -50,7 +50,7 @@ describe('The error message for a storage that cannot be opened', () => {
 
   it('names the migration that failed', async () => {
     const database = await createTestDatabase();
-    const application = createApplicationDatabase({ url: database.url });
+    const application = createApplicationDatabase({ url: database.url, ...patientStorage });
     const directory = await mkdtemp(path.join(tmpdir(), 'migrations-'));
     await writeFile(path.join(directory, '001_shop.sql'), '-- Up Migration\ncreate table shop (id int);');
     await writeFile(

@@ -1,5 +1,5 @@
 import { newId, type NewJob } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -15,14 +15,14 @@ describe('While another transaction stays open, the storage', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     const registration = await storage.servers.register({
       host: 'x',
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     serverId = registration.id;
     pinning = new pg.Client(database.url);
@@ -48,7 +48,8 @@ describe('While another transaction stays open, the storage', () => {
       due: null,
     }));
 
-  const claim = (limit = 500) => storage.claims.claim({ serverId, queue: 'default', limit, leaseMs: 60_000 });
+  const claim = (limit = 500) =>
+    storage.claims.claim({ serverId, queue: 'default', limit, leaseMs: 3_600_000 });
 
   async function run(count: number): Promise<void> {
     await storage.enqueuer.enqueue(newJobs(count));

@@ -1,5 +1,5 @@
 import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { Database } from '../src/connection/database.js';
@@ -42,7 +42,7 @@ describe('Options of the Postgres storage', () => {
     async function isolation(options: Partial<PostgresOptions>): Promise<string | undefined> {
       await connection.query(`do $$ begin execute format(
         'alter database %I set default_transaction_isolation = serializable', current_database()); end $$`);
-      const other = new Database(databaseOptions({ url: database.url, ...options }));
+      const other = new Database(databaseOptions({ url: database.url, ...patientStorage, ...options }));
       const [row] = await other.query<{ transaction_isolation: string }>({
         name: 'isolation',
         text: 'show transaction_isolation',
@@ -60,34 +60,39 @@ describe('Options of the Postgres storage', () => {
     });
 
     it('a batch that takes longer than commandBatchMaxTimeoutMs is cancelled', async () => {
-      const storage = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_000 });
-      await storage.open();
+      const patient = new PostgresStorage({ url: database.url, ...patientStorage });
+      const hurried = new PostgresStorage({
+        url: database.url,
+        ...patientStorage,
+        commandBatchMaxTimeoutMs: 1_000,
+      });
+      await patient.open();
       const job = defineJob({ name: 'held' });
-      const client = new JobClient(storage);
-      await client.enqueue(job, {});
+      await new JobClient(patient).enqueue(job, {});
       await connection.query('begin; lock table longshore.job in exclusive mode');
-      const error: unknown = await client.enqueue(job, {}).catch((caught: unknown) => caught);
+      const error: unknown = await new JobClient(hurried).enqueue(job, {}).catch((caught: unknown) => caught);
       await connection.query('rollback');
-      await client.enqueue(job, {});
-      const { enqueued } = await storage.jobs.stateCounts();
-      await storage.close();
+      await new JobClient(patient).enqueue(job, {});
+      const { enqueued } = await patient.jobs.stateCounts();
+      await Promise.all([patient.close(), hurried.close()]);
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(enqueued).to.equal(2);
     });
 
     it('commandBatchMaxTimeoutMs limits all statements of a batch together with Postgres 17 or newer', async () => {
-      const batch = new Database(databaseOptions({ url: database.url, commandBatchMaxTimeoutMs: 1_000 }));
-      const nearlyAll = { text: 'select pg_sleep(0.7)' };
+      const batch = new Database(
+        databaseOptions({ url: database.url, ...patientStorage, commandBatchMaxTimeoutMs: 1_000 }),
+      );
+      const known = await connection.query("select from pg_settings where name = 'transaction_timeout'");
+      const isLimited = known.rowCount === 1;
       const failure: unknown = await batch
         .transaction(async (client) => {
-          await client.query(nearlyAll);
-          await client.query(nearlyAll);
+          await client.query({ text: 'set local statement_timeout = 0' });
+          await client.query({ text: `select pg_sleep(${isLimited ? 3_600 : 0})` });
         })
         .catch((caught: unknown) => caught);
       await batch.close();
-      const known = "select from pg_settings where name = 'transaction_timeout'";
-      const { rowCount } = await connection.query(known);
-      expect(failure instanceof StorageUnavailableError).to.equal(rowCount === 1);
+      expect(failure instanceof StorageUnavailableError).to.equal(isLimited);
     });
   });
 });

@@ -1,5 +1,5 @@
 import { defineJob, JobClient, type JobStorage, MemoryStorage, TooManyQueuesError } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -15,7 +15,7 @@ describe('The maximum number of queues', () => {
 
   const storages: Readonly<Record<string, () => JobStorage>> = {
     memory: () => new MemoryStorage({ maxQueues: 3 }),
-    Postgres: () => new PostgresStorage({ url: database.url, maxQueues: 3 }),
+    Postgres: () => new PostgresStorage({ url: database.url, ...patientStorage, maxQueues: 3 }),
   };
   for (const [kind, make] of Object.entries(storages))
     it(`is enforced, and existing queues keep accepting jobs: ${kind}`, async () => {
@@ -62,7 +62,7 @@ describe('The maximum number of queues for SQL callers', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url, maxQueues: 2 });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, maxQueues: 2 });
     await storage.open();
   });
 

@@ -1,5 +1,5 @@
 import { newId, type NewJob } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { Database } from '../src/connection/database.js';
@@ -18,9 +18,9 @@ describe('The oldest ready jobs of the queues', () => {
 
   beforeEach(async () => {
     store = await createStoreDatabase();
-    storage = new PostgresStorage({ url: store.url });
+    storage = new PostgresStorage({ url: store.url, ...patientStorage });
     await storage.open();
-    database = new Database(databaseOptions({ url: store.url }));
+    database = new Database(databaseOptions({ url: store.url, ...patientStorage }));
     heads = new QueueHeads(database, () => new PacedScan(-Infinity)); // only the first read starts at the head
   });
 

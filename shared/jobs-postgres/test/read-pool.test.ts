@@ -1,5 +1,5 @@
 import { defineJob, JobClient, ReadTimeoutError } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { type PostgresOptions, PostgresStorage } from '../src/index.js';
@@ -24,8 +24,8 @@ describe('Reads of the Postgres storage', () => {
     await database.drop();
   });
 
-  const open = async (options: Partial<PostgresOptions>): Promise<void> => {
-    storage = new PostgresStorage({ url: database.url, readPoolSize: 2, ...options });
+  const open = async (options: Partial<PostgresOptions> = {}): Promise<void> => {
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, readPoolSize: 2, ...options });
     await storage.open();
   };
   const failureOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -43,10 +43,13 @@ describe('Reads of the Postgres storage', () => {
   });
 
   it('leave connections for jobs, however many reads there are', async () => {
-    await open({ readTimeoutMs: 30_000 });
+    await open();
     await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
     const reads = Array.from({ length: 50 }, () => storage.servers.listLost());
-    await eventually(async () => (await database.waitingForLocks()) === 2);
+    await eventually(
+      () => database.waitingForLocks(),
+      (waiting) => waiting === 2,
+    );
     const { id } = await new JobClient(storage).enqueue(job, {});
     const cancelled = await storage.control.cancel(id);
     await lock.query('rollback');
@@ -58,7 +61,7 @@ describe('Reads of the Postgres storage', () => {
     const replica = await createStoreDatabase();
     try {
       await open({ searchUrl: `${replica.url}?options=-c%20default_transaction_read_only%3Don` });
-      const copy = new PostgresStorage({ url: replica.url });
+      const copy = new PostgresStorage({ url: replica.url, ...patientStorage });
       for (const [to, jobs] of [[storage, 1] as const, [copy, 2] as const])
         for (let n = 0; n < jobs; n++) await new JobClient(to).enqueue(job, { n });
       await copy.close();
@@ -69,7 +72,7 @@ describe('Reads of the Postgres storage', () => {
       const { total } = await storage.jobs.search({ filter: { q: 'plain' }, limit: 10, maxBytes: 1_000_000 });
       const { matched } = await storage.bulk.start({ action: 'cancel', filter });
       await storage.close();
-      storage = new PostgresStorage({ url: database.url });
+      storage = new PostgresStorage({ url: database.url, ...patientStorage });
       expect([count, enqueued.count, orphans[0]?.jobs, total, matched?.count]).to.deep.equal([2, 2, 2, 2, 1]);
     } finally {
       await replica.drop();
@@ -77,10 +80,13 @@ describe('Reads of the Postgres storage', () => {
   });
 
   it('that search share no connection with the feed on which callers wait', async () => {
-    await open({ readTimeoutMs: 30_000, searchTimeoutMs: 30_000 });
+    await open();
     await lock.query('begin; lock table longshore.job_scheduled in access exclusive mode');
     const searches = Array.from({ length: 20 }, () => storage.jobs.listOrphans());
-    await eventually(async () => (await database.waitingForLocks()) === 2);
+    await eventually(
+      () => database.waitingForLocks(),
+      (waiting) => waiting === 2,
+    );
     const page = await storage.feed.read({ since: new Date(Date.now() - 1_000), topics: ['done'] });
     await lock.query('rollback');
     await Promise.all(searches);
@@ -88,11 +94,14 @@ describe('Reads of the Postgres storage', () => {
   });
 
   it('that list share no connection with lookups of single jobs', async () => {
-    await open({ readTimeoutMs: 30_000 });
+    await open();
     const { id } = await new JobClient(storage).enqueue(job, {});
     await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
     const lists = Array.from({ length: 50 }, () => storage.servers.listLost());
-    await eventually(async () => (await database.waitingForLocks()) === 2);
+    await eventually(
+      () => database.waitingForLocks(),
+      (waiting) => waiting === 2,
+    );
     const found = await storage.jobs.find(id);
     await lock.query('rollback');
     await Promise.all(lists);

@@ -1,5 +1,5 @@
 import { defineJob, defineRecurringJob, handleJob, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -10,7 +10,10 @@ describe('Recurring jobs on several servers', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url, poolSize: 3 }));
+    storages = Array.from(
+      { length: 4 },
+      () => new PostgresStorage({ url: database.url, ...patientStorage, poolSize: 3 }),
+    );
     await Promise.all(storages.map((storage) => storage.open()));
   });
 
@@ -59,7 +62,7 @@ describe('Recurring jobs on several servers', () => {
     const handlers = [handleJob(tick, ({ job }) => void runs.push(job.id))];
     const recurring = [defineRecurringJob({ id: 'beat', definition: tick, args: {}, cron: '* * * * * *' })];
     const servers = storages.map(
-      (storage) => new JobServer({ storage, handlers, application: 'shop', recurring }),
+      (storage) => new JobServer({ storage, ...patientServer, handlers, application: 'shop', recurring }),
     );
     await Promise.all(servers.map((server) => server.start()));
     await eventually(() => runs.length >= 3);

@@ -1,5 +1,5 @@
 import { defineJob, JobClient, type TransactionClient } from '@longshore/jobs';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { createTestDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { drizzleTransaction, PostgresStorage } from '../src/index.js';
@@ -12,7 +12,7 @@ describe('The transaction option', () => {
 
   before(async () => {
     database = await createTestDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     pool = new pg.Pool({ connectionString: database.url });
   });

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -13,7 +13,7 @@ describe('The progress and logs of jobs on Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url, poolSize: 3 });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, poolSize: 3 });
     await storage.open();
     client = new JobClient(storage);
   });
@@ -24,7 +24,12 @@ describe('The progress and logs of jobs on Postgres', () => {
   });
 
   async function run(handler: Parameters<typeof handleJob>[1], jobs = 1): Promise<string[]> {
-    const server = new JobServer({ storage, handlers: [handleJob(work, handler)], concurrency: jobs });
+    const server = new JobServer({
+      storage,
+      ...patientServer,
+      handlers: [handleJob(work, handler)],
+      concurrency: jobs,
+    });
     await server.start();
     const made = await client.enqueueMany(
       Array.from({ length: jobs }, () => ({ definition: work, args: {} })),
@@ -85,7 +90,7 @@ describe('The progress and logs of jobs on Postgres', () => {
     }
     await storage.maintenance.maintain();
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
-    const later = new PostgresStorage({ url: database.url });
+    const later = new PostgresStorage({ url: database.url, ...patientStorage });
     await later.maintenance.maintain();
     await later.close();
     const there = await database.query<{ name: string }>(
@@ -104,13 +109,13 @@ describe('The progress and logs of jobs on Postgres', () => {
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     const [job] = await storage.claims.claim({
       serverId: server.id,
       queue: 'default',
       limit: 1,
-      leaseMs: 60_000,
+      leaseMs: 3_600_000,
     });
     if (job === undefined) throw new Error('No job was claimed');
     await database.query(

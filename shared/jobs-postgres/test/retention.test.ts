@@ -1,4 +1,4 @@
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { type PostgresOptions, PostgresStorage } from '../src/index.js';
@@ -16,7 +16,7 @@ describe('The history of a Postgres storage', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     await storage.queues.pause('default'); // creates the queue
   });
@@ -52,7 +52,7 @@ describe('The history of a Postgres storage', () => {
 
   /** Runs one round of maintenance, as a newly started server would. */
   async function maintainOnce(options: Partial<PostgresOptions> = {}): Promise<void> {
-    const starting = new PostgresStorage({ url: database.url, ...options });
+    const starting = new PostgresStorage({ url: database.url, ...patientStorage, ...options });
     await starting.maintenance.maintain();
     await starting.close();
   }
@@ -123,7 +123,7 @@ describe('The history of a Postgres storage', () => {
     const thereWhileRead = await exists(table);
     await reader.query('commit');
     await reader.end();
-    const later = new PostgresStorage({ url: database.url });
+    const later = new PostgresStorage({ url: database.url, ...patientStorage });
     await later.maintenance.maintain();
     await later.close();
     expect([thereWhileRead, await exists(table)]).to.deep.equal([true, false]);
@@ -133,7 +133,10 @@ describe('The history of a Postgres storage', () => {
     await endedOn('done', 9, 10);
     await endedOn('failed', 40, 10);
     await recordExpiryYesterday();
-    const storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url }));
+    const storages = Array.from(
+      { length: 4 },
+      () => new PostgresStorage({ url: database.url, ...patientStorage }),
+    );
     await Promise.all(storages.map((each) => each.maintenance.maintain()));
     await Promise.all(storages.map((each) => each.close()));
     expect(await storage.jobs.stateCounts()).to.include({ done: 0, failed: 0 });
@@ -168,9 +171,8 @@ describe('The history of a Postgres storage', () => {
   });
 
   it('rejects an invalid number of days', () => {
-    expect(() => new PostgresStorage({ url: database.url, retentionDays: { failed: 0 } })).to.throw(
-      RangeError,
-      'retentionDays.failed must be an integer from 1 to 3650, not 0',
-    );
+    expect(
+      () => new PostgresStorage({ url: database.url, ...patientStorage, retentionDays: { failed: 0 } }),
+    ).to.throw(RangeError, 'retentionDays.failed must be an integer from 1 to 3650, not 0');
   });
 });

@@ -1,6 +1,6 @@
 import { defineJob, JobClient, RecurringClient, TooManyQueuesError } from '@longshore/jobs';
 import { idleQueueDays } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { Database } from '../src/connection/database.js';
@@ -20,9 +20,9 @@ describe('Retired queues on Postgres', () => {
 
   beforeEach(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url, maxQueues: 3 });
-    other = new PostgresStorage({ url: database.url, maxQueues: 3 });
-    direct = new Database(databaseOptions({ url: database.url }));
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, maxQueues: 3 });
+    other = new PostgresStorage({ url: database.url, ...patientStorage, maxQueues: 3 });
+    direct = new Database(databaseOptions({ url: database.url, ...patientStorage }));
     await Promise.all([storage.open(), other.open()]);
   });
 
@@ -95,13 +95,13 @@ describe('Retired queues on Postgres', () => {
         pid: 1,
         queues: ['mail'],
         concurrency: 1,
-        timeoutMs: 60_000,
+        timeoutMs: 3_600_000,
       });
       const claimed = await storage.claims.claim({
         serverId: server.id,
         queue: 'mail',
         limit: 1,
-        leaseMs: 60_000,
+        leaseMs: 3_600_000,
       });
       await server.unregister();
       expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);
@@ -121,7 +121,7 @@ describe('Retired queues on Postgres', () => {
   it('count again once housekeeping has seen that a server consumes them', async () => {
     await idleQueue('mail');
     await storage.queues.delete('mail');
-    const description = { host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 };
+    const description = { host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 3_600_000 };
     const server = await other.servers.register(description);
     await direct.query(returnQueues);
     expect(await rowOf('mail')).to.include({ retired: false });
@@ -143,7 +143,7 @@ describe('Retired queues on Postgres', () => {
     expect(await enqueue(storage, 'd')).to.be.instanceOf(TooManyQueuesError);
     await storage.queues.delete('a');
     expect(await enqueue(storage, 'd')).to.include({ created: true });
-    const third = new PostgresStorage({ url: database.url, maxQueues: 3 });
+    const third = new PostgresStorage({ url: database.url, ...patientStorage, maxQueues: 3 });
     expect(await enqueue(third, 'a')).to.be.instanceOf(TooManyQueuesError);
     await third.close();
   });
@@ -159,7 +159,7 @@ describe('Retired queues on Postgres', () => {
   const uses: Readonly<Record<string, () => Promise<unknown>>> = {
     'holds jobs': () => new JobClient(storage).enqueue(work, {}, { queue: 'mail' }),
     'is served': () =>
-      storage.servers.register({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 }),
+      storage.servers.register({ host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 3_600_000 }),
     'is paused': () => storage.queues.pause('mail'),
     'is limited': () => storage.queues.limit('mail', { concurrencyLimit: 1 }),
     'has a rate limit': () => storage.queues.limit('mail', { rateLimit: { jobs: 1, periodMs: 1_000 } }),

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { defaultSchema, Schema } from '../src/connection/schema.js';
@@ -42,8 +42,8 @@ describe('The schema of a storage', () => {
 
     before(async () => {
       database = await createStoreDatabase();
-      usual = new PostgresStorage({ url: database.url });
-      other = new PostgresStorage({ url: database.url, schema: 'order' });
+      usual = new PostgresStorage({ url: database.url, ...patientStorage });
+      other = new PostgresStorage({ url: database.url, ...patientStorage, schema: 'order' });
       await Promise.all([usual.open(), other.open()]);
     });
 
@@ -58,6 +58,7 @@ describe('The schema of a storage', () => {
       const serverOf = (storage: PostgresStorage, name: string): JobServer =>
         new JobServer({
           storage,
+          ...patientServer,
           handlers: [handleJob(work, ({ job }) => void ran.push(`${name} ${job.id}`))],
         });
       let notified = 0;
@@ -90,6 +91,7 @@ describe('The schema of a storage', () => {
       let holds = false;
       const server = new JobServer({
         storage: other,
+        ...patientServer,
         handlers: [
           handleJob(work, ({ transaction }) =>
             transaction(async () => {

@@ -1,6 +1,7 @@
 import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
+import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -15,7 +16,7 @@ describe('Searching history in Postgres', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     await new JobClient(storage).enqueue(work, {});
     await database.query(`
@@ -36,13 +37,16 @@ describe('Searching history in Postgres', () => {
     expect(jobs).to.have.length(rows / 10_000);
     await storage.close();
     await database.disconnected('longshore');
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     const [row] = await database.query<{ scans: number }>(scansOfMeta);
     expect(row?.scans).to.be.above(0);
   });
 
   it('stops a search that takes too long, and says so', async () => {
-    const hurried = new PostgresStorage({ url: database.url, searchTimeoutMs: 1 });
+    const lock = new pg.Client(database.url);
+    await lock.connect();
+    await lock.query('begin; lock table longshore.job_history_done in access exclusive mode');
+    const hurried = new PostgresStorage({ url: database.url, ...patientStorage, searchTimeoutMs: 100 });
     try {
       const filter = { args: [{ path: ['n'], values: ['nowhere'] }] };
       const error: unknown = await hurried.jobs
@@ -51,6 +55,7 @@ describe('Searching history in Postgres', () => {
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(String(error)).to.include('took longer than');
     } finally {
+      await lock.end();
       await hurried.close();
     }
   });

@@ -1,4 +1,5 @@
 import type { Outcome } from '@longshore/jobs/storage';
+import { patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -166,7 +167,11 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('does not keep the cleaner from its other tasks if it takes too long', async () => {
-    const impatient = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_000 });
+    const impatient = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      commandBatchMaxTimeoutMs: 1_000,
+    });
     const locking = new pg.Client(database.url);
     await Promise.all([impatient.open(), locking.connect()]);
     try {

@@ -1,5 +1,11 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import {
+  createTestDatabase,
+  eventually,
+  patientServer,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -22,7 +28,7 @@ describe('A storage with a pool of the application', () => {
       database: pathname.slice(1),
       max: 3,
     });
-    storage = new PostgresStorage({ pool });
+    storage = new PostgresStorage({ pool, ...patientStorage });
     await storage.open();
   });
 
@@ -36,6 +42,7 @@ describe('A storage with a pool of the application', () => {
     let seen: unknown;
     const server = new JobServer({
       storage,
+      ...patientServer,
       handlers: [
         handleJob(work, ({ transaction }) =>
           transaction(async (client) => {
@@ -73,7 +80,7 @@ describe('A storage with a pool of the application', () => {
   it('returns the connections of a pool that it rejects', async () => {
     const native = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 1_000 });
     native.on('connect', (client) => Object.assign(client, { native: {} })); // simulates native bindings
-    const rejecting = new PostgresStorage({ pool: native });
+    const rejecting = new PostgresStorage({ pool: native, ...patientStorage });
     for (let n = 0; n < 2; n++) {
       const error: unknown = await rejecting.queues.pause('q').catch((thrown: unknown) => thrown);
       expect(error).to.have.property('message').that.includes('native bindings');
@@ -97,7 +104,7 @@ describe('A storage with a pool of the application', () => {
     let single: pg.Pool;
 
     const enqueueWith = async (options: object): Promise<void> => {
-      const other = new PostgresStorage({ pool: single, ...options });
+      const other = new PostgresStorage({ pool: single, ...patientStorage, ...options });
       await new JobClient(other).enqueue(work);
       await other.close();
     };
@@ -127,7 +134,7 @@ describe('A storage with a pool of the application', () => {
     });
 
     it('prepares a statement once for each schema', async () => {
-      const second = new PostgresStorage({ pool: single, schema: 'another' });
+      const second = new PostgresStorage({ pool: single, ...patientStorage, schema: 'another' });
       await second.open();
       for (const schema of ['longshore', 'another', 'longshore']) await enqueueWith({ schema });
       await second.close();
@@ -158,7 +165,7 @@ describe('A storage with a pool of the application', () => {
   });
 
   it('does not close the pool, which two schemas can share', async () => {
-    const second = new PostgresStorage({ pool, schema: 'second' });
+    const second = new PostgresStorage({ pool, ...patientStorage, schema: 'second' });
     await second.open();
     await new JobClient(second).enqueue(work);
     await second.close();
@@ -169,7 +176,7 @@ describe('A storage with a pool of the application', () => {
 
 describe('The option pool', () => {
   const rejected = (pool: unknown, options: object = {}): (() => unknown) => {
-    return () => new PostgresStorage({ pool: pool as pg.Pool, ...options });
+    return () => new PostgresStorage({ pool: pool as pg.Pool, ...patientStorage, ...options });
   };
 
   it('rejects what is not a usable pool, and settings that contradict it', async () => {
@@ -189,12 +196,19 @@ describe('The option pool', () => {
 describe('The option ssl', () => {
   it('is rejected beside a URL with its own parameters', () => {
     const url = 'postgres://localhost/jobs?sslmode=require';
-    expect(() => new PostgresStorage({ url, ssl: true })).to.throw(RangeError, 'has its own ssl parameters');
+    expect(() => new PostgresStorage({ url, ...patientStorage, ssl: true })).to.throw(
+      RangeError,
+      'has its own ssl parameters',
+    );
   });
 
   it('applies to connections by URL: the tests’ Postgres, which has no certificate, is rejected', async () => {
     const database = await createTestDatabase();
-    const storage = new PostgresStorage({ url: database.url, ssl: { rejectUnauthorized: false } });
+    const storage = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      ssl: { rejectUnauthorized: false },
+    });
     const error: unknown = await storage.open().catch((thrown: unknown) => thrown);
     expect(error).to.have.property('cause').that.has.property('message').that.contains('SSL');
     await storage.close();

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -16,7 +16,7 @@ describe('Times of rows outside the bounds', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     client = new JobClient(storage);
     connection = new pg.Client(database.url);
@@ -50,7 +50,7 @@ describe('Times of rows outside the bounds', () => {
         [seen] = rows;
       });
     });
-    const server = new JobServer({ storage, handlers: [handler], queues: ['work'] });
+    const server = new JobServer({ storage, ...patientServer, handlers: [handler], queues: ['work'] });
     await server.start();
     try {
       const { id } = await client.enqueue(work, {});

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type LocalPostgres, startLocalPostgres } from '@longshore/local-postgres';
-import { eventually } from '@longshore/test-support';
+import { eventually, patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -16,7 +16,7 @@ describe('Timings whose connection breaks', () => {
   before(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'longshore-timings-'));
     postgres = await startLocalPostgres({ directory, settings: { fsync: 'off' } });
-    storage = new PostgresStorage({ url: postgres.url });
+    storage = new PostgresStorage({ url: postgres.url, ...patientStorage });
     await storage.open();
     admin = new pg.Client({
       connectionString: postgres.url,

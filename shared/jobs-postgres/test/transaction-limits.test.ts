@@ -1,6 +1,6 @@
 import { defineJob, handleJob, JobClient, JobServer, type JobStorage } from '@longshore/jobs';
 import type { ClaimedJob } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { PostgresStorage } from '../src/index.js';
@@ -13,7 +13,12 @@ describe('A handler’s transaction', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url, poolSize: 3, transactionIdleTimeoutMs: 1_000 });
+    storage = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      poolSize: 3,
+      transactionIdleTimeoutMs: 3_600_000,
+    });
     await storage.open();
     await database.query('create table ledger (job_id uuid not null)');
   });
@@ -25,9 +30,9 @@ describe('A handler’s transaction', () => {
 
   const claim = async (queue: string): Promise<ClaimedJob> => {
     await new JobClient(storage).enqueue(work, {}, { queue });
-    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
+    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 3_600_000 };
     const { id: serverId } = await storage.servers.register(description);
-    const [claimed] = await storage.claims.claim({ serverId, queue, limit: 1, leaseMs: 60_000 });
+    const [claimed] = await storage.claims.claim({ serverId, queue, limit: 1, leaseMs: 3_600_000 });
     return claimed ?? expect.fail('nothing was claimed');
   };
   const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
@@ -40,14 +45,23 @@ describe('A handler’s transaction', () => {
 
   it('that waits too long for its next statement fails with an error that names the limit', async () => {
     const { claim: held } = await claim('idle');
+    const impatient = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      transactionIdleTimeoutMs: 1_000,
+    });
     const error = await errorOf(
-      storage.completions.completeInTransaction(held, async (client) => {
+      impatient.completions.completeInTransaction(held, async (client) => {
         await client.query('insert into ledger values ($1)', [held.jobId]);
-        await eventually(async () => (await openTransactions(held.serverId)).length === 0);
+        await eventually(
+          () => openTransactions(held.serverId),
+          (open) => open.length === 0,
+        );
         await client.query('select 1');
         return 'null';
       }),
     );
+    await impatient.close();
     expect(error).to.have.property('name', 'StorageUnavailableError');
     expect(String(error)).to.contain('transactionIdleTimeoutMs').and.contain('25P03');
     expect(String(error)).to.not.contain('cannot be reached');
@@ -99,6 +113,7 @@ describe('A handler’s transaction', () => {
     const overdue = defineJob({ name: 'overdue', queue: 'overdue', maxAttempts: 1, timeoutMs: 50 });
     const server = new JobServer({
       storage: storage satisfies JobStorage,
+      ...patientServer,
       queues: ['overdue'],
       timeoutGraceMs: 0,
       handlers: [
@@ -110,11 +125,11 @@ describe('A handler’s transaction', () => {
     await server.start();
     try {
       const { id } = await new JobClient(storage).enqueue(overdue, {});
-      const job = await eventually(async () => {
-        const found = await storage.jobs.find(id);
-        return found?.state === 'failed' && found;
-      });
-      expect(job.error?.name).to.equal('JobTimeoutError');
+      const job = await eventually(
+        () => storage.jobs.find(id),
+        (found) => found?.state === 'failed',
+      );
+      expect(job?.error?.name).to.equal('JobTimeoutError');
     } finally {
       await server.stop();
     }

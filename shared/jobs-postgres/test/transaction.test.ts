@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import Type from 'typebox';
@@ -15,7 +15,7 @@ describe('Jobs and callers’ transactions', () => {
 
   before(async () => {
     database = await createStoreDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     client = new JobClient(storage);
     connection = new pg.Client(database.url);
@@ -47,6 +47,7 @@ describe('Jobs and callers’ transactions', () => {
   it('SQL enqueues a job that a server runs', async () => {
     const server = new JobServer({
       storage,
+      ...patientServer,
       handlers: [handleJob(work, ({ args }) => args.n + 1)],
       queues: ['sql'],
     });
@@ -82,6 +83,7 @@ describe('Jobs and callers’ transactions', () => {
   it('a handler’s work in its transaction and the end of its job are committed together', async () => {
     const server = new JobServer({
       storage,
+      ...patientServer,
       queues: ['exact'],
       handlers: [
         handleJob(work, ({ job, transaction }) =>
@@ -113,9 +115,9 @@ describe('Jobs and callers’ transactions', () => {
       pid: 1,
       queues: ['lost'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
-    const [claimed] = await storage.claims.claim({ serverId, queue: 'lost', limit: 1, leaseMs: 60_000 });
+    const [claimed] = await storage.claims.claim({ serverId, queue: 'lost', limit: 1, leaseMs: 3_600_000 });
     if (claimed === undefined) throw new Error('nothing was claimed');
     const stale = { ...claimed.claim, attempt: 7 };
     const error = await storage.completions
@@ -135,7 +137,7 @@ describe('Jobs and callers’ transactions', () => {
       pid: 1,
       queues: ['held'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     const [claimed] = await storage.claims.claim({ serverId, queue: 'held', limit: 1, leaseMs: 1 });
     if (claimed === undefined) throw new Error('nothing was claimed');

@@ -1,6 +1,6 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { firstIdOf } from '@longshore/jobs/storage';
-import { eventually, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { withClock } from './support/shifted-clock.js';
@@ -16,10 +16,11 @@ for (const days of [-366, -10, 10, 366]) {
 
     before(async () => {
       database = await createStoreDatabase();
-      storage = new PostgresStorage({ url: database.url });
+      storage = new PostgresStorage({ url: database.url, ...patientStorage });
       await storage.open();
       const right = new JobServer({
         storage,
+        ...patientServer,
         handlers: [
           handleJob(talk, () => {
             throw new Error('Fog');
@@ -42,7 +43,7 @@ for (const days of [-366, -10, 10, 366]) {
       work: (wrong: PostgresStorage) => Promise<Result>,
     ): Promise<Result> {
       return withClock(days * dayMs, async () => {
-        const wrong = new PostgresStorage({ url: database.url });
+        const wrong = new PostgresStorage({ url: database.url, ...patientStorage });
         await wrong.open();
         try {
           return await work(wrong);
@@ -85,6 +86,7 @@ for (const days of [-366, -10, 10, 366]) {
         const said = defineJob({ name: 'said' });
         const server = new JobServer({
           storage: wrong,
+          ...patientServer,
           handlers: [handleJob(said, ({ log }) => log.info('Land'))],
         });
         await server.start();

@@ -53,11 +53,13 @@ export async function eventually<T>(
     }
     left = seen === last ? left - 1 : checks;
     last = seen;
-    if (left <= 0) throw failure ?? notHeld(look, seen, checks);
+    if (left <= 0) throw failure instanceof Error ? failure : notHeld(look, seen, checks);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
 function notHeld(look: () => unknown, seen: string, checks: number): Error {
-  return new Error(`The condition did not hold in ${checks} checks. Seen last: ${seen}\nCondition: ${String(look)}`);
+  return new Error(
+    `The condition did not hold in ${checks} checks. Seen last: ${seen}\nCondition: ${String(look)}`,
+  );
 }

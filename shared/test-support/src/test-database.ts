@@ -14,23 +14,18 @@ export interface TestDatabase {
   waitingForLocks(): Promise<number>;
   /**
    * Resolves when all clients with an application name that starts with `applicationName` have disconnected. By then,
-   * Postgres's statistics include their work. Rejects after a minute (90 seconds with Citus).
+   * Postgres's statistics include their work. Rejects if a client stays connected.
    */
   disconnected(applicationName: string): Promise<void>;
   /**
    * Waits until all clients have disconnected, and drops the database. If a client is still connected after the
-   * deadline, drops the database anyway and rejects, so that a test with a leaked pool fails. With Citus, drops the
+   * checks, drops the database anyway and rejects, so that a test with a leaked pool fails. With Citus, drops the
    * database immediately, even if clients are connected.
    *
-   * @param deadlineMs how long to wait for clients to disconnect, in milliseconds; 60,000 by default
+   * @param checks number of checks after which to give up, see {@link eventually}
    */
-  drop(deadlineMs?: number): Promise<void>;
+  drop(checks?: number): Promise<void>;
 }
-
-/**
- * How long to wait for clients to disconnect, in milliseconds. A closed pool's connections take a while to disappear.
- */
-const disconnectDeadlineMs = 60_000;
 
 const templates = new Map<Migrate, Promise<string>>();
 const open = new Map<string, string>();
@@ -51,9 +46,9 @@ export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabas
   const template = migrate && (await templateOf(migrate));
   const database = await createDatabase(template);
   open.set(database.name, creator);
-  const drop = async (deadlineMs?: number): Promise<void> => {
+  const drop = async (checks?: number): Promise<void> => {
     open.delete(database.name);
-    await dropDatabase(database.name, creator, deadlineMs);
+    await dropDatabase(database.name, creator, checks);
   };
   const query = <Row extends pg.QueryResultRow>(
     sql: string,
@@ -107,9 +102,9 @@ async function createDatabase(template?: string): Promise<{ name: string; url: s
   return { name, url: own.href };
 }
 
-async function dropDatabase(name: string, creator: string, deadlineMs?: number): Promise<void> {
+async function dropDatabase(name: string, creator: string, checks?: number): Promise<void> {
   try {
-    await untilDisconnected(name, creator, { deadlineMs });
+    await untilDisconnected(name, creator, { checks });
   } finally {
     await administer(`drop database if exists ${name} with (force)`);
   }
@@ -118,10 +113,7 @@ async function dropDatabase(name: string, creator: string, deadlineMs?: number):
 async function untilDisconnected(
   name: string,
   creator: string,
-  {
-    application = '',
-    deadlineMs = disconnectDeadlineMs,
-  }: { application?: string; deadlineMs?: number | undefined } = {},
+  { application = '', checks }: { application?: string; checks?: number | undefined } = {},
 ): Promise<void> {
   let connected: { application_name: string; query: string }[] = [];
   const disconnected = async (): Promise<boolean> => {
@@ -132,7 +124,7 @@ async function untilDisconnected(
     );
     return connected.length === 0;
   };
-  await eventually(disconnected, { deadlineMs }).catch((error: unknown) => {
+  await eventually(disconnected, checks === undefined ? {} : { checks }).catch((error: unknown) => {
     const list = connected.map((one) => `  ${one.application_name}: ${one.query}`).join('\n');
     throw new Error(`Connections left open to ${name}:\n${list}\n${creator}`, { cause: error });
   });

@@ -49,7 +49,7 @@ describe('createTestDatabase', () => {
     leak.on('error', () => undefined);
     await leak.connect();
     await leak.query('select 1 as forgotten');
-    const error = await database.drop(500).catch((refusal: unknown) => refusal);
+    const error = await database.drop(3).catch((refusal: unknown) => refusal);
     expect(error)
       .to.have.property('message')
       .that.matches(/left open.*select 1 as forgotten.*test-database\.test/s);

@@ -11,21 +11,26 @@ const factor = 50;
  */
 export class PacedScan {
   readonly #quickMs: number;
+  readonly #now: () => number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs scans that take up to this many milliseconds need no pause; defaults to 200 */
-  constructor(quickMs = 200) {
+  /**
+   * @param quickMs scans that take up to this many milliseconds need no pause; defaults to 200
+   * @param now returns the time in milliseconds
+   */
+  constructor(quickMs = 200, now = () => performance.now()) {
     this.#quickMs = quickMs;
+    this.#now = now;
   }
 
   get isDue(): boolean {
-    return performance.now() >= this.#nextAtMs;
+    return this.#now() >= this.#nextAtMs;
   }
 
   async run<Result>(scan: () => Promise<Result>): Promise<Result> {
-    const startedAtMs = performance.now();
+    const startedAtMs = this.#now();
     const result = await scan();
-    const endedAtMs = performance.now();
+    const endedAtMs = this.#now();
     this.#nextAtMs = endedAtMs + factor * (endedAtMs - startedAtMs - this.#quickMs);
     return result;
   }

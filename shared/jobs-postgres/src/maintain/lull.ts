@@ -14,24 +14,27 @@ const maxDeferMs = 6 * 3_600_000;
 export class Lull {
   readonly #database: Database;
   readonly #quietMs: number;
+  readonly #now: () => number;
   #waitingSince: number | undefined;
   #quietSince = -Infinity;
 
-  constructor(database: Database, quietMs = usualQuietMs) {
+  /** @param now returns the time in milliseconds */
+  constructor(database: Database, quietMs = usualQuietMs, now = () => performance.now()) {
     this.#database = database;
     this.#quietMs = quietMs;
+    this.#now = now;
   }
 
   /** Returns whether the work can start now. Call this about once a second while there is work to do. */
   async canStart(): Promise<boolean> {
-    const now = performance.now();
+    const now = this.#now();
     if (this.#waitingSince === undefined) {
       this.#waitingSince = now;
       this.#quietSince = now;
     }
     const [row] = await this.#database.query<{ behind: boolean }>(areBehind);
-    if (row?.behind === true) this.#quietSince = performance.now();
-    return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= maxDeferMs;
+    if (row?.behind === true) this.#quietSince = this.#now();
+    return this.#now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= maxDeferMs;
   }
 
   /** Call this when the work is finished, so that later work is deferred again. */

@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { createCitusDatabase, type TestDatabase } from '@longshore/test-support';
+import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../../src/index.js';
@@ -17,7 +17,7 @@ describe('On Citus, while a transaction is not visible on all nodes,', () => {
 
   beforeEach(async () => {
     database = await createCitusDatabase();
-    storage = new PostgresStorage({ url: database.url, distribution: 'citus' });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, distribution: 'citus' });
     client = new JobClient(storage);
     await storage.open();
   });

@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { createCitusDatabase, type TestDatabase } from '@longshore/test-support';
+import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../../src/index.js';
 
@@ -14,7 +14,7 @@ describe('A store on Citus', () => {
   afterEach(() => database.drop());
 
   function storageOn(distribution: 'none' | 'citus'): PostgresStorage {
-    return new PostgresStorage({ url: database.url, distribution });
+    return new PostgresStorage({ url: database.url, ...patientStorage, distribution });
   }
 
   async function opened(distribution: 'none' | 'citus'): Promise<PostgresStorage> {
@@ -44,13 +44,13 @@ describe('A store on Citus', () => {
       pid: 1,
       queues: ['work'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     await before.close();
 
     const storage = await opened('citus');
     expect(await storage.jobs.stateCounts()).to.include({ enqueued: 1, scheduled: 1, awaiting: 1 });
-    const jobs = await storage.claims.claim({ serverId, queue: 'work', limit: 10, leaseMs: 60_000 });
+    const jobs = await storage.claims.claim({ serverId, queue: 'work', limit: 10, leaseMs: 3_600_000 });
     expect(jobs.map(({ claim }) => claim.jobId)).to.deep.equal([ready.id]);
     await storage.completions.complete(
       jobs.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: 'null' } })),

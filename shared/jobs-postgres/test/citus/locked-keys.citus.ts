@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { createCitusDatabase, type TestDatabase } from '@longshore/test-support';
+import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../../src/index.js';
@@ -13,7 +13,7 @@ describe('On Citus, a unique key that an open transaction has taken', () => {
 
   before(async () => {
     database = await createCitusDatabase();
-    storage = new PostgresStorage({ url: database.url, distribution: 'citus' });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage, distribution: 'citus' });
     connection = new pg.Client({ connectionString: database.url, application_name: 'test-support' });
     await Promise.all([storage.open(), connection.connect()]);
   });

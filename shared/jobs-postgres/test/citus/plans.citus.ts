@@ -1,4 +1,4 @@
-import { createCitusDatabase, type TestDatabase } from '@longshore/test-support';
+import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { distributedForm, staticStatements } from '../../src/connection/statement.js';
 import { expect } from 'chai';
 import { PostgresStorage } from '../../src/index.js';
@@ -34,7 +34,7 @@ describe('On Citus, the statement', () => {
 
   before(async () => {
     database = await createCitusDatabase();
-    const storage = new PostgresStorage({ url: database.url, distribution: 'citus' });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage, distribution: 'citus' });
     await storage.open();
     await storage.enqueuer.ensureQueue('work');
     await storage.close();

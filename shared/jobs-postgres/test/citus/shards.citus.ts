@@ -1,4 +1,4 @@
-import { createCitusDatabase, type TestDatabase } from '@longshore/test-support';
+import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { tuneShards } from '../../src/citus/shards.sql.js';
 import { PostgresStorage } from '../../src/index.js';
@@ -12,7 +12,7 @@ describe('On Citus, the shards of unfinished jobs', () => {
 
   before(async () => {
     database = await createCitusDatabase();
-    const storage = new PostgresStorage({ url: database.url, distribution: 'citus' });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage, distribution: 'citus' });
     await storage.open();
     await storage.close();
   });

@@ -1,11 +1,11 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { createCitusDatabase, type TestDatabase } from '@longshore/test-support';
+import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../../src/index.js';
 
 const work = defineJob({ name: 'work', queue: 'work' });
-const lease = { queue: 'work', limit: 10, leaseMs: 60_000 };
+const lease = { queue: 'work', limit: 10, leaseMs: 3_600_000 };
 
 /**
  * These tests record the commands, such as `COMMIT`, that Citus sends to other nodes. Citus reports these commands to
@@ -30,7 +30,7 @@ describe('On Citus,', () => {
       });
     });
     commands = [];
-    storage = new PostgresStorage({ pool, distribution: 'citus' });
+    storage = new PostgresStorage({ pool, ...patientStorage, distribution: 'citus' });
     client = new JobClient(storage);
     await storage.open();
     await client.enqueue(work, {});
@@ -55,7 +55,7 @@ describe('On Citus,', () => {
       pid: 1,
       queues: ['work'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
     return id;
   }

@@ -1,4 +1,4 @@
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
 import { Database } from '../../src/connection/database.js';
@@ -14,7 +14,9 @@ describe('The settings of a statement behind pgbouncer', () => {
   before(async () => {
     database = await createStoreDatabase();
     pooler = await startPgBouncer(database.url);
-    pooled = new Database(databaseOptions({ url: pooler.urlOf(database.url), pooler: 'transaction' }));
+    pooled = new Database(
+      databaseOptions({ url: pooler.urlOf(database.url), ...patientStorage, pooler: 'transaction' }),
+    );
   });
 
   after(async () => {
@@ -40,7 +42,7 @@ describe('The settings of a statement behind pgbouncer', () => {
     await pooled.query({ text: 'select 1' });
     const plain = new Database(
       {
-        ...databaseOptions({ url: pooler.urlOf(database.url), pooler: 'transaction' }),
+        ...databaseOptions({ url: pooler.urlOf(database.url), ...patientStorage, pooler: 'transaction' }),
         statementTimeoutMs: 0,
       },
       {},
@@ -57,7 +59,9 @@ describe('A pgbouncer that cannot reach Postgres', () => {
     const pooler = await startPgBouncer(database.url, ['query_wait_timeout = 1']);
     const away = new URL(pooler.urlOf(database.url));
     away.pathname = '/away';
-    const pooled = new Database(databaseOptions({ url: away.href, pooler: 'transaction' }));
+    const pooled = new Database(
+      databaseOptions({ url: away.href, ...patientStorage, pooler: 'transaction' }),
+    );
     try {
       const error: unknown = await pooled.query({ text: 'select 1' }).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(StorageUnavailableError);

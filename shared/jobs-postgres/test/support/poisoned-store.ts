@@ -1,6 +1,6 @@
 import { defineJob, JobClient, type JobState } from '@longshore/jobs';
 import type { Claim, Outcome, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { PostgresStorage } from '../../src/index.js';
 import { createStoreDatabase } from './store-database.js';
 
@@ -25,7 +25,7 @@ export class PoisonedStore {
 
   static async open(): Promise<PoisonedStore> {
     const database = await createStoreDatabase();
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     return new PoisonedStore(database, storage);
   }
@@ -57,9 +57,9 @@ export class PoisonedStore {
       pid: 1,
       queues: ['work'],
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: 3_600_000,
     });
-    const jobs = await this.storage.claims.claim({ serverId, queue: 'work', limit, leaseMs: 60_000 });
+    const jobs = await this.storage.claims.claim({ serverId, queue: 'work', limit, leaseMs: 3_600_000 });
     return jobs.map((job) => job.claim);
   };
 

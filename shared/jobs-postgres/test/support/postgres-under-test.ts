@@ -1,5 +1,5 @@
 import type { StorageUnderTest } from '@longshore/jobs-storage-tests';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { type PostgresOptions, PostgresStorage } from '../../src/index.js';
 
 /** Opens a storage on `database` for the conformance suite. Its `close` also drops the database. */
@@ -7,7 +7,7 @@ export async function postgresUnderTest(
   database: TestDatabase,
   options: Partial<PostgresOptions> = {},
 ): Promise<StorageUnderTest> {
-  const storage = new PostgresStorage({ url: database.url, ...options });
+  const storage = new PostgresStorage({ url: database.url, ...patientStorage, ...options });
   await storage.open();
   const schema = options.schema ?? 'longshore';
   return {

@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage, type PostgresOptions } from '../../src/index.js';
 
@@ -15,7 +15,7 @@ export function describeSqlEntrance(
 
     before(async () => {
       database = await createDatabase();
-      storage = new PostgresStorage({ url: database.url, ...options });
+      storage = new PostgresStorage({ url: database.url, ...patientStorage, ...options });
       await storage.open();
     });
     after(async () => {
@@ -54,14 +54,14 @@ export function describeSqlEntrance(
     it('blocks a job whose concurrency key has reached its limit', async () => {
       for (let n = 0; n < 3; n++)
         await enqueue(`'work', queue => 'keyed', concurrency_key => 'tenant', concurrency_limit => 2`);
-      const description = { host: 'x', pid: 1, queues: ['keyed'], concurrency: 1, timeoutMs: 60_000 };
+      const description = { host: 'x', pid: 1, queues: ['keyed'], concurrency: 1, timeoutMs: 3_600_000 };
       const server = await storage.servers.register(description);
       while ((await storage.maintenance.resolveDependencies(100)) > 0);
       const claimed = await storage.claims.claim({
         serverId: server.id,
         queue: 'keyed',
         limit: 10,
-        leaseMs: 60_000,
+        leaseMs: 3_600_000,
       });
       await server.unregister();
       expect(claimed).to.have.length(2);

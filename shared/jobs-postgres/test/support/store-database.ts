@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { createTestDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { PostgresStorage } from '../../src/index.js';
 
 /**
@@ -9,7 +9,7 @@ export function createStoreDatabase(): Promise<TestDatabase> {
 }
 
 async function migrate(url: string): Promise<void> {
-  const storage = new PostgresStorage({ url });
+  const storage = new PostgresStorage({ url, ...patientStorage });
   await storage.open();
   await storage.close();
 }
