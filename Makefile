@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
@@ -11,13 +11,7 @@ renderer := shared/resources/assets/scalar.js.br
 # The renderer of the documentation, which nothing else needs.
 site := docs/node_modules/.package-lock.json
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
-conformance := shared/jobs-postgres/test/postgres-storage.test.ts
-storage := 'shared/jobs-postgres/test/!(postgres-storage).test.ts'
-http := '{shared/{resources,jobs-api},services/*}/test/**/*.test.ts'
-background := conformance storage http
-others := 'shared/!(jobs-postgres|resources|jobs-api)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
-measured := $(if $(COVERAGE),NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp') $(bin)/mocha
 
 # What make dev runs.
 served := services/api services/worker services/dashboard shared/example-shop
@@ -38,12 +32,11 @@ dev: $(installed) $(renderer) ## Run everything without Docker, with reload on s
 seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database of make dev, or in DATABASE_URL)
 	@ROWS='$(ROWS)' node dev/dist/seed.js
 
-test: build ## Run the tests of all packages, for use before a commit (local Postgres or TEST_POSTGRES_URL; COVERAGE=1 measures coverage)
-	@rm -rf coverage && mkdir coverage
-	@# Runs four parts at a time, so that two cores stay busy while tests wait; shows those in the background at the end.
-	@$(foreach part,$(background),$(measured) $($(part)) >coverage/$(part).log 2>&1 & $(part)=$$!;) \
-	failed=0; $(measured) $(others) || failed=1; \
-	$(foreach part,$(background),wait $$$(part) || failed=1; cat coverage/$(part).log;) exit $$failed
+test: build ## Run the main tests of all packages, for use before a commit; a minute or two (local Postgres or TEST_POSTGRES_URL)
+	@COVERAGE='$(COVERAGE)' dev/run-tests main
+
+test-rest: build ## Run the tests of the packages that `make test` leaves out (COVERAGE=1 for both measures their coverage)
+	@COVERAGE='$(COVERAGE)' dev/run-tests rest
 	@$(if $(COVERAGE),$(bin)/c8 report)
 
 check: ## Run everything that CI runs; installs what it needs on Debian

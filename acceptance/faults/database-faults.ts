@@ -85,7 +85,7 @@ export const listenCut: Fault = async (stage) => {
 export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   const startedAt = performance.now();
   const id = load.accept(await observer.enqueue('plain', 0));
-  await eventually(async () => (await observer.unfinished([id])).length === 0);
+  await observer.untilDone([id]);
   return performance.now() - startedAt;
 }
 
@@ -126,6 +126,6 @@ export const poolsExhausted: Fault = async ({ observer, load }) => {
   const ids = await Promise.all(
     Array.from({ length: 150 }, async () => load.accept(await observer.enqueue('transactional', 400))),
   );
-  await eventually(async () => (await observer.unfinished(ids)).length === 0);
+  await observer.untilDone(ids);
   return {};
 };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@longshore/test-support';
-import { startService, type Service } from '../test/system/service.js';
+import { patience, startService, type Service } from '../test/system/service.js';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -12,8 +12,8 @@ const poolSizes = [10, 5, 2, 2];
 
 const apiCount = 2;
 
-/** Maximum time that a fault waits for workers reserved by other faults, in milliseconds. */
-const patienceMs = 600_000;
+/** Unset, so that the services have their own time limits instead of those of the other tests. */
+const defaults = Object.fromEntries(Object.keys(patience).map((name) => [name, '']));
 
 /** The services under test: two API processes and several workers, each with an adjustable clock. */
 export class Fleet {
@@ -38,6 +38,7 @@ export class Fleet {
       DATABASE_DISTRIBUTION: distribution,
       LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
       LOG_LEVEL: 'warn',
+      ...defaults,
       NODE_OPTIONS: `--import ${new URL('programs/dist/clock.js', import.meta.url).href}`,
       WORKER_SERVER_TIMEOUT_MS: '5000',
       WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS: '10000',
@@ -85,8 +86,8 @@ export class Fleet {
   ): Promise<Result> {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
-    await eventually(async () => free().length >= count, { checks: patienceMs / 20 });
-    const left = free();
+    // Other faults may keep the workers that they have reserved for as long as a recovery takes.
+    const left = await eventually(free, ({ length }) => length >= count, { checks: 6_000, everyMs: 100 });
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),
     ).flat();

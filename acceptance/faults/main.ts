@@ -2,7 +2,6 @@
  * `node --import tsx acceptance/faults/main.ts [options]`: runs real services on a real Postgres under continuous load,
  * with faults. Exits with 1 if a check fails. See docs/faults.md.
  */
-import { eventually } from '@longshore/test-support';
 import { startPostgres } from '../test/system/postgres.js';
 import { clusterFaults, copies, copyTables, startCluster } from './cluster.js';
 import { faults } from './faults.js';
@@ -14,9 +13,6 @@ import { mulberry32 } from './programs/src/random.js';
 import { report } from './report.js';
 import { storm } from './storm.js';
 import { judge, tally } from './verdict.js';
-
-/** Maximum wait for all jobs to finish after the last fault, in milliseconds. */
-const settleMs = 180_000;
 
 async function run(options: Options): Promise<boolean> {
   const isCluster = clusterUrl !== undefined;
@@ -41,18 +37,16 @@ async function run(options: Options): Promise<boolean> {
     const { occurrences, breaches } = await storm(stage, options);
     const failedEnqueuers = await load.stop();
     await observer.query(`update longshore.recurring_job set paused_at = now(), next_due_at = null`);
-    const settled = eventually(
-      async () =>
-        (await observer.unfinished()).length === 0 && (await observer.unresolvedDependencies()) === 0,
-      { checks: settleMs / 20 },
-    );
-    await settled.catch(() => undefined); // the checks below report unfinished jobs
-    await observer.allIdle();
+    // The checks below report what is unfinished.
+    await observer.untilDone(null).catch(() => undefined);
+    await observer.untilDependenciesResolved().catch(() => undefined);
+    const busyOrSilent = await observer.busyOrSilentServers();
     const { refused } = load;
     if (isCluster) await copyTables(observer);
     const schema = isCluster ? copies : 'longshore';
     const checks = [
       ...(await judge(observer, load, schema)),
+      { property: 'servers on the list that are silent, or run jobs', breaches: busyOrSilent.length },
       {
         property: 'faults without recovery, and late completions that changed something',
         breaches: breaches.length,
@@ -61,7 +55,13 @@ async function run(options: Options): Promise<boolean> {
       { property: 'enqueuers that failed', breaches: failedEnqueuers.length },
       { property: 'requests refused or repeated wrongly', breaches: refused.length },
     ];
-    const details = [...breaches, ...fleet.endedByThemselves(), ...failedEnqueuers, ...refused.slice(0, 20)];
+    const details = [
+      ...breaches,
+      ...busyOrSilent,
+      ...fleet.endedByThemselves(),
+      ...failedEnqueuers,
+      ...refused.slice(0, 20),
+    ];
     return report({
       accepted: load.jobs.length,
       tally: await tally(observer, schema),

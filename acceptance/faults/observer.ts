@@ -1,6 +1,9 @@
 import pg from 'pg';
 import { eventually } from '@longshore/test-support';
 
+/** How long to wait without progress, in milliseconds. Checks are counted, so a busy machine takes longer. */
+const patienceMs = 180_000;
+
 /** Queries the database and enqueues jobs. No fault targets these connections. */
 export class Observer {
   readonly #url: string;
@@ -17,7 +20,7 @@ export class Observer {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
-  /** Like {@link query}, but retries for up to a minute, for use while Postgres is down. */
+  /** Like {@link query}, but retries after errors, for use while Postgres is down. */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return eventually(() => this.query<Row>(sql, values));
   }
@@ -30,16 +33,13 @@ export class Observer {
     return client;
   }
 
-  /** Enqueues a job and resolves to its id. Retries for up to a minute. */
+  /** Enqueues a job and resolves to its id. Retries after errors. */
   enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
-    return eventually(
-      async () => {
-        const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
-        const [row] = await this.query<{ id: string }>(sql, [name, ms]);
-        return row?.id ?? '';
-      },
-      { checks: 3_000 },
-    );
+    return eventually(async () => {
+      const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
+      const [row] = await this.query<{ id: string }>(sql, [name, ms]);
+      return row?.id ?? '';
+    });
   }
 
   /** Returns the ids of the unfinished jobs among `ids`, or of all unfinished jobs if `ids` is `null`. */
@@ -54,26 +54,52 @@ export class Observer {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the number of unresolved dependencies plus the number of pending outbox entries. */
-  async unresolvedDependencies(): Promise<number> {
-    const [row] = await this.query<{ left: number }>(`
-      select (select count(*) from longshore.outbox)::integer
-        + (select count(*) from longshore.job_dependency where resolved_at is null)::integer as left`);
-    return row?.left ?? NaN;
+  /**
+   * Waits until no job among `ids` is unfinished, or no job at all if `ids` is `null`. Gives up after three minutes in
+   * which no job has finished; that is long, because several faults at once also delay jobs.
+   *
+   * @param everyMs the pause between two checks, in milliseconds
+   * @throws {Error} with the number of unfinished jobs
+   */
+  async untilDone(ids: readonly string[] | null, { everyMs = 20 } = {}): Promise<void> {
+    await eventually(
+      async () => (await this.unfinished(ids)).length,
+      (unfinished) => unfinished === 0,
+      { everyMs, checks: patienceMs / everyMs },
+    );
   }
 
   /**
-   * Waits until no server runs jobs and every server has sent a heartbeat within the last five seconds. Gives up after
-   * 20 seconds.
+   * Waits until no dependency is unresolved and the outbox is empty.
+   *
+   * @throws {Error} with the number of what is left
    */
-  async allIdle(): Promise<void> {
-    const quiet = async (): Promise<boolean> =>
-      (
-        await this.query(
-          `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
-        )
-      ).length === 0;
-    await eventually(quiet, { checks: 1_000 }).catch(() => undefined); // the checks report servers still busy
+  async untilDependenciesResolved(): Promise<void> {
+    await eventually(
+      async () =>
+        this.query<{ left: number }>(`
+          select (select count(*) from longshore.outbox)::integer
+            + (select count(*) from longshore.job_dependency where resolved_at is null)::integer as left`),
+      ([row]) => row?.left === 0,
+      { checks: patienceMs / 20 },
+    );
+  }
+
+  /**
+   * Waits until every server on the list has sent another heartbeat since the call, and runs no jobs. Gives up after 20
+   * seconds without a change, and resolves to a description of each other server.
+   */
+  async busyOrSilentServers(): Promise<string[]> {
+    const [start] = await this.query<{ at: string }>('select now()::text as at');
+    const others = async (): Promise<string[]> => {
+      const rows = await this.query<{ server: string }>(
+        `select 'server ' || id || ' runs ' || processing || ' jobs; its last heartbeat was at ' || heartbeat_at as server
+         from longshore.server where processing <> 0 or heartbeat_at <= $1 order by id`,
+        [start?.at],
+      );
+      return rows.map(({ server }) => server);
+    };
+    return eventually(others, ({ length }) => length === 0, { checks: 1_000 }).catch(others);
   }
 
   async close(): Promise<void> {

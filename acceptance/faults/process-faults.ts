@@ -62,21 +62,30 @@ async function frozen(stage: Stage, pid: number): Promise<Notes> {
   const running = `
     select job.id, job.attempt, job.server_id from longshore.job join longshore.server on server.id = job.server_id
     where job.queue_id > 0 and server.pid = $1`;
-  await eventually(async () => (await observer.query(running, [pid])).length > 0);
+  await eventually(
+    () => observer.query(running, [pid]),
+    ({ length }) => length > 0,
+  );
   await sleep(random() * 300);
   process.kill(pid, 'SIGSTOP');
   try {
     const held = await observer.read<Held>(running, [pid]);
     const ids = held.map(({ id }) => id);
-    const dead = 'select from longshore.server where pid = $1';
+    const registered = 'select id from longshore.server where pid = $1';
     const frozenAt = performance.now();
-    await eventually(async () => (await observer.query(dead, [pid])).length === 0);
+    await eventually(
+      () => observer.query(registered, [pid]),
+      ({ length }) => length === 0,
+    );
     const declaredDeadMs = performance.now() - frozenAt;
-    await eventually(async () => (await observer.unfinished(ids)).length === 0, { checks: 7_500 });
+    await observer.untilDone(ids);
     const elsewhereMs = performance.now() - frozenAt;
     const before = await outcomes(stage, ids);
     process.kill(pid, 'SIGCONT');
-    await eventually(async () => (await observer.query(dead, [pid])).length === 1);
+    await eventually(
+      () => observer.query(registered, [pid]),
+      ({ length }) => length === 1,
+    );
     await sleep(1_000);
     const unchanged = before === (await outcomes(stage, ids));
     return {

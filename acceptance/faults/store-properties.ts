@@ -1,4 +1,4 @@
-import { liveJobs, type Property } from './job-properties.js';
+import { liveJobs, type Property, smallestClockErrorSeconds } from './job-properties.js';
 
 /** Violations to look for in the store's tables at the end of a run. */
 export const storeProperties: readonly Property[] = [
@@ -65,10 +65,6 @@ export const storeProperties: readonly Property[] = [
        and (tokens is null or tokens < -0.001 or tokens > (rate_limit ->> 'burst')::float8 + 0.001 or refilled_at > now())`,
   ],
   [
-    'servers on the list that are silent, or run jobs',
-    `select id from longshore.server where processing <> 0 or heartbeat_at < now() - interval '10 seconds'`,
-  ],
-  [
     'recurring jobs that went on while they were paused',
     'select id from longshore.recurring_job where paused_at is not null and next_due_at is not null',
   ],
@@ -76,7 +72,7 @@ export const storeProperties: readonly Property[] = [
     'reports of jobs that are not there, or with a time that is not theirs',
     `select job_id from longshore.job_report
      where job_id not in (select id from longshore.job_history)
-       or abs(extract(epoch from at - written_at)) > 120`,
+       or abs(extract(epoch from at - written_at)) > ${smallestClockErrorSeconds / 2}`,
   ],
   [
     'rows in the partitions of no day',

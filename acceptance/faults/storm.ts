@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { timeOfOne } from './database-faults.js';
 import { diagnose } from './diagnosis.js';
 import { databaseFaults, faults, processFaults } from './faults.js';
-import { eventually } from '@longshore/test-support';
 import type { Options } from './options.js';
 import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
@@ -27,9 +26,6 @@ export interface Storm {
   /** Descriptions of violated properties. */
   readonly breaches: readonly string[];
 }
-
-/** Maximum wait for jobs to finish after a fault, in milliseconds. Long, because concurrent faults also delay jobs. */
-const patienceMs = 180_000;
 
 /** Maximum number of concurrent process faults. One database fault can be active at the same time. */
 const processLanes = 3;
@@ -84,13 +80,7 @@ async function strike(stage: Stage, fault: string, breaches: string[]): Promise<
     notes = (await faults[fault]?.(stage)) ?? {};
     lastedMs = elapsed();
     await stage.fleet.revive();
-    await Promise.all([
-      timeOfOne(stage),
-      eventually(async () => (await observer.unfinished(ids)).length === 0, {
-        checks: patienceMs / 200,
-        everyMs: 200,
-      }),
-    ]);
+    await Promise.all([timeOfOne(stage), observer.untilDone(ids, { everyMs: 200 })]);
   } catch (error) {
     breaches.push(`no recovery from ${fault}: ${String(error)}\n${await diagnose(stage)}`);
   }

@@ -13,17 +13,10 @@ import { type FuzzContext, placeOf, storm } from './storm.js';
 import { afterwards, survey } from './survey.js';
 import { type JobDefinition, vocabularyOf } from './vocabulary.js';
 
-/** Maximum response time, in milliseconds. */
-const limitMs = 5_000;
 const connections = 8;
 const megabyte = 1_048_576;
 /** Maximum memory of a process, in bytes. */
 const maxMemory = 700 * megabyte;
-/**
- * Time limit for a control job, in milliseconds. If a control job before the fuzzing takes more than a tenth of this,
- * the limit is ten times that job's duration.
- */
-const controlMs = 2_000;
 
 const headers = { 'x-api-key': adminKey };
 const options = readOptions();
@@ -40,22 +33,22 @@ const { api, worker, dashboard } = stage.services;
 // Requests may stop servers. No request may use this worker's id, because a test requires that it keeps running.
 const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id }) => id);
 
-describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, () => {
+describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, function () {
+  this.timeout(3_600_000);
   const findings = new Findings();
-  const client = new Client(api.url, { connections, limitMs });
+  const client = new Client(api.url, connections);
   const ground: FuzzContext = {
     client,
-    contract: new Contract(document, limitMs),
+    contract: new Contract(document),
     known: new Known(operations, untouchable),
     findings,
     headers,
   };
   const control = new Control(api.url, headers);
-  let mostMs = controlMs;
   let jobs: readonly string[] = [];
 
   before(async () => {
-    mostMs = Math.max(controlMs, 10 * (await control.runJob()));
+    await control.runJob();
     const startedAt = performance.now();
     const deck = deckOf(vocabularyOf(document, definitions), operations, options);
     const plannedAt = performance.now();
@@ -89,7 +82,7 @@ describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`,
     }
     it('on every page of the dashboard', async () => {
       const startedAt = performance.now();
-      const visitor = new Client(dashboard.url, { connections: 4, limitMs });
+      const visitor = new Client(dashboard.url, 4);
       const pages = await crawl(visitor, findings, jobs);
       visitor.close();
       console.log(`    ${pages} pages in ${seconds(startedAt)} s`);
@@ -105,10 +98,10 @@ describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`,
 
   describe('still runs', () => {
     before(() => control.clear());
-    it('a job', async () => expect(await control.runJob()).to.be.below(mostMs));
-    it('a batch and its callback', async () => expect(await control.runBatch()).to.be.below(mostMs));
-    it('a continuation', async () => expect(await control.runContinuation()).to.be.below(mostMs));
-    it('jobs with a concurrency key', async () => expect(await control.runKeyed()).to.be.below(mostMs));
+    it('a job', async () => expect(await control.runJob()).to.equal(1));
+    it('a batch and its callback', async () => expect(await control.runBatch()).to.equal(1));
+    it('a continuation', async () => expect(await control.runContinuation()).to.equal(1));
+    it('jobs with a concurrency key', async () => expect(await control.runKeyed()).to.deep.equal([1, 1, 1]));
   });
 
   for (const [name, service] of Object.entries(stage.services)) {

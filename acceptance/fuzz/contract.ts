@@ -8,25 +8,19 @@ import {
 import type { Answer } from './client.js';
 import type { Request } from './request.js';
 
-/** Checks that responses match the OpenAPI document, are not server errors, and arrive in time. */
+/** Checks that responses match the OpenAPI document and are not server errors. */
 export class Contract {
   readonly #answers: AnswerContract;
-  readonly #limitMs: number;
 
-  /** @param limitMs maximum response time, in milliseconds */
-  constructor(document: OpenApiDocument, limitMs: number) {
+  constructor(document: OpenApiDocument) {
     this.#answers = new AnswerContract(document);
-    this.#limitMs = limitMs;
   }
 
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
-    const { status, text, tookMs } = answer;
+    const { status, text } = answer;
     return [
       ...(status >= 500
         ? [{ fault: `status ${status}: ${causeOf(text)}`, detail: text.slice(0, 1_500) }]
-        : []),
-      ...(tookMs > this.#limitMs
-        ? [{ fault: `slower than ${this.#limitMs} ms`, detail: `${Math.round(tookMs)} ms` }]
         : []),
       ...this.#answers.check(operation, request, answer),
     ];

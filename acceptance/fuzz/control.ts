@@ -4,8 +4,7 @@ import { eventually } from '@longshore/test-support';
 interface Job {
   readonly id: string;
   readonly state: string;
-  readonly createdAt: string;
-  readonly finishedAt: string | null;
+  readonly attempt: number;
 }
 
 const job = { name: 'greet', args: { name: 'control' } };
@@ -28,45 +27,43 @@ export class Control {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
     await this.#send('PUT', '/queues/default/resume', undefined);
     await this.#send('PUT', `/job-types/${job.name}/resume`, undefined);
-    await this.#lasted(await this.#send<Job>('POST', '/jobs', job));
+    await this.runJob();
   }
 
+  /** Runs a job. Resolves to the number of attempts that it took. */
   async runJob(): Promise<number> {
-    return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
+    return this.#attemptsOf(await this.#send<Job>('POST', '/jobs', job));
   }
 
-  /** Runs a batch. Resolves to the time from the callback's creation to the callback's end, in milliseconds. */
+  /** Runs a batch. Resolves to the number of attempts that its callback took. */
   async runBatch(): Promise<number> {
     const ordered = { jobs: [job, job, job], callback: job };
     const { callbackId } = await this.#send<{ callbackId: string }>('POST', '/batches', ordered);
-    return this.#lasted({ id: callbackId });
+    return this.#attemptsOf({ id: callbackId });
   }
 
+  /** Runs a job and its continuation. Resolves to the number of attempts that the continuation took. */
   async runContinuation(): Promise<number> {
     const parent = await this.#send<Job>('POST', '/jobs', { ...job, delayMs: 300 });
-    return this.#lasted(await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }));
+    return this.#attemptsOf(
+      await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }),
+    );
   }
 
-  /**
-   * Runs three jobs with a concurrency limit of one. Resolves to the longest time from a job's creation to its end, in
-   * milliseconds.
-   */
-  async runKeyed(): Promise<number> {
+  /** Runs three jobs with a concurrency limit of one. Resolves to the number of attempts that each took. */
+  async runKeyed(): Promise<number[]> {
     const keyed = { ...job, concurrency: { key: 'control', limit: 1 } };
     const jobs = await this.#send<readonly Job[]>('POST', '/jobs', [keyed, keyed, keyed]);
-    return Math.max(...(await Promise.all(jobs.map((one) => this.#lasted(one)))));
+    return Promise.all(jobs.map((one) => this.#attemptsOf(one)));
   }
 
-  async #lasted({ id }: Pick<Job, 'id'>): Promise<number> {
-    const done = await eventually(async () => {
-      const now = await this.#get<Job>(`/jobs/${id}`);
-      return now.state === 'done' ? now : null;
-    });
-    return done === null ? Infinity : tookMs(done);
-  }
-
-  async #get<Value>(path: string): Promise<Value> {
-    return this.#send<Value>('GET', path, undefined);
+  /** Waits until the job is done. */
+  async #attemptsOf({ id }: Pick<Job, 'id'>): Promise<number> {
+    const { attempt } = await eventually(
+      () => this.#send<Job>('GET', `/jobs/${id}`, undefined),
+      ({ state }) => state === 'done',
+    );
+    return attempt;
   }
 
   async #send<Value>(method: string, path: string, body: unknown): Promise<Value> {
@@ -79,8 +76,4 @@ export class Control {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
     return JSON.parse(text) as Value;
   }
-}
-
-function tookMs({ createdAt, finishedAt }: Job): number {
-  return Date.parse(finishedAt ?? '') - Date.parse(createdAt);
 }

@@ -19,10 +19,16 @@ describe('a worker that is asked to stop', () => {
     api = await system().start('api', env);
     const worker = await system().start('worker', env);
     first = await enqueue(api.url, 'held');
-    await eventually(async () => (await getJob(first)).state === 'processing');
+    await eventually(
+      () => getJob(first),
+      ({ state }) => state === 'processing',
+    );
     second = await enqueue(api.url, 'held');
     const ended = worker.end('SIGTERM');
-    await eventually(async () => worker.lines.some((line) => line.includes('"stopping"')));
+    await eventually(
+      () => worker.lines,
+      (lines) => lines.some((line) => line.includes('"stopping"')),
+    );
     await held.finish();
     ending = await ended;
   });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { ConsoleSession } from './docs/console-session.js';
 import { house } from './house/house.js';
 import { eventually } from '@longshore/test-support';
-import { postTest } from './system/jobs.js';
+import { askUntilDone, type Job, postTest } from './system/jobs.js';
 import { startService, type Service } from './system/service.js';
 
 const page = await readFile(path.join(house, 'docs/http-events.md'), 'utf8');
@@ -34,8 +34,9 @@ describe('docs/http-events.md', () => {
     const { location } = await postTest(api.url);
     const [id = ''] = /[\da-f-]{36}/.exec(wait) ?? [];
     const places = { 'http://localhost:8080': api.url, [id]: location.split('/').at(-1) ?? '' };
-    const printed = await new ConsoleSession(places, { cwd: house }).outputOf(wait);
-    expect(JSON.parse(printed)).to.have.property('state', 'done');
+    const session = new ConsoleSession(places, { cwd: house });
+    const [, seconds] = /wait=(\d+)/.exec(wait) ?? [];
+    await askUntilDone(async () => JSON.parse(await session.outputOf(wait)) as Job, Number(seconds));
   });
 
   it('has a call that prints events as documented', async () => {
@@ -43,9 +44,15 @@ describe('docs/http-events.md', () => {
     const command = `exec ${listen.replace('http://localhost:8080', api.url)}`;
     listener = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'ignore'] });
     listener.stdout?.on('data', (data: Buffer) => (printed += data.toString()));
-    await eventually(() => Promise.resolve(printed.includes('retry: ')));
+    await eventually(
+      () => printed,
+      (text) => text.includes('retry: '),
+    );
     await postTest(api.url);
-    await eventually(() => Promise.resolve(/^data: .*\n/m.test(printed)));
+    await eventually(
+      () => printed,
+      (text) => /^data: .*\n/m.test(text),
+    );
     const shape = (text: string): unknown => {
       const [, before = '', id = '', data = ''] = /^(.*?)^id: (.*?)\ndata: (.*?)\n/ms.exec(text) ?? [];
       return [before, Number.isNaN(Date.parse(id)), Object.keys(JSON.parse(data) as object)];

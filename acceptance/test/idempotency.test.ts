@@ -95,20 +95,20 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
     );
     const lost = Object.keys(requests).map((name) => send(doomed, name).catch(() => 'lost'));
     await eventually(
-      async () =>
-        (await count(
+      () =>
+        count(
           `select count(*)::integer as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        )) === lost.length,
+        ),
+      (waiting) => waiting === lost.length,
     );
     await doomed.end('SIGKILL');
     expect(await Promise.all(lost)).to.deep.equal(lost.map(() => 'lost'));
     await blocker.query('commit');
     await blocker.end();
     await eventually(
-      async () =>
-        (await count(
-          `select count(*)::integer as n from pg_stat_activity where application_name = 'longshore api'`,
-        )) === 0,
+      () =>
+        count(`select count(*)::integer as n from pg_stat_activity where application_name = 'longshore api'`),
+      (connections) => connections === 0,
     );
   });
 

@@ -26,7 +26,10 @@ describe('memory mode', () => {
 
   it('runs a job in the process of the API', async () => {
     const { location } = await postTest(api.url);
-    await eventually(async () => (await getJob(location)).state === 'done');
+    await eventually(
+      () => getJob(location),
+      ({ state }) => state === 'done',
+    );
     const servers = await getJson<{ pid: number }[]>(`${api.url}/api/v1/servers`);
     expect(servers.map(({ pid }) => pid)).to.deep.equal([api.pid]);
   });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { house } from './house/house.js';
 import { eventually } from '@longshore/test-support';
+import { getJob } from './system/jobs.js';
 import { startPostgres, type Postgres } from './system/postgres.js';
 import { startService, type Service } from './system/service.js';
 
@@ -70,7 +71,10 @@ describe('docs/own-application.md', () => {
       const { method = '', target = '', body = '' } = groups ?? {};
       const url = target.replace('{id}', id);
       if (method === 'GET') {
-        await eventually(async () => (await (await call(method, url, '')).text()) === body.trim());
+        await eventually(
+          async () => (await call(method, url, '')).text(),
+          (answer) => answer === body.trim(),
+        );
         continue;
       }
       const response = await call(method, url, body.trim());
@@ -84,8 +88,8 @@ describe('docs/own-application.md', () => {
     const body = '{"name":"sweep-berth","args":{"berth":"Quay 1"}}';
     const { id } = (await (await call('POST', '/api/v1/jobs', body)).json()) as { id: string };
     await eventually(
-      async () =>
-        ((await (await call('GET', `/api/v1/jobs/${id}`, '')).json()) as { state: string }).state === 'done',
+      () => getJob(`${api}/api/v1/jobs/${id}`),
+      ({ state }) => state === 'done',
     );
   });
 });

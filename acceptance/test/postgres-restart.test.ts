@@ -16,6 +16,11 @@ describe('Postgres stopped and started again under load', () => {
   let api: Service;
   const answers: EnqueueResponse[] = [];
   const accepted = (): EnqueueResponse[] => answers.filter(({ status }) => status === 202);
+  const untilAccepted = (count: number): Promise<number> =>
+    eventually(
+      () => accepted().length,
+      (seen) => seen >= count,
+    );
 
   before(async () => {
     api = await system().start('api');
@@ -27,12 +32,14 @@ describe('Postgres stopped and started again under load', () => {
       while (!over.signal.aborted) answers.push(await postTest(api.url));
     });
     try {
-      await eventually(() => Promise.resolve(accepted().length >= 100));
+      await untilAccepted(100);
       await system().postgres.stop();
-      await eventually(() => Promise.resolve(answers.at(-1)?.status !== 202));
+      await eventually(
+        () => answers.at(-1),
+        (answer) => answer?.status !== 202,
+      );
       await system().postgres.start();
-      const before = accepted().length;
-      await eventually(() => Promise.resolve(accepted().length >= before + 100));
+      await untilAccepted(accepted().length + 100);
     } finally {
       over.abort();
       await Promise.all(load);
@@ -46,21 +53,18 @@ describe('Postgres stopped and started again under load', () => {
   });
 
   it('loses no accepted job: each is done', async () => {
-    const open = new Set(accepted().map(({ location }) => location));
-    await eventually(async () => {
-      for (const location of open) {
-        if ((await getJob(location)).state !== 'done') return false;
-        open.delete(location);
-      }
-      return true;
-    });
+    for (const { location } of accepted())
+      await eventually(
+        () => getJob(location),
+        ({ state }) => state === 'done',
+      );
   });
 
   it('leaves as many result files as done jobs, and no other jobs', async () => {
-    const { done, ...others } = await eventually(async () => {
-      const now = await counts(api);
-      return now['enqueued'] === 0 && now['processing'] === 0 ? now : null;
-    }).then((now) => now ?? {});
+    const { done, ...others } = await eventually(
+      () => counts(api),
+      (now) => now['enqueued'] === 0 && now['processing'] === 0,
+    );
     expect(new Set(Object.values(others))).to.deep.equal(new Set([0]));
     expect(done).to.equal((await readdir(system().results)).length);
   });

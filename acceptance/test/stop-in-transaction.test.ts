@@ -15,7 +15,7 @@ import { defineJob, handleJob } from '@longshore/jobs';
 
 const define = (name) => defineJob({ name, queue: 'default', retryDelay: () => 600_000 });
 const [idle, asleep, elsewhere] = ['idle', 'asleep', 'elsewhere'].map(define);
-const forever = () => new Promise((resolve) => setTimeout(resolve, 600_000));
+const forever = () => new Promise(() => undefined);
 
 export const application = {
   name: 'unending',
@@ -25,8 +25,8 @@ export const application = {
   },
   createHandlers: ({ database }) => [
     handleJob(idle, ({ transaction }) => transaction(forever)),
-    handleJob(asleep, ({ transaction }) => transaction((client) => client.query('select pg_sleep(600)'))),
-    handleJob(elsewhere, () => database.query('select pg_sleep(600)')),
+    handleJob(asleep, ({ transaction }) => transaction((client) => client.query('select pg_sleep(36000)'))),
+    handleJob(elsewhere, () => database.query('select pg_sleep(36000)')),
   ],
 };
 `;
@@ -36,7 +36,6 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
   let directory: string;
   let database: pg.Client;
   let ending: string;
-  let tookMs: number;
 
   before(async () => {
     await mkdir(path.join(house, '.data'), { recursive: true });
@@ -52,16 +51,17 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
     await database.query(
       `select longshore.enqueue(name) from unnest(array['idle', 'asleep', 'asleep', 'elsewhere']) as name`,
     );
-    await eventually(async () => {
-      const { rows } = await database.query(
-        `select from longshore.job where server_id is not null
-         union all select from pg_stat_activity where query like 'select pg_sleep%'`,
-      );
-      return rows.length === 4 + 3;
-    });
-    const startedAt = performance.now();
+    await eventually(
+      async () =>
+        (
+          await database.query<{ activity: string }>(
+            `select name as activity from longshore.job where server_id is not null
+             union all select query from pg_stat_activity where query like 'select pg_sleep%'`,
+          )
+        ).rows,
+      (rows) => rows.length === 4 + 3,
+    );
     ending = await worker.end('SIGTERM');
-    tookMs = performance.now() - startedAt;
   });
 
   after(async () => {
@@ -69,9 +69,8 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('exits normally, soon after the shutdown grace', () => {
+  it('exits normally after the shutdown grace, although they never end', () => {
     expect(ending).to.equal('exit 0');
-    expect(tookMs).to.be.within(2_000, 2_000 + 3_000);
   });
 
   it('releases their jobs without counting the attempt', async () => {

@@ -47,18 +47,20 @@ describe('a worker whose handlers leave work behind that throws', () => {
 
   for (const name of ['timer', 'promise', 'rejection with nothing', 'listener']) {
     it(`continues after an error from a handler's ${name}, and logs it`, async () => {
-      const logged = worker.lines.filter((line) => line.includes('stray error')).length;
+      const logged = (): string[] => worker.lines.filter((line) => line.includes('stray error'));
+      const before = logged().length;
       await database.query('select longshore.enqueue($1)', [name.replaceAll(' ', '-')]);
-      await eventually(
-        async () => worker.lines.filter((line) => line.includes('stray error')).length > logged,
-      );
+      await eventually(logged, (lines) => lines.length > before);
       const { rows } = await database.query<{ id: string }>(`select longshore.enqueue('control') as id`);
-      await eventually(async () => {
-        const done = await database.query('select from longshore.job_history_done where id = $1', [
-          rows[0]?.id,
-        ]);
-        return done.rowCount === 1;
-      });
+      await eventually(
+        async () =>
+          (
+            await database.query<{ state: string }>('select state from longshore.job_history where id = $1', [
+              rows[0]?.id,
+            ])
+          ).rows,
+        ([control]) => control?.state === 'done',
+      );
       expect(worker.ending()).to.equal(null);
     });
   }

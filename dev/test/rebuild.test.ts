@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, utimes, writeFile } from
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { rebuildOnChange } from '../src/rebuild.js';
 
@@ -34,30 +35,30 @@ describe('rebuildOnChange', () => {
     use: (reportAfter: (save: () => Promise<void>, wanted: RegExp) => Promise<string>) => Promise<void>,
   ): Promise<void> => {
     let reports: string[] = [];
-    let wake = (): void => undefined;
-    const report = (text: string): void => {
-      reports.push(text);
-      wake();
-    };
+    const report = (text: string): void => void reports.push(text);
     const stop = rebuildOnChange(root, ['services/one'], async (changed) => report(changed), report);
     const reportAfter = async (save: () => Promise<void>, wanted: RegExp): Promise<string> => {
       reports = [];
       await save();
-      for (;;) {
-        const found = reports.find((text) => wanted.test(text));
-        if (found !== undefined) return found;
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
+      await eventually(
+        () => reports,
+        (all) => all.some((text) => wanted.test(text)),
+        { everyMs: 100 },
+      );
+      return reports.find((text) => wanted.test(text)) ?? '';
     };
     try {
       // Saves the file repeatedly until an event arrives, because nothing reports when the watcher has started.
-      for (let saved = 2; reports.length === 0; saved += 1) {
-        await write('src/index.ts', `export const answer: number = ${saved};\n`);
-        await Promise.race([
-          new Promise<void>((resolve) => (wake = resolve)),
-          new Promise((resolve) => setTimeout(resolve, 200)),
-        ]);
-      }
+      let saved = 1;
+      await eventually(
+        async () => {
+          saved += 1;
+          await write('src/index.ts', `export const answer: number = ${saved};\n`);
+          return reports;
+        },
+        ({ length }) => length > 0,
+        { everyMs: 200 },
+      );
       await use(reportAfter);
     } finally {
       await stop();

@@ -13,6 +13,7 @@ async function spec(name: string, behaviour: string): Promise<ServiceSpec> {
 }
 
 const never = new Promise<void>(() => undefined);
+const hourMs = 3_600_000;
 
 /**
  * Calls `supervise`. Returns its error or `null`, whether the services became ready, and the process ids that they
@@ -26,8 +27,9 @@ async function watch(supervision: Partial<Supervision> & { specs: readonly Servi
     onLine: (_, line) => pids.push(Number(line.replace(/\D/g, ''))),
     onReady: () => (ready = true),
     onEnded: () => undefined,
+    startDeadlineMs: hourMs,
+    stopDeadlineMs: hourMs,
     restartDelayMs: 10,
-    stopDeadlineMs: 500,
     ...supervision,
   }).then(
     () => null,
@@ -61,6 +63,7 @@ describe('supervise', () => {
       specs: [await spec('mule', 'stubborn')],
       interrupted,
       onReady: () => interrupt(),
+      stopDeadlineMs: 50,
     });
     expect(pids.map(isRunning)).to.deep.equal([false]);
   });

@@ -23,7 +23,7 @@ const lock = (directory: string): Promise<string> =>
   run(directory, {}, 'npm', 'install', '--package-lock-only', '--prefer-offline', '--no-audit', '--no-fund');
 
 describe('An application in containers', function () {
-  this.timeout(600_000);
+  this.timeout(3_600_000);
   let directory: string;
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(path.dirname(path.join(directory, file)), { recursive: true });
@@ -118,10 +118,10 @@ describe('An application in containers', function () {
         body: JSON.stringify({ name: 'count-customers' }),
       });
       const location = response.headers.get('location') ?? '';
-      const job = await eventually(async () => {
-        const found = await getJob(location, { authorization: `Bearer ${key}` });
-        return found.state === 'done' && found;
-      });
+      const job = await eventually(
+        () => getJob(location, { authorization: `Bearer ${key}` }),
+        ({ state }) => state === 'done',
+      );
       expect(job).to.have.deep.property('result', { count: 0 });
     } finally {
       await run(app, env, 'docker', 'compose', 'down', '--volumes');

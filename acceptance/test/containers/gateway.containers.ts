@@ -5,7 +5,7 @@ import { signIn } from './sign-in.js';
 
 describe('docker compose with the gateway', () => {
   before(async function () {
-    this.timeout(600_000);
+    this.timeout(3_600_000);
     await composeGateway('down', '--volumes', '--remove-orphans');
     await composeGateway('up', '--build', '--wait');
   });
@@ -101,11 +101,14 @@ describe('docker compose with the gateway', () => {
         (await fetch('http://gateway:8000/job-dashboard/', {
           headers: { authorization: 'Basic ' + btoa('x:' + password), 'x-forwarded-for': from },
         })).status;
-      for (let n = 0; n < 120; n += 1) await statusWith('wrong ' + n, '192.0.2.' + n);
-      console.log(await statusWith('${password}', '198.51.100.1'));`;
-    expect(
-      (await composeGateway('exec', 'worker', 'node', '--input-type=module', '-e', guess)).trim(),
-    ).to.equal('429');
+      // Repeated, because failures count for a minute, and a slow machine may check too few passwords in a minute.
+      for (let status = 0, round = 0; status !== 429 && round < 10; round += 1) {
+        for (let n = 0; n < 120; n += 1) await statusWith('wrong ' + n, '192.0.2.' + n);
+        status = await statusWith('${password}', '198.51.100.1');
+        console.log(status);
+      }`;
+    const statuses = await composeGateway('exec', 'worker', 'node', '--input-type=module', '-e', guess);
+    expect(statuses.trim().split('\n').at(-1)).to.equal('429');
     expect(await signIn(`${gateway}/job-dashboard`, password)).to.include('Signed in as');
   });
 });

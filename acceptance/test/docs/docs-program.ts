@@ -77,14 +77,14 @@ export class CompiledPrograms {
   /**
    * Runs a program and resolves to its standard output.
    *
-   * @throws {Error} if the program fails or takes more than four minutes
+   * @throws {Error} if the program fails or takes more than an hour
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
     // Passes no other variables. NODE_OPTIONS could make the program load the packages' sources instead of the compiled
     // files, and NODE_V8_COVERAGE would measure coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
-    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
+    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 3_600_000 });
     return stdout;
   }
 

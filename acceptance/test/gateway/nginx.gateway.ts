@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '@longshore/test-support';
-import { getJob, getJson, postTest } from '../system/jobs.js';
+import { askUntilDone, getJob, getJson, postTest } from '../system/jobs.js';
 import { listen } from '../system/listener.js';
 import { nextPage } from '../system/paging.js';
 import { freePort, type Service, startService } from '../system/service.js';
@@ -66,7 +66,10 @@ for (const { way, location, environment } of ways) {
       const { status, location: job } = await postTest(base);
       expect(status).to.equal(202);
       expect(job).to.match(new RegExp(`^${base}/api/v1/jobs/`));
-      await eventually(async () => (await getJob(job)).state === 'done');
+      await eventually(
+        () => getJob(job),
+        ({ state }) => state === 'done',
+      );
     });
 
     it('POST /jobs returns the location of the job', async () => {
@@ -135,7 +138,7 @@ for (const { way, location, environment } of ways) {
 
     it('a call that waits for a job returns when it has ended', async () => {
       const { location: job } = await postTest(base);
-      expect((await getJob(`${job}?wait=20`)).state).to.equal('done');
+      await askUntilDone(() => getJob(`${job}?wait=20`), 20);
     });
 
     for (const path of ['/healthz', '/readyz', '/metrics']) {

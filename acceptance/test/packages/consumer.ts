@@ -92,7 +92,7 @@ export async function textInTarball(tarball: string, file: string): Promise<stri
 }
 
 /**
- * Runs a program and resolves to its output. Does not reject if the program fails or takes more than five minutes.
+ * Runs a program and resolves to its output. Does not reject if the program fails or takes more than an hour.
  *
  * @param cwd the working directory; by default, the directory for temporary files
  */
@@ -104,7 +104,7 @@ export async function execute(
 ): Promise<Answer> {
   const inherited = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
   try {
-    const options = { cwd, env: { ...inherited, ...env }, maxBuffer: 1e8, timeout: 300_000 };
+    const options = { cwd, env: { ...inherited, ...env }, maxBuffer: 1e8, timeout: 3_600_000 };
     const { stdout, stderr } = await promisify(execFile)(command, args, options);
     return { ok: true, text: stdout + stderr };
   } catch (error) {

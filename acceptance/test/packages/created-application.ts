@@ -7,7 +7,7 @@ import { ConsoleSession } from '../docs/console-session.js';
 import { eventually } from '@longshore/test-support';
 import { house } from '../house/house.js';
 import type { Postgres } from '../system/postgres.js';
-import { freePort } from '../system/service.js';
+import { freePort, patience } from '../system/service.js';
 import { type Answer, type Consumer, execute } from './consumer.js';
 
 /** Defines the tests of an application that `create-longshore` creates in the consumer's folder. */
@@ -33,10 +33,15 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
 
     /** Calls `save` to change files, and resolves once `longshore dev` has restarted. */
     const restarted = async (save: () => Promise<void>): Promise<void> => {
-      const ups = (): number => output.split('Longshore is up').length;
-      const before = ups();
+      const before = output.length;
       await save();
-      await eventually(async () => ups() > before);
+      await eventually(
+        () => output.slice(before),
+        (said) => {
+          const restart = said.lastIndexOf('has changed: restarting');
+          return restart >= 0 && said.lastIndexOf('Longshore is up') > restart;
+        },
+      );
     };
 
     before(async () => {
@@ -52,13 +57,21 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
       address = { LONGSHORE_URL: `http://localhost:${port}` };
       dev = spawn(bin('longshore'), ['dev', 'src/application.ts', '--port', port], {
         cwd: directory,
-        env: { ...process.env, NODE_OPTIONS: '', DATABASE_URL: '', WORKER_CONCURENCY: '3' },
+        env: {
+          ...process.env,
+          ...patience,
+          WORKER_STOP_TIMEOUT_MS: '1000', // the default of longshore dev
+          NODE_OPTIONS: '',
+          DATABASE_URL: '',
+          WORKER_CONCURENCY: '3',
+        },
       });
       dev.stdout?.on('data', (data: Buffer) => (output += data.toString()));
       dev.stderr?.on('data', (data: Buffer) => (output += data.toString()));
-      await eventually(() => Promise.resolve(output.includes('Longshore is up'))).catch(() => {
-        throw new Error(output);
-      });
+      await eventually(
+        () => output,
+        (text) => text.includes('Longshore is up'),
+      );
     });
     after(() => void dev?.kill('SIGKILL'));
 
@@ -122,7 +135,7 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
       const end = `
 const events = new JobEvents(storage);
 const [job] = await storage.jobs.list({ filter: { name: ['greet'] }, limit: 1 });
-console.log((await events.waitForEnd(job.id, 30_000)).state);
+console.log((await events.waitForEnd(job.id, 3_600_000)).state);
 process.exit();`;
       const program = text.replace('import { ', 'import { JobEvents, ') + end;
       await restarted(() => writeFile(path.join(directory, 'src/program.js'), program));
@@ -171,10 +184,13 @@ process.exit();`;
       expect(key.text).to.match(/^lsk_\S+$/m);
       for (const role of ['api', 'worker', 'dashboard']) {
         const port = String(await freePort());
-        const all = { ...process.env, ...env, PORT: port };
+        const all = { ...process.env, ...patience, ...env, PORT: port };
         const service = spawn(bin('longshore'), [role], { cwd: directory, env: all, stdio: 'ignore' });
         const ended = once(service, 'close');
-        await eventually(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
+        await eventually(
+          async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status,
+          (status) => status === 200,
+        );
         service.kill('SIGTERM');
         expect(await ended, role).to.deep.equal([0, null]);
       }

@@ -48,7 +48,7 @@ export const application = { name: 'my-app', createHandlers: () => [handleJob(gr
 const tool = (name: string): string => path.join(tools, 'node_modules', name);
 
 describe('the packages, installed from their tarballs', function () {
-  this.timeout(600_000);
+  this.timeout(3_600_000);
   let consumer: Consumer;
   let postgres: Postgres;
   const programs = new Map<string, { program: string; output: string }>();
@@ -176,7 +176,10 @@ describe('the packages, installed from their tarballs', function () {
       });
       const ended = once(service, 'close');
       try {
-        await eventually(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
+        await eventually(
+          async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status,
+          (status) => status === 200,
+        );
       } finally {
         process.kill(-(service.pid ?? 0), 'SIGTERM');
         await ended;

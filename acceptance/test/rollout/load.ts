@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@longshore/test-support';
 
 interface Accepted {
   readonly id: string;
 }
 
-const pauseMs = 20;
+/** Maximum number of unfinished jobs before a request, so that the load fits the speed of the machine. */
+const maxUnfinished = 40;
 
 /**
  * Sends requests to a running API, one at a time. The requests enqueue ready jobs, delayed jobs, jobs with an
@@ -14,9 +15,15 @@ export class Load {
   readonly accepted: string[] = [];
   /** Responses other than 201, with their bodies. */
   readonly refused: string[] = [];
+  readonly #countFinished: () => Promise<number>;
   readonly #urls: string[] = [];
   #stopped = false;
   #running: Promise<void> | undefined;
+
+  /** @param countFinished returns the number of jobs that have finished */
+  constructor(countFinished: () => Promise<number>) {
+    this.#countFinished = countFinished;
+  }
 
   start(): void {
     this.#running = this.#run();
@@ -36,7 +43,10 @@ export class Load {
     for (let n = 0; !this.#stopped; n++) {
       const [url] = this.#urls;
       if (url !== undefined) await this.#post(url, jobs(n));
-      await sleep(pauseMs);
+      await eventually(
+        async () => this.accepted.length - (await this.#countFinished()),
+        (unfinished) => unfinished <= maxUnfinished || this.#stopped,
+      );
     }
   }
 

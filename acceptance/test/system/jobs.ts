@@ -1,3 +1,5 @@
+import { during } from '@longshore/test-support';
+
 /** The fields of a job that tests read. */
 export interface Job {
   readonly id: string;
@@ -12,15 +14,12 @@ export interface EnqueueResponse {
   readonly type: string | null;
   readonly body: string;
   readonly location: string;
-  /** Time from the request to the end of the response, in milliseconds. */
-  readonly tookMs: number;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
 /** Enqueues a job with `POST /test`. */
 export async function postTest(api: string, headers: Headers = {}): Promise<EnqueueResponse> {
-  const startedAt = performance.now();
   const response = await fetch(`${api}/test`, { method: 'POST', headers });
   const body = await response.text();
   return {
@@ -28,7 +27,6 @@ export async function postTest(api: string, headers: Headers = {}): Promise<Enqu
     type: response.headers.get('content-type'),
     body,
     location: response.headers.get('location') ?? '',
-    tookMs: performance.now() - startedAt,
   };
 }
 
@@ -51,3 +49,19 @@ export async function getJson<T>(url: string, headers: Headers = {}): Promise<T>
 }
 
 export const getJob = (location: string, headers?: Headers): Promise<Job> => getJson<Job>(location, headers);
+
+/**
+ * Calls `ask`, which reads a job with `?wait`, until it returns the finished job. Usually, the first call does.
+ *
+ * @throws {Error} if a call returns an unfinished job earlier than it may: before `waitSeconds`
+ */
+export async function askUntilDone(ask: () => Promise<Job>, waitSeconds: number): Promise<void> {
+  for (;;) {
+    const { result, from, until } = await during(ask);
+    if (result.state === 'done') return;
+    const waitedSeconds = (until.getTime() - from.getTime()) / 1_000;
+    // Allows a second for the rounding of times.
+    if (waitedSeconds < waitSeconds - 1)
+      throw new Error(`The job was ${result.state} when the call returned, after ${waitedSeconds} s`);
+  }
+}

@@ -1,3 +1,5 @@
+import { eventually } from '@longshore/test-support';
+
 /** Listens to server-sent events as a browser does. Resumes after the last event when the connection breaks. */
 export interface Listener {
   /** Ids of the jobs whose events have been received. */
@@ -7,8 +9,6 @@ export interface Listener {
   moveTo(url: string): void;
   stop(): void;
 }
-
-const pauseMs = 100;
 
 export function listen(startUrl: string): Listener {
   const jobs = new Set<string>();
@@ -24,30 +24,25 @@ export function listen(startUrl: string): Listener {
     }
   };
 
-  const connect = async (): Promise<void> => {
+  const listenOnce = async (): Promise<void> => {
+    if (stopped.signal.aborted) return;
     const headers = { accept: 'text/event-stream', ...(lastEventId && { 'last-event-id': lastEventId }) };
     const response = await fetch(url, { headers, signal: stopped.signal });
     connected = response.ok;
     let text = '';
-    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      const blocks = (text + chunk).split('\n\n');
-      text = blocks.pop() ?? '';
-      for (const block of blocks) receive(block);
+    try {
+      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        const blocks = (text + chunk).split('\n\n');
+        text = blocks.pop() ?? '';
+        for (const block of blocks) receive(block);
+      }
+    } finally {
+      connected = false;
     }
   };
 
-  const listenOn = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      try {
-        await connect();
-      } catch {
-        // The connection broke, or the server is down. The loop connects again.
-      }
-      connected = false;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-  };
-  void listenOn();
+  // Connects again whenever the connection has broken, and until the server is up.
+  void eventually(listenOnce, () => stopped.signal.aborted, { checks: Infinity, everyMs: 100 });
 
   return {
     jobs,

@@ -20,11 +20,20 @@ interface Count {
 export class Backlog {
   readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #maxReadyJobs: number;
+  readonly #now: () => number;
   readonly #counts = new Map<string, Promise<Count>>();
 
-  /** @param maxReadyJobs maximum number of ready jobs in a queue; `Infinity` for no limit */
-  constructor(storage: Pick<JobStorage, 'jobs'>, maxReadyJobs: number) {
+  /**
+   * @param maxReadyJobs maximum number of ready jobs in a queue; `Infinity` for no limit
+   * @param now returns milliseconds of a monotonic clock
+   */
+  constructor(
+    storage: Pick<JobStorage, 'jobs'>,
+    maxReadyJobs: number,
+    now: () => number = () => performance.now(),
+  ) {
     this.#storage = storage;
+    this.#now = now;
     this.#maxReadyJobs = maxReadyJobs;
   }
 
@@ -54,7 +63,7 @@ export class Backlog {
   async #current(queue: string): Promise<Count> {
     const known = this.#counts.get(queue);
     const before = known === undefined ? undefined : await known;
-    if (before !== undefined && before.untilMs > performance.now()) return before;
+    if (before !== undefined && before.untilMs > this.#now()) return before;
     if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller has started to count
     if (this.#counts.size >= maxQueues) this.#counts.clear();
     const counting = this.#count(queue, before?.jobs ?? 0);
@@ -72,6 +81,6 @@ export class Backlog {
         throw error;
       },
     );
-    return { jobs, untilMs: performance.now() + countMaxAgeMs };
+    return { jobs, untilMs: this.#now() + countMaxAgeMs };
   }
 }

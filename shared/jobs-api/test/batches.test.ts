@@ -61,10 +61,11 @@ onEachStorage('Batches as resources', (api) => {
   it('PUT /batches/{id}/cancel cancels what is left, a second time without effect', async () => {
     const id = await make([{ ...job, queue: api.newName() }]);
     expect((await api.put(`/batches/${id}/cancel`)).status).to.equal(200);
-    await eventually(async () => {
+    const cancelled = async (): Promise<unknown> => {
       await api.storage.maintenance.resolveDependencies(100);
-      return (await api.get(`/batches/${id}`)).item['cancelled'] === 1;
-    });
+      return (await api.get(`/batches/${id}`)).item['cancelled'];
+    };
+    await eventually(cancelled, (count) => count === 1);
     expect((await api.put(`/batches/${id}/cancel`)).item).to.include({ cancelled: 1, percent: 100 });
   });
 

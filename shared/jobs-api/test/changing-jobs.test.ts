@@ -131,7 +131,7 @@ onEachStorage('Changing jobs over HTTP', (api) => {
     };
     const stateOf = async (id: string): Promise<unknown> => (await api.get(`/jobs/${id}`)).item['state'];
     const queue = api.newName();
-    const parent = await api.enqueue(queue, { delayMs: 60_000 });
+    const parent = await api.enqueue(queue, { delayMs: 3_600_000 });
     const child = await api.enqueue(queue, { after: { parents: [parent.id] } });
     await api.put(`/jobs/${parent.id}/cancel`);
     await resolved();
@@ -151,7 +151,7 @@ onEachStorage('Changing jobs over HTTP', (api) => {
   });
 
   it('PUT /jobs/{id}/cancel, retry and run lead where they should', async () => {
-    const { id } = await api.enqueue(api.newName(), { delayMs: 60_000 });
+    const { id } = await api.enqueue(api.newName(), { delayMs: 3_600_000 });
     const states = [];
     for (const verb of ['run', 'run', 'cancel', 'cancel', 'retry', 'retry'])
       states.push((await api.put(`/jobs/${id}/${verb}`)).item['state']);

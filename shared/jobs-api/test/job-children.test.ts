@@ -54,7 +54,10 @@ describe('What belongs to a job, as resources', () => {
     const worker = new JobServer({ storage, handlers: [handler] });
     await worker.start();
     const { id } = await client.enqueue(work, {});
-    await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
+    await eventually(
+      async () => (await storage.jobs.find(id))?.state,
+      (state) => state === 'done',
+    );
     await worker.stop();
     const response = await api.get(`/api/v1/jobs/${id}/logs?attempt=1&limit=2&sort=-id`);
     const lines = response.json() as { message: string; fields: object; level: string; at: string }[];
@@ -68,7 +71,7 @@ describe('What belongs to a job, as resources', () => {
   });
 
   it('GET /jobs/{id}/transitions lists the states that it has been in, with the reasons', async () => {
-    const { id } = await client.enqueue(work, {}, { delayMs: 60_000 });
+    const { id } = await client.enqueue(work, {}, { delayMs: 3_600_000 });
     await storage.control.run(id);
     await storage.control.cancel(id);
     const response = await api.get(`/api/v1/jobs/${id}/transitions`);

@@ -1,5 +1,6 @@
 import { JobClient, JobEvents, type JobState, MemoryStorage } from '@longshore/jobs';
 import { jobStates, type ServerRegistration } from '@longshore/jobs/storage';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { jobsApi } from '../src/index.js';
 import { type ItemBody, onEachStorage } from './support/jobs-api-under-test.js';
@@ -27,7 +28,12 @@ onEachStorage('An operation on a job', (api) => {
   const run = async (job: { readonly name: string; readonly args?: object }): Promise<ItemBody> => {
     const queue = api.newName();
     const { item } = await api.post('/jobs', { ...job, queue });
-    await api.withServer(queue, async () => void (await api.get(`/jobs/${item.id}?wait=30`)));
+    await api.withServer(queue, async () => {
+      await eventually(
+        async () => (await api.get(`/jobs/${item.id}`)).item['state'],
+        (state) => state === 'done' || state === 'failed',
+      );
+    });
     return item;
   };
 
@@ -37,11 +43,11 @@ onEachStorage('An operation on a job', (api) => {
     enqueued,
     processing: async () => {
       const queue = api.newName();
-      const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
+      const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 3_600_000 };
       const server = await api.storage.servers.register(description);
       servers.push(server);
       const job = await api.enqueue(queue);
-      await api.storage.claims.claim({ serverId: server.id, queue, limit: 1, leaseMs: 60_000 });
+      await api.storage.claims.claim({ serverId: server.id, queue, limit: 1, leaseMs: 3_600_000 });
       return job;
     },
     done: () => run({ name: 'add', args: { a: 1, b: 2 } }),

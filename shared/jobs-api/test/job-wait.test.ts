@@ -12,7 +12,7 @@ describe('GET /jobs/{id}?wait=', () => {
   afterEach(() => api.close());
 
   it('answers with the job when it is done', async () => {
-    const answer = api.http.get(`/api/v1/jobs/${api.id}?wait=30`);
+    const answer = api.http.get(`/api/v1/jobs/${api.id}?wait=60`);
     await api.run();
     expect((await answer).json()).to.include({ id: api.id, state: 'done', result: 'ashore' });
   });

@@ -8,7 +8,15 @@ import {
   StorageUnavailableError,
 } from '@longshore/jobs';
 import { createResourceApi } from '@longshore/resources';
-import { eventually, httpClient, type HttpClient, serve, type TestServer } from '@longshore/test-support';
+import {
+  eventually,
+  httpClient,
+  type HttpClient,
+  nextMillisecond,
+  patientServer,
+  serve,
+  type TestServer,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import Type from 'typebox';
@@ -81,7 +89,7 @@ describe('Jobs as resources', () => {
   });
 
   it('POST /jobs takes queue, priority, attempts and time', async () => {
-    const runAt = new Date(Date.now() + 60_000).toISOString();
+    const runAt = new Date(Date.now() + 3_600_000).toISOString();
     const job = await post({
       name: 'add',
       args: { a: 1, b: 2 },
@@ -110,7 +118,7 @@ describe('Jobs as resources', () => {
 
   it('GET /jobs lists the newest first, with the count', async () => {
     const first = await post();
-    await eventually(() => Date.now() > Number.parseInt(first.id.replaceAll('-', '').slice(0, 12), 16));
+    await nextMillisecond();
     const second = await post();
     const response = await api.get('/api/v1/jobs');
     expect((response.json() as JobBody[]).map(({ id }) => id)).to.deep.equal([second.id, first.id]);
@@ -162,7 +170,10 @@ describe('Jobs as resources', () => {
     const { id } = await post();
     const worker = new JobServer({ storage, handlers: [handleJob(add, ({ args }) => args.a + args.b)] });
     await worker.start();
-    await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
+    await eventually(
+      async () => (await storage.jobs.find(id))?.state,
+      (state) => state === 'done',
+    );
     await worker.stop();
     const attempts = (await api.get(`/api/v1/jobs/${id}/attempts`)).json() as JobBody[];
     expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).to.deep.equal([[1, 'done']]);

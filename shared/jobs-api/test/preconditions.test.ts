@@ -114,10 +114,10 @@ onEachStorage('Conditions of changes', (api) => {
   it('a running job’s cancellation goes by what the job is', async () => {
     const queue = api.newName();
     const { id } = await api.enqueue(queue);
-    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
+    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 3_600_000 };
     const server = await api.storage.servers.register(description);
     const seen = { 'if-match': await etagOf(`/jobs/${id}`) };
-    await api.storage.claims.claim({ serverId: server.id, queue, limit: 1, leaseMs: 60_000 });
+    await api.storage.claims.claim({ serverId: server.id, queue, limit: 1, leaseMs: 3_600_000 });
     const cancel = (headers: Readonly<Record<string, string>>) =>
       api.call('PUT', `/jobs/${id}/cancel`, undefined, headers);
     expect((await cancel(seen)).status).to.equal(412);

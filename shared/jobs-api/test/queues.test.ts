@@ -107,7 +107,7 @@ onEachStorage('Queues as resources', (api) => {
 
   it('PUT /queues/{queue}/purge cancels what has not started, and nothing of other queues', async () => {
     const [queue, other] = [await make(), await make()];
-    await api.enqueue(queue, { delayMs: 60_000 });
+    await api.enqueue(queue, { delayMs: 3_600_000 });
     const { item } = await api.put(`/queues/${queue}/purge`);
     expect(item['counts']).to.include({ enqueued: 0, scheduled: 0, cancelled: 2 });
     expect((await api.put(`/queues/${queue}/purge`)).status).to.equal(200);
@@ -139,7 +139,7 @@ onEachStorage('Queues as resources', (api) => {
   it('DELETE /queues/{queue} is 409 while a server takes jobs from it', async () => {
     const queue = await make();
     await api.put(`/queues/${queue}/purge`);
-    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
+    const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 3_600_000 };
     const server = await api.storage.servers.register(description);
     const refused = await api.call('DELETE', `/queues/${queue}`);
     await server.unregister();

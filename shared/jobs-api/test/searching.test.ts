@@ -76,7 +76,10 @@ onEachStorage('Searching jobs over HTTP', (api) => {
     expect(await names('/job-definitions?q=fali', 'name')).to.deep.equal(['fail']);
     await api.withServer(queue, async () => {
       expect(await names('/servers?q=invoces', 'host')).to.deep.equal(['here']);
-      await eventually(async () => (await api.get(`/jobs/${id}`)).item['state'] === 'done');
+      await eventually(
+        async () => (await api.get(`/jobs/${id}`)).item['state'],
+        (state) => state === 'done',
+      );
     });
     expect(await names(`/jobs/${id}/attempts?q=don`, 'outcome')).to.deep.equal(['done']);
     expect(await names(`/jobs/${id}/transitions?q=claimd`, 'reason')).to.deep.equal(['claimed']);
@@ -109,7 +112,10 @@ onEachStorage('Searching jobs over HTTP', (api) => {
     const queue = api.newName();
     const { id } = (await api.post('/jobs', { name: 'fail', queue })).item;
     await api.withServer(queue, async () => {
-      await eventually(async () => (await api.get(`/jobs/${id}`)).item['state'] === 'failed');
+      await eventually(
+        async () => (await api.get(`/jobs/${id}`)).item['state'],
+        (state) => state === 'failed',
+      );
     });
     expect(await idsAt(`/jobs?queue=${queue}&error=error:+AS+IT`)).to.deep.equal([id]);
     expect(await idsAt(`/jobs?queue=${queue}&error=other`)).to.deep.equal([]);

@@ -1,9 +1,11 @@
 import { MemoryStorage } from '@longshore/jobs';
+import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
 
 describe('Statistics over HTTP', () => {
-  const storage = new MemoryStorage();
+  const clock = new ManualClock();
+  const storage = new MemoryStorage({ clock });
   const api = new JobsApiUnderTest(async () => ({ storage, close: () => storage.close() }), {});
   before(async () => {
     await api.start();
@@ -16,7 +18,7 @@ describe('Statistics over HTTP', () => {
 
   it('are those of the last hour by the minute, of all jobs', async () => {
     const { items } = await api.get('/statistics');
-    expect(items.length).to.be.within(60, 61);
+    expect(items).to.have.lengthOf(61);
     expect(items.at(-1)).to.deep.include({ bucketMs: 60_000, queue: null, done: 1, failed: 1, retried: 1 });
   });
 
@@ -29,7 +31,7 @@ describe('Statistics over HTTP', () => {
 
   it('start within the requested times, both inclusive', async () => {
     const hour = 3_600_000;
-    const start = Math.floor(Date.now() / hour) * hour;
+    const start = Math.floor(clock.now() / hour) * hour;
     const at = (ms: number): string => new Date(ms).toISOString();
     const query = `bucketMs=${hour}&startsAfter=${at(start - 3 * hour)}&startsBefore=${at(start - hour)}`;
     const starts = async (parameters: string): Promise<unknown[]> =>

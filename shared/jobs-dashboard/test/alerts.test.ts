@@ -78,6 +78,7 @@ describe('alerts', () => {
       baseUrl: 'https://ops.example/jobs/',
       everyMs: 0,
       pollMs: 5,
+      timeoutMs: 3_600_000,
       onError: (error) => errors.push(error.message),
     });
     sender.start();

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { httpClient, type HttpClient, serve } from '@longshore/test-support';
+import { httpClient, type HttpClient, patientStorage, serve } from '@longshore/test-support';
 import Koa from 'koa';
 import {
   createDashboard,
@@ -28,7 +28,7 @@ export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control
 
 /**
  * Serves the dashboard under `/job-dashboard` in a Koa application. The application answers all other paths with
- * “elsewhere”.
+ * “elsewhere”. By default, nothing is cached, and reads may take an hour.
  */
 export async function openSite({
   env = 'test',
@@ -48,6 +48,7 @@ export async function openSite({
       control: control?.(story),
       now: storage.manualClock.now,
       cacheMs: 0,
+      readTimeoutMs: patientStorage.readTimeoutMs,
       ...options,
     }),
   );

@@ -145,7 +145,7 @@ describe('An export', () => {
     }
     const endOf = async (bounds: { maxRows?: number; maxMs?: number; closing?: AbortSignal }) => {
       const rest = pages();
-      const own = { maxRows: 3, maxMs: 60_000, closing: undefined, onError: () => {}, ...bounds };
+      const own = { maxRows: 3, maxMs: 3_600_000, closing: undefined, onError: () => {}, ...bounds };
       let text = '';
       for await (const piece of exportList(await rest.next(), rest, exportFormats.json(['id']), own))
         text += piece;

@@ -1,6 +1,6 @@
 import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
 import { type NameTiming, Timing } from '@longshore/jobs/storage';
-import { eventually, overriding } from '@longshore/test-support';
+import { eventually, ManualClock, overriding, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import { failingTypeWarnings, findFailingTypes } from '../src/diagnosis/failing-types.js';
 import { read } from './situation.js';
@@ -11,7 +11,7 @@ describe('a job type that fails', () => {
   let storage: MemoryStorage;
   let client: JobClient;
   beforeEach(() => {
-    storage = new MemoryStorage();
+    storage = new MemoryStorage({ clock: new ManualClock() });
     client = new JobClient(storage);
   });
   afterEach(() => storage.close());
@@ -20,6 +20,7 @@ describe('a job type that fails', () => {
   const run = async (failed: number): Promise<void> => {
     const server = new JobServer({
       storage,
+      ...patientServer,
       logger: {
         debug: () => undefined,
         info: () => undefined,
@@ -34,10 +35,10 @@ describe('a job type that fails', () => {
     const definitions = [...Array<typeof charge>(failed).fill(charge), ...Array<typeof mail>(100).fill(mail)];
     await client.enqueueMany(definitions.map((definition) => ({ definition, args: {} })));
     await server.start();
-    await eventually(async () => {
-      const counts = await storage.jobs.stateCounts();
-      return counts.done + counts.failed === 100 + failed;
-    });
+    await eventually(
+      () => storage.jobs.stateCounts(),
+      (counts) => counts.done + counts.failed === 100 + failed,
+    );
     await server.stop();
     await storage.maintenance.maintain();
   };

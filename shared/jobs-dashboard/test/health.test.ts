@@ -41,6 +41,12 @@ describe('the health line on every page', () => {
   const healthAt = async (path: string): Promise<string> =>
     textOf(/<a id="health"[^]*?<\/a>/.exec((await get(path)).text)?.[0] ?? '').trim();
 
+  const untilHealthAt = (path: string, expected: string): Promise<string> =>
+    eventually(
+      () => healthAt(path),
+      (health) => health === expected,
+    );
+
   beforeEach(() => {
     looks = 0;
     listOrphans = async () => [];
@@ -50,7 +56,7 @@ describe('the health line on every page', () => {
 
   it('is shown from the second page on, with a link to the overview', async () => {
     expect(await healthAt('/help')).to.equal('');
-    await eventually(async () => (await healthAt('/help')) === 'All is well');
+    await untilHealthAt('/help', 'All is well');
     expect((await get('/jobs')).text).to.match(/<a id="health" class="state tone-done" href="\.\/">/);
   });
 
@@ -59,12 +65,12 @@ describe('the health line on every page', () => {
       { queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' },
       { queue: 'q', name: 'other', jobs: 2, reason: 'no-handler' },
     ];
-    await eventually(async () => (await healthAt('/queues')) === '2 warnings');
+    await untilHealthAt('/queues', '2 warnings');
     expect((await get('/servers')).text).to.match(/<a id="health" class="state tone-failed"/);
   });
 
   it('comes with the refreshes of a page, changed or not', async () => {
-    await eventually(async () => (await healthAt('/help')) === 'All is well');
+    await untilHealthAt('/help', 'All is well');
     const { headers } = await get('/servers', { 'longshore-region': 'servers' });
     expect(headers['longshore-health']).to.equal('calm All is well');
   });
@@ -85,11 +91,11 @@ describe('the health line on every page', () => {
 
   it('shows that the storage does not respond', async () => {
     listOrphans = async () => Promise.reject(new StorageUnavailableError('gone'));
-    await eventually(async () => (await healthAt('/help')) === 'The storage does not respond');
+    await untilHealthAt('/help', 'The storage does not respond');
   });
 
   it('is hidden a minute after it was read', async () => {
-    await eventually(async () => (await healthAt('/help')) === 'All is well');
+    await untilHealthAt('/help', 'All is well');
     nowMs += 61_000;
     expect(await healthAt('/help')).to.equal('');
   });

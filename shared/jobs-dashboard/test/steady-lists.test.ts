@@ -164,7 +164,10 @@ describe('a filtered list with slow counts and searches', () => {
     await counting.end(counts(30));
     later(20_000);
     await get();
-    await eventually(() => counting.underWay === 1);
+    await eventually(
+      () => counting.underWay,
+      (reads) => reads === 1,
+    );
     expect(searching.underWay).to.equal(0);
   });
 

@@ -23,12 +23,12 @@ describe('Alerts on Postgres', () => {
   it('are delivered before retries, which those to a dead webhook would otherwise make late', async () => {
     const { alerts } = storage;
     await alerts.observe([warning], ['dead']);
-    const [first] = await alerts.take(['dead'], 1, 60_000);
+    const [first] = await alerts.take(['dead'], 1, 3_600_000);
     if (first === undefined) throw new Error('No message was taken');
     await alerts.failed(first, 'No answer');
     await database.query('update longshore.alert_message set next_at = now()');
     await alerts.observe([warning, { ...warning, key: 'new' }], ['alive']);
-    expect(await alerts.take(['alive', 'dead'], 1, 60_000)).to.have.nested.property('[0].target', 'alive');
-    expect(await alerts.take(['alive', 'dead'], 1, 60_000)).to.have.nested.property('[0].target', 'dead');
+    expect(await alerts.take(['alive', 'dead'], 1, 3_600_000)).to.have.nested.property('[0].target', 'alive');
+    expect(await alerts.take(['alive', 'dead'], 1, 3_600_000)).to.have.nested.property('[0].target', 'dead');
   });
 });

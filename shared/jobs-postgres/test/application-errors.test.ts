@@ -56,7 +56,10 @@ describe('An error of the application during a transaction of the storage', () =
       const server = new JobServer({ storage, ...patientServer, queues: ['handled'], handlers: [handler] });
       await server.start();
       const { id } = await client.enqueue(work, {}, { queue: 'handled' });
-      await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
+      await eventually(
+        () => storage.jobs.find(id),
+        (job) => job?.state === 'done',
+      );
       await server.stop();
       expect(seen).to.deep.equal([error]);
       expect(seen[0]).to.equal(error);

@@ -38,18 +38,19 @@ describe('Actions and their audit entries on Postgres', () => {
   it('changes nothing if the connection is lost before the commit', async () => {
     const { id } = await new JobClient(storage).enqueue(work, {});
     await database.query(
-      `create function public.slow() returns trigger language plpgsql as 'begin perform pg_sleep(30); return new; end'`,
+      `create function public.slow() returns trigger language plpgsql as 'begin perform pg_sleep(3600); return new; end'`,
     );
     await database.query(
       'create trigger slow before insert on longshore.audit for each row execute function public.slow()',
     );
     const acting = storage.control.cancel(id, { audit }).catch((thrown: unknown) => thrown);
-    await eventually(async () => {
-      const ended = await database.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
-      );
-      return ended.length > 0;
-    });
+    await eventually(
+      () =>
+        database.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`,
+        ),
+      (ended) => ended.length > 0,
+    );
     expect(await acting).to.be.instanceOf(Error);
     expect([await cancelled(), await entries()]).to.deep.equal([0, 0]);
   });

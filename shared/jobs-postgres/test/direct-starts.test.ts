@@ -90,7 +90,10 @@ describe('A job that is enqueued in the process of an idle server', () => {
       const { id } = await eventually(async () => {
         claimed = 0;
         const job = await new JobClient(storage).enqueue(work, {});
-        await eventually(async () => (await storage.jobs.find(job.id))?.state === 'done');
+        await eventually(
+          () => storage.jobs.find(job.id),
+          (job) => job?.state === 'done',
+        );
         return claimed === 0 && job; // repeats if a claim that was already under way found the job
       });
       expect(await storage.jobs.find(id)).to.include({ result: 'done', attempt: 1 });
@@ -150,7 +153,10 @@ describe('A job that is enqueued in the process of an idle server', () => {
         ids.push((await new JobClient(storage).enqueue(work, {})).id);
         return lost > 0;
       });
-      await eventually(async () => (await storage.queues.find(queue))?.counts.done === ids.length);
+      await eventually(
+        () => storage.queues.find(queue),
+        (found) => found?.counts.done === ids.length,
+      );
       expect(attempts).to.deep.equal(ids.map(() => 1));
     } finally {
       storage.enqueuer.startOn = startOn;

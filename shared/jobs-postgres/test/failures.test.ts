@@ -8,17 +8,21 @@ import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
-const table = `job_history_failed_${today}`;
-
 describe('Failed jobs in Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
+  /** When the test began, by the database's clock, but at least ten seconds after midnight (UTC). */
+  let now: Date;
+  /** The partition of that day. */
+  let table: string;
 
   beforeEach(async () => {
     database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
+    const clock = await storage.readClock();
+    now = new Date(Math.max(clock.getTime(), new Date(clock).setUTCHours(0, 0, 10, 0)));
+    table = `job_history_failed_${now.toISOString().slice(0, 10).replaceAll('-', '')}`;
   });
   afterEach(async () => {
     await storage.close();
@@ -26,19 +30,19 @@ describe('Failed jobs in Postgres', () => {
   });
 
   /**
-   * Stores `jobs` failed jobs in the queue `failing`. The n-th job failed `n + secondsAgo` seconds ago, or at the start
-   * of today (UTC) if that is later.
+   * Stores `jobs` failed jobs in the queue `failing`. The n-th job failed `n + msAgo` milliseconds (modulo ten
+   * seconds) before `now`.
    */
-  const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
+  const fail = async (name: string, jobs: number, message: string, msAgo = 0): Promise<void> => {
     await storage.queues.pause('failing');
     await database.query(
       `insert into longshore.job_history_failed
          (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, error)
-       select queue.id, longshore.new_id(), now(), greatest(now() - (n + $4::integer) * interval '1 millisecond' * 1000,
-         date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'), 0, 1, 1, $1, '{}',
+       select queue.id, longshore.new_id(), now(),
+         $5::timestamptz - mod(n + $4::integer, 10000) * interval '1 millisecond', 0, 1, 1, $1, '{}',
          jsonb_build_object('name', 'Error', 'message', $3 || ' ' || n, 'stack', repeat('at work ', 20))
        from generate_series(1, $2::integer) as n, longshore.queue where queue.name = 'failing'`,
-      [name, jobs, message, secondsAgo],
+      [name, jobs, message, msAgo, now],
     );
   };
 
@@ -50,10 +54,10 @@ describe('Failed jobs in Postgres', () => {
     );
     return rows.map(({ name }) => name);
   };
-  const ofFailures = [`${table}_at`, `${table}_kind`, `${table}_queue_at`];
+  const ofFailures = (): string[] => [`${table}_at`, `${table}_kind`, `${table}_queue_at`];
 
   it('are indexed from the start of a day, unlike other jobs', async () => {
-    expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
+    expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures());
     const days = await indexes('^job_history_failed_[0-9]{8}_kind$');
     expect(days.length).to.be.at.least(8);
     expect(await indexes('^job_history_(done|cancelled)_[0-9]{8}_(at|kind|queue_at)$')).to.deep.equal([]);
@@ -61,7 +65,7 @@ describe('Failed jobs in Postgres', () => {
 
   it('are indexed by housekeeping on a day that was large before the indexes existed', async () => {
     await fail('flood', 20_000, 'No ship');
-    for (const name of ofFailures) await database.query(`drop index longshore.${name}`);
+    for (const name of ofFailures()) await database.query(`drop index longshore.${name}`);
     const connections = [1, 2].map(
       () => new Database(databaseOptions({ url: database.url, ...patientStorage })),
     );
@@ -70,7 +74,7 @@ describe('Failed jobs in Postgres', () => {
     while ((await builder.buildNext()) !== null);
     await builder.close();
     await reading.close();
-    expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
+    expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures());
   });
 
   it('keep no index build pending after an error', async () => {
@@ -90,10 +94,15 @@ describe('Failed jobs in Postgres', () => {
     const [reading, building] = connections as [Database, Database];
     const builder = new HistoryIndexes(reading, building, new Lull(reading, 0));
     builder.begin();
-    await eventually(async () => {
-      const [refused] = await database.query<{ is_called: boolean }>('select is_called from public.refused');
-      return refused?.is_called === true && !builder.isPending;
-    });
+    await eventually(
+      async () => {
+        const [refused] = await database.query<{ is_called: boolean }>(
+          'select is_called from public.refused',
+        );
+        return { refused: refused?.is_called, pending: builder.isPending };
+      },
+      ({ refused, pending }) => refused === true && !pending,
+    );
     await builder.close();
     await reading.close();
     expect(await indexes(`^${table}_at$`)).to.deep.equal([]);
@@ -116,18 +125,21 @@ describe('Failed jobs in Postgres', () => {
 
   it('are dated by the first one with their error, although its job is no longer stored', async () => {
     await storage.queues.pause('failing');
-    const failAt = (hoursAgo: number): Promise<unknown> =>
-      database.query(
+    const failAt = async (hoursAgo: number): Promise<Date | undefined> => {
+      const [row] = await database.query<{ at: Date }>(
         `insert into longshore.job_history_failed
            (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, error)
          select id, longshore.new_id(), now(), now() - $1::integer * interval '1 hour', 0, 1, 1, 'charge', '{}',
            jsonb_build_object('name', 'Error', 'message', 'No ship ' || $1, 'stack', null)
-         from longshore.queue where name = 'failing'`,
+         from longshore.queue where name = 'failing'
+         returning finished_at as at`,
         [hoursAgo],
       );
+      return row?.at;
+    };
     const group = async (): Promise<ErrorGroup | undefined> =>
-      (await storage.statistics.listErrorGroups({ sinceMs: 60_000 })).groups[0];
-    await failAt(30);
+      (await storage.statistics.listErrorGroups({ sinceMs: 3_600_000 })).groups[0];
+    const first = await failAt(30);
     await failAt(0);
     const before = await group();
     await storage.maintenance.maintain();
@@ -135,7 +147,7 @@ describe('Failed jobs in Postgres', () => {
       `delete from longshore.job_history_failed where finished_at < now() - interval '1 day'`,
     );
     expect(await group()).to.deep.equal(before);
-    expect(before?.firstSeenAt).to.be.below(new Date(Date.now() - 29 * 3_600_000));
+    expect(before?.firstSeenAt).to.deep.equal(first);
   });
 
   it('of an attempt that is repeated are dated by the first one, too', async () => {
@@ -157,7 +169,7 @@ describe('Failed jobs in Postgres', () => {
       return id;
     };
     const firstSeen = async (): Promise<Date | undefined> =>
-      (await storage.statistics.listErrorGroups({ sinceMs: 60_000 })).groups[0]?.firstSeenAt;
+      (await storage.statistics.listErrorGroups({ sinceMs: 3_600_000 })).groups[0]?.firstSeenAt;
     const id = await failOnce();
     const before = await firstSeen();
     await storage.maintenance.maintain();

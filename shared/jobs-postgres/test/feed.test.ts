@@ -80,7 +80,7 @@ describe('The feed of Postgres', () => {
 
   it('returns each event once after the resume position has passed it', async () => {
     await done(await claim(3));
-    const ended = new Date();
+    const ended = await storage.readClock();
     let { resumeAt } = await storage.feed.read({ since: null, topics: [] });
     await eventually(async () => {
       ({ resumeAt } = await read(resumeAt));

@@ -60,7 +60,10 @@ describe('Global locks', () => {
   }
 
   const waits = async (): Promise<void> => {
-    await eventually(async () => (await database.waitingForLocks()) === 1);
+    await eventually(
+      () => database.waitingForLocks(),
+      (waiting) => waiting === 1,
+    );
   };
 
   const enqueue = (storage: PostgresStorage, queue = 'busy', key?: string): Promise<unknown> =>

@@ -43,9 +43,11 @@ describe('The heartbeat of a server on Postgres', () => {
       () => heartbeatOf(registration.id),
       (last) => last > first,
     ); // the heartbeat thread is running
-    blockUntil(database.url, 'select from longshore.server where heartbeat_at > $1::timestamptz and id = $2', [
-      registration.id,
-    ]);
+    blockUntil(
+      database.url,
+      'select from longshore.server where heartbeat_at > $1::timestamptz and id = $2',
+      [registration.id],
+    );
     await registration.unregister();
   });
 

@@ -41,7 +41,10 @@ describe('An expired lease locked by its handler’s transaction', () => {
     const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 3_600_000 };
     const { id: serverId } = await storage.servers.register(server);
     await storage.claims.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });
-    await eventually(async () => (await storage.leases.listStalled(query)).length === 1);
+    await eventually(
+      () => storage.leases.listStalled(query),
+      (stalled) => stalled.length === 1,
+    );
 
     await handler.query('begin');
     await handler.query('select from longshore.job where id = $1 for update', [id]);

@@ -40,11 +40,10 @@ describe('A role that owns its schema and may create no other', () => {
     try {
       await server.start();
       const { id } = await new JobClient(storage).enqueue(greet, {});
-      const state = await eventually(async () => {
-        const job = await storage.jobs.find(id);
-        return job?.state === 'done' ? job.state : null;
-      });
-      expect(state).to.equal('done');
+      await eventually(
+        () => storage.jobs.find(id),
+        (job) => job?.state === 'done',
+      );
     } finally {
       await server.stop();
       await storage.close();

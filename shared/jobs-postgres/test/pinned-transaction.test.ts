@@ -1,5 +1,5 @@
 import { newId, type NewJob } from '@longshore/jobs/storage';
-import { patientStorage, type TestDatabase } from '@longshore/test-support';
+import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -62,6 +62,20 @@ describe('While another transaction stays open, the storage', () => {
     }
   }
 
+  /**
+   * Runs maintenance until a table has this size. One round may not suffice, because it skips a table that somebody else
+   * has locked, for example Postgres to analyze it.
+   */
+  async function maintainedUntil(table: string, isSize: (bytes: number) => boolean): Promise<void> {
+    await eventually(async () => {
+      const server = new PostgresStorage({ url: database.url, ...patientStorage });
+      await server.maintenance.maintain();
+      await server.close();
+      const [size] = await database.query<{ bytes: number }>(sizeOf(table));
+      return size?.bytes ?? Number.NaN;
+    }, isSize);
+  }
+
   it('finds a job whose transaction committed late, after the scan cursor passed its position', async () => {
     const late = new pg.Client(database.url);
     await late.connect();
@@ -106,9 +120,7 @@ describe('While another transaction stays open, the storage', () => {
        where name = 'default'`,
     );
     const before = await storage.jobs.stateCounts();
-    await storage.maintenance.maintain();
-    const [size] = await database.query<{ bytes: number }>(sizeOf('job_count'));
-    expect(size?.bytes).to.be.below(20_000);
+    await maintainedUntil('job_count', (bytes) => bytes < 20_000);
     expect(await storage.jobs.stateCounts()).to.deep.equal(before);
     const [ended] = await database.query<{ done: number; failed: number }>(
       'select sum(done)::integer as done, sum(failed)::integer as failed from longshore.throughput where queue_id = 0',
@@ -121,9 +133,7 @@ describe('While another transaction stays open, the storage', () => {
       select 1, gen_random_uuid(), 'processing', 'done', jsonb_build_object('n', n) from generate_series(1, 20000) as n`;
     await database.query(insert);
     await database.query(`delete from longshore.outbox where meta ->> 'n' <> '7'`);
-    await storage.maintenance.maintain();
-    const [size] = await database.query<{ bytes: number }>(sizeOf('outbox'));
-    expect(size?.bytes).to.equal(8_192);
+    await maintainedUntil('outbox', (bytes) => bytes === 8_192);
     expect(await database.query(`select meta from longshore.outbox`)).to.deep.equal([{ meta: { n: 7 } }]);
   });
 

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { defaultSchema, Schema } from '../src/connection/schema.js';
 import { staticStatements } from '../src/connection/statement.js';
 import { PostgresStorage } from '../src/index.js';
+import { listen } from './support/heard.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const migrations = new URL('../migrations/', import.meta.url);
@@ -61,24 +62,28 @@ describe('The schema of a storage', () => {
           ...patientServer,
           handlers: [handleJob(work, ({ job }) => void ran.push(`${name} ${job.id}`))],
         });
-      let notified = 0;
-      usual.onNotification(() => notified++);
       const server = serverOf(other, 'other');
       await server.start();
       const client = new pg.Client(database.url);
       await client.connect();
-      await eventually(() => usual.notificationsArrive && other.notificationsArrive);
-      notified = 0;
+      const heard = await listen(client);
+      const heardOfOther = await listen(client, 'order');
 
       const alone = await new JobClient(other).enqueue(work);
       await client.query('begin');
       const inTransaction = await new JobClient(other).enqueue(work, {}, { transaction: client });
       await client.query('commit');
       const { rows } = await client.query<{ id: string }>(`select "order".enqueue('work') as id`);
+      await eventually(
+        () => ran,
+        ({ length }) => length === 3,
+      );
+      await eventually(heardOfOther, (subjects) => subjects.includes('*'));
+      await client.query(`notify longshore, 'x end'`);
+      await eventually(heard, (subjects) => subjects.includes('end'));
       await client.end();
-      await eventually(() => ran.length === 3);
       expect(ran).to.have.members([alone.id, inTransaction.id, rows[0]?.id].map((id) => `other ${id}`));
-      expect(notified).to.equal(0);
+      expect(heard()).to.deep.equal(['end']);
       expect(await usual.servers.list()).to.deep.equal([]);
       expect((await usual.jobs.count({})).count).to.equal(0);
       await server.stop();
@@ -106,8 +111,11 @@ describe('The schema of a storage', () => {
       await eventually(() => holds);
       await usual.maintenance.rescue(true);
       release();
-      await eventually(async () => (await other.jobs.find(id))?.state === 'done');
-      expect((await other.jobs.find(id))?.attempt).to.equal(1);
+      const job = await eventually(
+        () => other.jobs.find(id),
+        (found) => found?.state === 'done',
+      );
+      expect(job?.attempt).to.equal(1);
       await server.stop();
     });
   });

@@ -43,10 +43,16 @@ describe('Searching history in Postgres', () => {
   });
 
   it('stops a search that takes too long, and says so', async () => {
-    const lock = new pg.Client(database.url);
+    const locked = await createStoreDatabase();
+    const lock = new pg.Client(locked.url);
     await lock.connect();
     await lock.query('begin; lock table longshore.job_history_done in access exclusive mode');
-    const hurried = new PostgresStorage({ url: database.url, ...patientStorage, searchTimeoutMs: 100 });
+    const hurried = new PostgresStorage({
+      url: database.url,
+      ...patientStorage,
+      searchUrl: locked.url,
+      searchTimeoutMs: 100,
+    });
     try {
       const filter = { args: [{ path: ['n'], values: ['nowhere'] }] };
       const error: unknown = await hurried.jobs
@@ -55,8 +61,9 @@ describe('Searching history in Postgres', () => {
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(String(error)).to.include('took longer than');
     } finally {
-      await lock.end();
       await hurried.close();
+      await lock.end();
+      await locked.drop();
     }
   });
 });

@@ -27,6 +27,7 @@ describe('A storage with a pool of the application', () => {
       password: () => decodeURIComponent(password),
       database: pathname.slice(1),
       max: 3,
+      idleTimeoutMillis: 0, // keeps connections open, however long a test takes
     });
     storage = new PostgresStorage({ pool, ...patientStorage });
     await storage.open();
@@ -55,7 +56,10 @@ describe('A storage with a pool of the application', () => {
     await server.start();
     const before = pool.totalCount;
     const { id } = await new JobClient(storage).enqueue(work);
-    await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
+    await eventually(
+      () => storage.jobs.find(id),
+      (job) => job?.state === 'done',
+    );
     expect(seen).to.deep.equal({ at: Infinity, one: 1 }); // parsed by pg's own type parsers, not the storage's
     expect(Math.max(before, pool.totalCount)).to.be.within(1, 3);
     await server.stop();
@@ -78,7 +82,7 @@ describe('A storage with a pool of the application', () => {
   });
 
   it('returns the connections of a pool that it rejects', async () => {
-    const native = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 1_000 });
+    const native = new pg.Pool({ connectionString: database.url, max: 1 });
     native.on('connect', (client) => Object.assign(client, { native: {} })); // simulates native bindings
     const rejecting = new PostgresStorage({ pool: native, ...patientStorage });
     for (let n = 0; n < 2; n++) {
@@ -157,10 +161,13 @@ describe('A storage with a pool of the application', () => {
       pid: 1,
       queues: ['default'],
       concurrency: 1,
-      timeoutMs: 3_000,
+      timeoutMs: 5_000,
     });
     registration.report(7);
-    await eventually(async () => (await storage.servers.list()).some(({ processing }) => processing === 7));
+    await eventually(
+      () => storage.servers.list(),
+      (servers) => servers.some(({ processing }) => processing === 7),
+    );
     await registration.unregister();
   });
 

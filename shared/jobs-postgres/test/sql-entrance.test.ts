@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { describeSqlEntrance } from './support/sql-entrance.js';
+import { listen } from './support/heard.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describeSqlEntrance('longshore.enqueue()', createStoreDatabase);
@@ -23,18 +24,22 @@ describe('longshore.enqueue()', () => {
   });
 
   it('notifies servers when the transaction commits, and has them poll often for a while', async () => {
-    let notifications = 0;
-    const unsubscribe = storage.onNotification(() => notifications++);
+    let pollsOften = false;
+    const unsubscribe = storage.onNotification(() => {
+      pollsOften ||= !storage.notificationsArrive;
+    });
     const caller = new pg.Client(database.url);
     await caller.connect();
     try {
       await eventually(() => storage.notificationsArrive);
+      const heard = await listen(caller);
       await caller.query('begin');
       for (let n = 0; n < 2; n++) await caller.query(`select longshore.enqueue('work', queue => 'heard')`);
-      const before = notifications;
+      pollsOften = false;
       await caller.query('commit');
-      await eventually(() => notifications === before + 1);
-      expect(storage.notificationsArrive).to.equal(false);
+      await eventually(() => pollsOften);
+      await caller.query(`notify longshore, 'x end'`);
+      expect(await eventually(heard, (subjects) => subjects.includes('end'))).to.deep.equal(['*', 'end']);
     } finally {
       unsubscribe();
       await caller.end();

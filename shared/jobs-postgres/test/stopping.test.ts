@@ -28,7 +28,10 @@ describe('Stopping while the database does not respond', () => {
     const server = new JobServer({ storage, ...patientServer, stopTimeoutMs: 500, handlers });
     await server.start();
     await new JobClient(storage).enqueue(endless, {});
-    await eventually(async () => server.running === 1);
+    await eventually(
+      () => server.running,
+      (running) => running === 1,
+    );
     // `nowait` prevents deadlocks with statements that lock these tables in another order.
     await eventually(async () => {
       await blocker.query(
@@ -36,7 +39,7 @@ describe('Stopping while the database does not respond', () => {
       );
       return true;
     });
-    await eventually(async () => (await database.waitingForLocks()) > 0);
+    await eventually(() => database.waitingForLocks());
     await server.stop();
     await storage.close();
   });

@@ -54,7 +54,10 @@ describe('Times of rows outside the bounds', () => {
     await server.start();
     try {
       const { id } = await client.enqueue(work, {});
-      await eventually(async () => (await storage.jobs.find(id))?.state === 'done');
+      await eventually(
+        () => storage.jobs.find(id),
+        (job) => job?.state === 'done',
+      );
     } finally {
       await server.stop();
     }

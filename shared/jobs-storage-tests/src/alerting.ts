@@ -1,7 +1,8 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type AlertMessage, maxAnnounced, type ObservedWarning } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type AlertMessage, alertRetryMs, maxAnnounced, type ObservedWarning } from '@longshore/jobs/storage';
+import { type Fixture, hourMs } from './storage-under-test.js';
 
 const warning = (key: string): ObservedWarning => ({
   key,
@@ -16,12 +17,12 @@ export function alerting(fixture: Fixture): void {
   const newTarget = (): string => `hooks.example ${++targets}`;
 
   async function takeAll(target: string): Promise<AlertMessage[]> {
-    return fixture.storage.alerts.take([target], 100, 60_000);
+    return fixture.storage.alerts.take([target], 100, hourMs);
   }
 
   it('lets one of several processes take a turn in a period', async () => {
     const { alerts } = fixture.storage;
-    const turns = await Promise.all(Array.from({ length: 5 }, () => alerts.reserveCheck(60_000)));
+    const turns = await Promise.all(Array.from({ length: 5 }, () => alerts.reserveCheck(hourMs)));
     expect(turns.filter(Boolean)).to.have.length(1);
     expect(await alerts.reserveCheck(0)).to.equal(true);
   });
@@ -66,8 +67,11 @@ export function alerting(fixture: Fixture): void {
     const target = newTarget();
     await alerts.observe([warning('lost')], [target]);
     const [message] = await alerts.take([target], 10, 1);
-    const again = await until(async () => (await takeAll(target))[0]);
-    expect(again.id).to.equal(message?.id);
+    const [again] = await eventually(
+      () => takeAll(target),
+      (messages) => messages.length > 0,
+    );
+    expect(again?.id).to.equal(message?.id);
   });
 
   it('gives a message to one process, and records its failures until it is delivered', async () => {
@@ -79,11 +83,17 @@ export function alerting(fixture: Fixture): void {
     if (message === undefined) throw new Error('No message was taken');
     expect(taken.flat()).to.have.length(1);
 
-    await alerts.failed(message, 'It responded with 500');
-    expect(await takeAll(target)).to.deep.equal([]);
+    const fail = () => alerts.failed(message, 'It responded with 500');
+    const from = (await fixture.storage.readClock()).getTime();
+    await fail();
+    const until = (await fixture.storage.readClock()).getTime();
     const [failure] = await alerts.listFailures(1);
     expect(failure).to.include({ id: message.id, target, attempts: 1, error: 'It responded with 500' });
-    expect(failure?.nextAt).not.to.equal(null);
+    const retryMs = alertRetryMs(1, 0) ?? 0;
+    expect((failure?.nextAt?.getTime() ?? 0) - retryMs).to.be.within(from, until);
+
+    for (let attempts = 2; attempts <= 10; attempts++) await fail(); // after ten, the next is half an hour away
+    expect(await takeAll(target)).to.deep.equal([]);
     await alerts.delivered(message);
     expect((await alerts.listFailures(10)).map(({ id }) => id)).not.to.include(message.id);
   });

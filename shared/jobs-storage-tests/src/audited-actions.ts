@@ -9,7 +9,7 @@ import {
   notPaused,
 } from '@longshore/jobs/storage';
 import { RecurringFixture } from './recurring-fixture.js';
-import { type Fixture, newJob } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 /** An operator's action on one object, such as a job or a queue. The first call to `act` changes the object. */
 interface Action {
@@ -23,7 +23,7 @@ export function auditingActions(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
 
   async function onJob(act: (storage: JobStorage, id: string) => Action['act']): Promise<Action> {
-    const { id } = await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } });
+    const { id } = await fixture.enqueue(fixture.newQueue(), { due: { inMs: yearMs } });
     return { act: act(fixture.storage, id), read: () => fixture.storage.jobs.find(id) };
   }
 
@@ -220,7 +220,7 @@ export function auditingActions(fixture: Fixture): void {
   }
 
   it('gives the audit the job as it was before the action', async () => {
-    const { id } = await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } });
+    const { id } = await fixture.enqueue(fixture.newQueue(), { due: { inMs: yearMs } });
     const before = await fixture.storage.jobs.find(id);
     const results: unknown[] = [];
     const audit = (result: unknown): NewAuditEntry => {

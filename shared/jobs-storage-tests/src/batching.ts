@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Batch, ContinuationCondition, JobState } from '@longshore/jobs';
 import { type Claim, type FinishedState, type NewBatch, newId, type NewJob } from '@longshore/jobs/storage';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
-import { type Fixture, newJob } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of batches and their callbacks. */
 export function batching(fixture: Fixture): void {
@@ -136,7 +136,7 @@ export function batching(fixture: Fixture): void {
     const jobs = [
       first,
       second,
-      { ...third, due: { inMs: 60_000 } },
+      { ...third, due: { inMs: yearMs } },
       { ...fourth, after: { parents: [first.id], when: 'onDone' as const } },
     ];
     await fixture.storage.enqueuer.enqueueBatch({ ...batch, jobs });

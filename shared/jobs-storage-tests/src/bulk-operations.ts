@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage';
 import { BulkFixture } from './bulk-fixture.js';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, hourMs, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of reading, continuing and stopping bulk operations. */
 export function keepingBulkOperations(fixture: Fixture): void {
@@ -11,7 +11,7 @@ export function keepingBulkOperations(fixture: Fixture): void {
   it('continues in chunks until it has processed every job', async () => {
     const queue = fixture.newQueue();
     await bulk.fill(queue, 2_300);
-    await bulk.fill(queue, 300, { due: { inMs: 60_000 } });
+    await bulk.fill(queue, 300, { due: { inMs: yearMs } });
     const operation = await fixture.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
     expect(operation).to.deep.include({
       state: 'running',
@@ -45,7 +45,7 @@ export function keepingBulkOperations(fixture: Fixture): void {
     const confirmed = await fixture.storage.bulk.preview(request);
     expect(confirmed.count).to.deep.equal({ count: 30, exact: true });
     await fixture.storage.control.cancel(ids[0] ?? '');
-    await until(async () => (fixture.storage.clock.now() > confirmed.asOf.getTime() ? true : undefined));
+    await fixture.untilAfter(confirmed.asOf);
     await bulk.fill(queue, 5);
     const operation = await bulk.carryOut({ ...request, confirmed });
     expect(operation).to.deep.include({ matched: { count: 30, exact: true }, changed: 29 });
@@ -70,9 +70,9 @@ export function keepingBulkOperations(fixture: Fixture): void {
   it('changes nothing before its delay has passed, and never if it is cancelled before', async () => {
     const queue = fixture.newQueue();
     const [id = ''] = await bulk.fill(queue, 1);
-    const request = { action: 'cancel', filter: { id: [id] }, delayMs: 60_000 } as const;
+    const request = { action: 'cancel', filter: { id: [id] }, delayMs: hourMs } as const;
     const started = await fixture.storage.bulk.start(request);
-    expect(started.startsAt.getTime() - started.createdAt.getTime()).to.be.within(59_000, 61_000);
+    expect(started.startsAt.getTime() - started.createdAt.getTime()).to.equal(hourMs);
     await fixture.storage.bulk.advance();
     expect(await fixture.storage.bulk.find(started.id)).to.include({ state: 'pending', seen: 0 });
     await fixture.storage.bulk.cancel(started.id);

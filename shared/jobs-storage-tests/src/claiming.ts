@@ -1,7 +1,8 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { newId, ServerLostError } from '@longshore/jobs/storage';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 export function claiming(fixture: Fixture): void {
   it('returns a job with its arguments and counts the attempt', async () => {
@@ -97,7 +98,7 @@ export function claiming(fixture: Fixture): void {
     const { id } = await fixture.register(queue);
     await fixture.claim(id, queue, 1);
     const urgent = await fixture.enqueue(queue, { priority: -1 });
-    const found = await until(async () =>
+    const found = await eventually(async () =>
       (await fixture.claim(id, queue, 1)).find(({ claim }) => claim.jobId === urgent.id),
     );
     expect(found.priority).to.equal(-1);

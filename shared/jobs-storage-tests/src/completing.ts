@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
 import type { Claim, Outcome } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, yearMs } from './storage-under-test.js';
 
 const error: JobError = {
   name: 'TypeError',
@@ -40,7 +40,7 @@ export function completing(fixture: Fixture): void {
 
   it('schedules a job for a retry, and keeps its error', async () => {
     const { claim } = await fixture.claimOne();
-    await complete(claim, { kind: 'retry', error, delayMs: 60_000 });
+    await complete(claim, { kind: 'retry', error, delayMs: yearMs });
     const job = await fixture.storage.jobs.find(claim.jobId);
     expect(job).to.include({ state: 'scheduled', attempt: 1, serverId: null });
     expect(job?.error).to.deep.equal(error);
@@ -57,7 +57,7 @@ export function completing(fixture: Fixture): void {
 
   it('schedules a snoozed job without counting the attempt', async () => {
     const { claim } = await fixture.claimOne();
-    await complete(claim, { kind: 'snooze', delayMs: 60_000 });
+    await complete(claim, { kind: 'snooze', delayMs: yearMs });
     expect(await fixture.storage.jobs.find(claim.jobId)).to.include({
       state: 'scheduled',
       attempt: 0,
@@ -69,11 +69,8 @@ export function completing(fixture: Fixture): void {
   it('clears the error when a later attempt succeeds, and keeps both attempts', async () => {
     const { queue, claim } = await fixture.claimOne();
     await complete(claim, { kind: 'retry', error, delayMs: 0 });
-    await until(async () =>
-      (await fixture.storage.maintenance.promoteDue(100)).promoted > 0 ? true : undefined,
-    );
-    const [second] = await fixture.claim(claim.serverId, queue);
-    if (second === undefined) throw new Error('The job did not come back');
+    await fixture.untilPromoted(claim.jobId);
+    const [second] = await fixture.claimSome(claim.serverId, queue);
     await complete(second.claim, done);
     expect(await fixture.storage.jobs.find(claim.jobId)).to.include({
       state: 'done',
@@ -117,7 +114,7 @@ export function completing(fixture: Fixture): void {
       (await fixture.claimOne()).claim,
       (await fixture.claimOne()).claim,
     ];
-    const outcomes: Outcome[] = [done, { kind: 'failed', error }, { kind: 'retry', error, delayMs: 60_000 }];
+    const outcomes: Outcome[] = [done, { kind: 'failed', error }, { kind: 'retry', error, delayMs: yearMs }];
     const stale = await fixture.storage.completions.complete(
       claims.map((claim, index) => ({ claim, outcome: outcomes[index] ?? done })),
     );

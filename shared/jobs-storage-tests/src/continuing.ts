@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { ContinuationCondition, JobState } from '@longshore/jobs';
 import { type FinishedState, finishedStates, newId, type NewJob } from '@longshore/jobs/storage';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
-import { type Fixture, newJob } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 const effects: Record<ContinuationCondition, Record<FinishedState, JobState>> = {
   onDone: { done: 'enqueued', failed: 'cancelled', cancelled: 'cancelled' },
@@ -122,15 +122,20 @@ export function continuing(fixture: Fixture): void {
   });
 
   it('starts a job’s delay when its parents have ended', async () => {
-    const parent = await end('done');
+    const { claim } = await fixture.claimOne();
     const child = await fixture.enqueue(
       fixture.newQueue(),
-      childOf([parent], 'onDone', { due: { inMs: 60_000 } }),
+      childOf([claim.jobId], 'onDone', { due: { inMs: yearMs } }),
     );
     await resolved();
+    const from = await fixture.storage.readClock();
+    await fixture.untilAfter(from);
+    await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
+    await resolved();
+    const until = await fixture.storage.readClock();
     const found = await fixture.storage.jobs.find(child.id);
     expect(found?.state).to.equal('scheduled');
-    expect(found?.runAt?.getTime()).to.be.above(Date.now() + 30_000);
+    expect((found?.runAt?.getTime() ?? 0) - yearMs).to.be.within(from.getTime() + 1, until.getTime());
   });
 
   it('ignores a time that passed before the parents ended', async () => {

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { JobError, JobState } from '@longshore/jobs';
 import { type JobControl, newId, notPaused } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
-import type { Fixture } from './storage-under-test.js';
+import { type Fixture, yearMs } from './storage-under-test.js';
 
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';
 
@@ -56,7 +56,7 @@ export function controlling(fixture: Fixture): void {
   /** Creates a job, brings it into this state, and resolves to its id. */
   async function jobIn(state: JobState): Promise<string> {
     if (state === 'scheduled')
-      return (await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } })).id;
+      return (await fixture.enqueue(fixture.newQueue(), { due: { inMs: yearMs } })).id;
     if (state === 'awaiting') {
       const parent = await fixture.enqueue(fixture.newQueue());
       return (await fixture.enqueue(fixture.newQueue(), childOf([parent.id]))).id;
@@ -143,7 +143,7 @@ export function controlling(fixture: Fixture): void {
 
   it('reschedules a scheduled job', async () => {
     const id = await jobIn('scheduled');
-    const runAt = new Date(Date.now() + 7_200_000);
+    const runAt = new Date((await fixture.storage.readClock()).getTime() + yearMs);
     await fixture.storage.control.reschedule(id, runAt);
     expect((await fixture.storage.jobs.find(id))?.runAt?.getTime()).to.equal(runAt.getTime());
   });
@@ -192,7 +192,7 @@ export function controlling(fixture: Fixture): void {
     const counts = async () =>
       (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
     const first = await fixture.enqueue(queue);
-    const second = await fixture.enqueue(queue, { due: { inMs: 60_000 } });
+    const second = await fixture.enqueue(queue, { due: { inMs: yearMs } });
     await fixture.storage.control.cancel(first.id);
     await fixture.storage.control.run(second.id);
     expect(await counts()).to.include({ cancelled: 1, enqueued: 1, scheduled: 0 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
-import { type Fixture, moveJob, until } from './storage-under-test.js';
+import { type Fixture, moveJob, yearMs } from './storage-under-test.js';
 
 /**
  * Defines the tests of deleting queues. Only an unused queue can be deleted, and using a deleted queue creates it
@@ -42,7 +42,7 @@ export function deletingQueues(fixture: Fixture): void {
 
   const holding: Readonly<Record<string, (queue: string) => Promise<unknown>>> = {
     enqueued: (queue) => fixture.enqueue(queue),
-    scheduled: (queue) => fixture.enqueue(queue, { due: { inMs: 60_000 } }),
+    scheduled: (queue) => fixture.enqueue(queue, { due: { inMs: yearMs } }),
     awaiting: async (queue) =>
       fixture.enqueue(queue, childOf([(await fixture.enqueue(fixture.newQueue())).id])),
     'held back': async (queue) => {
@@ -86,7 +86,7 @@ export function deletingQueues(fixture: Fixture): void {
 
   const returning: Readonly<Record<string, (queue: string, job: NewJob) => Promise<unknown>>> = {
     'a job': (queue) => fixture.enqueue(queue),
-    'a job for later': (queue) => fixture.enqueue(queue, { due: { inMs: 60_000 } }),
+    'a job for later': (queue) => fixture.enqueue(queue, { due: { inMs: yearMs } }),
     'a job that was sent back': (_queue, { id }) => fixture.storage.control.retry(id),
     'a job that was moved there': async (queue) =>
       moveJob(fixture.storage, (await fixture.enqueue(fixture.newQueue())).id, queue),
@@ -129,10 +129,7 @@ export function deletingQueues(fixture: Fixture): void {
   it('makes a scheduled job of a deleted queue ready, and lets servers claim it', async () => {
     const { queue } = await deletedQueue();
     const { id } = await fixture.enqueue(queue, { due: { inMs: 1 } });
-    await until(async () => {
-      await fixture.storage.maintenance.promoteDue(100);
-      return (await fixture.storage.jobs.find(id))?.state === 'enqueued' ? true : undefined;
-    });
+    await fixture.untilPromoted(id);
     const server = await fixture.register(queue);
     const claimed = await fixture.claim(server.id, queue);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);

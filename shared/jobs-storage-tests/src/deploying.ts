@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { Fixture } from './storage-under-test.js';
+import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** Defines the tests of recording and listing deployments. */
 export function deploying(fixture: Fixture): void {
@@ -8,7 +8,7 @@ export function deploying(fixture: Fixture): void {
     (await fixture.storage.deployments.list()).map(({ version }) => version);
   const start = async (version: string): Promise<() => Promise<void>> => {
     const queue = fixture.newQueue();
-    const server = { host: 'deploying', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000, version };
+    const server = { host: 'deploying', pid: 1, queues: [queue], concurrency: 1, timeoutMs: hourMs, version };
     const registration = await fixture.storage.servers.register(server);
     return () => registration.unregister();
   };
@@ -33,7 +33,7 @@ export function deploying(fixture: Fixture): void {
   });
 
   it('records one version of servers that start at the same moment, even if a later deployment is planned', async () => {
-    const at = new Date(Date.now() + 3_600_000);
+    const at = new Date((await fixture.storage.readClock()).getTime() + hourMs);
     const planned = await fixture.storage.deployments.record({ version: 'planned', at });
     const stops = await Promise.all(Array.from({ length: 6 }, () => start('at-once')));
     for (const stop of stops) await stop();

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Job } from '@longshore/jobs';
 import { type JobContent, newId, type NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
-import { type Fixture, moveJob, newJob, until } from './storage-under-test.js';
+import { type Fixture, moveJob, newJob, yearMs } from './storage-under-test.js';
 
 const usual = '{"n":1}';
 const later = new Date('2100-01-01T00:00:00Z');
@@ -105,10 +105,7 @@ export function editing(fixture: Fixture): void {
 
   it('keeps a formerly scheduled job ready when it is moved', async () => {
     const { id } = await fixture.enqueue(fixture.newQueue(), { due: { inMs: 0.25 } });
-    await until(async () => {
-      await fixture.storage.maintenance.promoteDue(1_000);
-      return (await find(id))?.state === 'enqueued' ? true : undefined;
-    });
+    await fixture.untilPromoted(id);
     const [moved] = await edit([id], { queue: fixture.newQueue() });
     expect(moved).to.include({ state: 'enqueued' });
   });
@@ -120,7 +117,7 @@ export function editing(fixture: Fixture): void {
     await fixture.storage.reports.report([{ claim, progress, lines: [line] }]);
     const error = { name: 'Error', message: 'no', stack: null };
     await fixture.storage.completions.complete([
-      { claim, outcome: { kind: 'retry', error, delayMs: 3_600_000 } },
+      { claim, outcome: { kind: 'retry', error, delayMs: yearMs } },
     ]);
     await fixture.storage.control.reschedule(claim.jobId, later);
     const said = async (): Promise<unknown> => [
@@ -162,7 +159,7 @@ export function editing(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const [ready, waiting] = [
       await fixture.enqueue(queue),
-      await fixture.enqueue(queue, { due: { inMs: 60_000 } }),
+      await fixture.enqueue(queue, { due: { inMs: yearMs } }),
     ];
     const edited = await edit([ready.id, waiting.id], { runAt: later });
     expect(edited.map(({ state, runAt }) => [state, runAt])).to.deep.equal([

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { ErrorGroup, FailurePosition } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** Defines the tests of listing the latest failures. Each test uses its own names and queues. */
 export function failing(fixture: Fixture): void {
@@ -14,7 +14,7 @@ export function failing(fixture: Fixture): void {
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     const job = await fixture.storage.jobs.find(claim.jobId);
     // Waits until the storage's clock has advanced, so that the next job fails at a later time.
-    await until(async () => (await fixture.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
+    await fixture.untilAfter(job?.finishedAt);
     return claim.jobId;
   };
   const fail = async (queue: string, name = 'failing', message?: string): Promise<string> => {
@@ -116,7 +116,7 @@ export function failing(fixture: Fixture): void {
     const name = 'failing.again';
     const group = async (): Promise<ErrorGroup | undefined> => {
       const { groups } = await fixture.storage.statistics.listErrorGroups({
-        sinceMs: 3_600_000,
+        sinceMs: hourMs,
         limit: 1_000,
       });
       return groups.find((candidate) => candidate.name === name);

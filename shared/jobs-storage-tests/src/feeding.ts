@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError, JobEvent } from '@longshore/jobs';
@@ -9,7 +10,7 @@ import {
   type Outcome,
   topicOf,
 } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, yearMs } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'No wind', stack: null };
 const done: Outcome = { kind: 'done', result: 'null' };
@@ -54,7 +55,7 @@ export function feeding(fixture: Fixture): void {
   it('contains jobs that start out waiting', async () => {
     const since = await start();
     const queue = fixture.newQueue();
-    const parent = await fixture.enqueue(queue, { due: { inMs: 60_000 } });
+    const parent = await fixture.enqueue(queue, { due: { inMs: yearMs } });
     await fixture.enqueue(queue, {
       after: { parents: [parent.id], when: 'onDone' },
       meta: { parentIds: [parent.id] },
@@ -66,7 +67,7 @@ export function feeding(fixture: Fixture): void {
     const since = await start();
     const { queue, claim } = await fixture.claimOne();
     await fixture.storage.completions.complete([
-      { claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
+      { claim, outcome: { kind: 'retry', error, delayMs: yearMs } },
     ]);
     expect(course(await eventsOf(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
   });
@@ -167,11 +168,15 @@ export function feeding(fixture: Fixture): void {
     }
     await read();
     expect([...ended.keys()]).to.include.members(ids);
-    await until(async () => {
-      const before = [...ended.values()].reduce((sum, times) => sum + times, 0);
-      await read();
-      return [...ended.values()].reduce((sum, times) => sum + times, 0) === before ? true : undefined;
-    });
+    const total = (): number => [...ended.values()].reduce((sum, times) => sum + times, 0);
+    await eventually(
+      async () => {
+        const before = total();
+        await read();
+        return total() - before;
+      },
+      (repeated) => repeated === 0,
+    );
   });
 
   it('does not exceed the requested span', async () => {

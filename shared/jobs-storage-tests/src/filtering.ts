@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Job } from '@longshore/jobs';
 import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
-import { type Fixture, newJob } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of job filters. Each test uses its own queue. */
 export function filtering(fixture: Fixture): void {
@@ -39,7 +39,7 @@ export function filtering(fixture: Fixture): void {
         const { id } = await fixture.enqueue(queue, {
           id: newId(Date.now() + index),
           ...(tags && { meta: { tags } }),
-          ...(state === 'scheduled' && { due: { inMs: 60_000 } }),
+          ...(state === 'scheduled' && { due: { inMs: yearMs } }),
         });
         if (state === 'cancelled') await fixture.storage.control.cancel(id);
         if (index < 2) wanted.unshift(id);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobState } from '@longshore/jobs';
 import { childOf, error, outcomeOf, resolveAll } from './dependent-job.js';
-import { type Fixture, newJob } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of retrying, cancelling and deleting parents and dependents, and of listing dependents. */
 export function following(fixture: Fixture): void {
@@ -32,14 +32,14 @@ export function following(fixture: Fixture): void {
     const child = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId]));
     await resolved();
     await fixture.storage.completions.complete([
-      { claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
+      { claim, outcome: { kind: 'retry', error, delayMs: yearMs } },
     ]);
     await resolved();
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
 
   it('handles the cancellation of a waiting parent', async () => {
-    const parent = await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } });
+    const parent = await fixture.enqueue(fixture.newQueue(), { due: { inMs: yearMs } });
     const child = await fixture.enqueue(fixture.newQueue(), childOf([parent.id]));
     await resolved();
     await fixture.storage.control.cancel(parent.id);

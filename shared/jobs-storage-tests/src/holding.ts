@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, hourMs } from './storage-under-test.js';
 
 export function holding(fixture: Fixture): void {
   it('keeps a job with its server as long as the lease is renewed', async () => {
-    const { claim } = await fixture.claimOne({}, 1_000);
-    expect(await fixture.storage.claims.renew([claim], 60_000)).to.deep.equal([]);
+    const { queue, claim } = await fixture.claimOne({}, 1);
+    const lease = await fixture.storage.leases.find({ id: claim.jobId, queue });
+    expect(await fixture.storage.claims.renew([claim], hourMs)).to.deep.equal([]);
+    await fixture.untilAfter(lease?.expiresAt);
     await fixture.storage.maintenance.rescue();
     expect((await fixture.storage.jobs.find(claim.jobId))?.serverId).to.equal(claim.serverId);
   });
@@ -13,7 +15,7 @@ export function holding(fixture: Fixture): void {
   it('returns the claims that are no longer valid on renewal', async () => {
     const { claim } = await fixture.claimOne();
     const stale = { ...claim, attempt: claim.attempt + 1 };
-    expect(await fixture.storage.claims.renew([claim, stale], 60_000)).to.deep.equal([stale]);
+    expect(await fixture.storage.claims.renew([claim, stale], hourMs)).to.deep.equal([stale]);
   });
 
   it('lets the next server claim a released job, without counting the attempt', async () => {
@@ -25,23 +27,17 @@ export function holding(fixture: Fixture): void {
       serverId: null,
     });
     const { id } = await fixture.register(queue);
-    const [again] = await until(async () => {
-      const jobs = await fixture.claim(id, queue);
-      return jobs.length > 0 ? jobs : undefined;
-    });
-    expect(again?.claim).to.include({ jobId: claim.jobId, attempt: 1 });
+    const [again] = await fixture.claimSome(id, queue);
+    expect(again.claim).to.include({ jobId: claim.jobId, attempt: 1 });
   });
 
   it('lists exactly the claims that a server holds in a queue', async () => {
     const { queue, claim } = await fixture.claimOne();
     await fixture.enqueue(queue);
     const other = await fixture.register(queue);
-    const [foreign] = await until(async () => {
-      const jobs = await fixture.claim(other.id, queue);
-      return jobs.length > 0 ? jobs : undefined;
-    });
+    const [foreign] = await fixture.claimSome(other.id, queue);
     expect(await fixture.storage.claims.claimsOf(claim.serverId, queue)).to.deep.equal([claim]);
-    expect(await fixture.storage.claims.claimsOf(other.id, queue)).to.deep.equal([foreign?.claim]);
+    expect(await fixture.storage.claims.claimsOf(other.id, queue)).to.deep.equal([foreign.claim]);
     expect(await fixture.storage.claims.claimsOf(claim.serverId, fixture.newQueue())).to.deep.equal([]);
   });
 

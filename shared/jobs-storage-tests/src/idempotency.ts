@@ -1,8 +1,9 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, IdempotencyConflictError, JobClient, type JobDefinition } from '@longshore/jobs';
 import { EnqueuedJobDetails } from '@longshore/jobs/storage';
-import { type Fixture, moveJob, until } from './storage-under-test.js';
+import { type Fixture, moveJob } from './storage-under-test.js';
 
 /** Defines the tests of idempotency keys: repeating a request with the same key returns the same job. */
 export function identifying(fixture: Fixture): void {
@@ -56,10 +57,10 @@ export function identifying(fixture: Fixture): void {
     const client = new JobClient(fixture.storage, { idempotencyPeriodMs: 1 });
     const job = definition();
     const first = await client.enqueue(job, {}, options);
-    const second = await until(async () => {
-      const again = await client.enqueue(job, {}, options);
-      return again.created ? again : undefined;
-    });
+    const second = await eventually(
+      () => client.enqueue(job, {}, options),
+      ({ created }) => created,
+    );
     expect(second.id).not.to.equal(first.id);
   });
 

@@ -1,8 +1,9 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
 import type { JobMeta, Outcome } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, yearMs } from './storage-under-test.js';
 
 const error: JobError = { name: 'TypeError', message: 'No such ship', stack: null };
 const meta: JobMeta = { tags: ['night', 'mail'], traceparent: 'trace', hasDependents: true };
@@ -11,8 +12,8 @@ const outcomes: readonly Outcome[] = [
   { kind: 'done', result: 'null' },
   { kind: 'failed', error },
   { kind: 'cancelled', error },
-  { kind: 'retry', error, delayMs: 60_000 },
-  { kind: 'snooze', delayMs: 60_000 },
+  { kind: 'retry', error, delayMs: yearMs },
+  { kind: 'snooze', delayMs: yearMs },
 ];
 
 /** Defines the tests of job metadata, which a job keeps in all states. */
@@ -60,10 +61,8 @@ export function linking(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const { id } = await fixture.enqueue(queue, { meta, due: { inMs: 1 } });
     const server = await fixture.register(queue);
-    const claimed = await until(async () => {
-      await fixture.storage.maintenance.promoteDue(100);
-      return (await fixture.claim(server.id, queue))[0];
-    });
+    await fixture.untilPromoted(id);
+    const [claimed] = await fixture.claimSome(server.id, queue);
     expect(claimed).to.deep.include({ meta });
     expect(claimed.claim.jobId).to.equal(id);
   });
@@ -87,8 +86,9 @@ export function linking(fixture: Fixture): void {
     await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
-    await until(async () =>
-      (await fixture.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+    await eventually(
+      () => fixture.storage.maintenance.resolveDependencies(100),
+      (resolved) => resolved === 0,
     );
     expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('done');
   });

@@ -1,8 +1,11 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobError, JobServer } from '@longshore/jobs';
 import type { ClaimedJob, NewJob, Outcome } from '@longshore/jobs/storage';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { steadyServer } from './serving-queue.js';
+import { OverlapGate } from './overlap-gate.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
@@ -17,8 +20,9 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
  */
 export function keying(fixture: Fixture): void {
   async function resolved(): Promise<void> {
-    await until(async () =>
-      (await fixture.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+    await eventually(
+      () => fixture.storage.maintenance.resolveDependencies(100),
+      (count) => count === 0,
     );
   }
 
@@ -119,8 +123,8 @@ export function keying(fixture: Fixture): void {
     { kind: 'done', result: 'null' },
     { kind: 'failed', error },
     { kind: 'cancelled', error },
-    { kind: 'retry', error, delayMs: 60_000 },
-    { kind: 'snooze', delayMs: 60_000 },
+    { kind: 'retry', error, delayMs: yearMs },
+    { kind: 'snooze', delayMs: yearMs },
   ];
   for (const outcome of outcomes) {
     it(`unblocks the next job of a key when an outcome is ${outcome.kind}`, async () => {
@@ -156,7 +160,7 @@ export function keying(fixture: Fixture): void {
     const urgent = await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), priority: -1 });
     const order: string[] = [];
     for (let place = 0; place < 3; place++) {
-      const job = await until(async () => (await claimAll(serverId, queue))[0]);
+      const job = await eventually(async () => (await claimAll(serverId, queue))[0]);
       order.push(job.claim.jobId);
       await fixture.storage.completions.complete([
         { claim: job.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
@@ -194,13 +198,15 @@ export function keying(fixture: Fixture): void {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     await claimAll(serverId, queue);
     await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 1 } });
-    const { id } = await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 60_000 } });
+    const { id } = await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: yearMs } });
     await fixture.storage.control.run(id);
-    await until(async () => {
-      await fixture.storage.maintenance.promoteDue(100);
-      const counts = (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
-      return counts?.enqueued === 2 ? true : undefined;
-    });
+    await eventually(
+      async () => {
+        await fixture.storage.maintenance.promoteDue(1_000);
+        return (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+      },
+      (counts) => counts?.enqueued === 2,
+    );
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
   });
 
@@ -253,20 +259,25 @@ export function keying(fixture: Fixture): void {
   it('never runs more jobs of a key at once than its limit, across many servers, and finishes all', async () => {
     const queue = fixture.newQueue();
     const work = defineJob({ name: 'work', queue });
-    const running = new Map<string, number>();
-    let [most, ended] = [0, 0];
+    const gates = new Map<string, OverlapGate>();
+    let ended = 0;
     const handler = handleJob(work, async ({ job }) => {
       const key = (await fixture.storage.jobs.find(job.id))?.tags[0] ?? '';
-      running.set(key, (running.get(key) ?? 0) + 1);
-      most = Math.max(most, running.get(key) ?? 0);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running.set(key, (running.get(key) ?? 0) - 1);
+      const gate = gates.get(key) ?? new OverlapGate(2);
+      gates.set(key, gate);
+      await gate.pass();
       ended++;
     });
     const servers = Array.from(
       { length: 3 },
       () =>
-        new JobServer({ storage: fixture.storage, handlers: [handler], queues: [queue], concurrency: 10 }),
+        new JobServer({
+          storage: fixture.storage,
+          handlers: [handler],
+          queues: [queue],
+          concurrency: 10,
+          ...steadyServer,
+        }),
     );
     await Promise.all(servers.map((server) => server.start()));
     try {
@@ -276,8 +287,11 @@ export function keying(fixture: Fixture): void {
           return { definition: work, args: {}, options: { tags: [key], concurrency: { key, limit: 2 } } };
         }),
       );
-      await until(async () => (ended === 200 ? true : undefined));
-      expect(most).to.equal(2);
+      await eventually(
+        () => ended,
+        (count) => count === 200,
+      );
+      expect([...gates.values()].map(({ most }) => most)).to.deep.equal([2, 2, 2, 2]);
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
     }

@@ -1,7 +1,8 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Lease } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** Defines the tests of finding a job's lease and of listing expired leases. */
 export function leasing(fixture: Fixture): void {
@@ -9,24 +10,21 @@ export function leasing(fixture: Fixture): void {
     (await fixture.storage.leases.listStalled({ expiredForMs, limit: 100 })).filter(
       (lease) => lease.queue === queue,
     );
-  const expired = (queue: string): Promise<Lease> =>
-    until(async () => {
-      const [lease] = await stalledIn(queue);
-      return lease;
-    });
+  const expired = (queue: string): Promise<Lease> => eventually(async () => (await stalledIn(queue))[0]);
 
   it('returns the holder of a running job, and when the lease expires', async () => {
-    const { queue, claim } = await fixture.claimOne({}, 60_000);
+    const before = await fixture.storage.readClock();
+    const { queue, claim } = await fixture.claimOne({}, hourMs);
     const lease = await fixture.storage.leases.find({ id: claim.jobId, queue });
     expect(lease).to.deep.include({ ...claim, locked: false });
-    const started = (await fixture.storage.jobs.find(claim.jobId))?.startedAt?.getTime() ?? 0;
-    expect(lease?.expiresAt.getTime()).to.be.closeTo(started + 60_000, 5_000);
+    const after = await fixture.storage.readClock();
+    expect(lease?.expiresAt.getTime()).to.be.within(before.getTime() + hourMs, after.getTime() + hourMs);
   });
 
   it('returns the new expiry of a renewed lease', async () => {
-    const { queue, claim } = await fixture.claimOne({}, 60_000);
+    const { queue, claim } = await fixture.claimOne({}, hourMs);
     const before = await fixture.storage.leases.find({ id: claim.jobId, queue });
-    await fixture.storage.claims.renew([claim], 120_000);
+    await fixture.storage.claims.renew([claim], 2 * hourMs);
     const after = await fixture.storage.leases.find({ id: claim.jobId, queue });
     expect(after?.expiresAt.getTime()).to.be.greaterThan(before?.expiresAt.getTime() ?? Infinity);
   });
@@ -47,11 +45,11 @@ export function leasing(fixture: Fixture): void {
   });
 
   it('lists no lease that is valid or has only just expired', async () => {
-    const held = await fixture.claimOne({}, 60_000);
+    const held = await fixture.claimOne({}, hourMs);
     expect(await stalledIn(held.queue)).to.deep.equal([]);
     const { queue } = await fixture.claimOne({}, 1);
     await expired(queue);
-    expect(await stalledIn(queue, 60_000)).to.deep.equal([]);
+    expect(await stalledIn(queue, hourMs)).to.deep.equal([]);
   });
 
   it('lists no lease of a server that is gone', async () => {

@@ -1,8 +1,11 @@
+import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobError, JobServer } from '@longshore/jobs';
 import type { Outcome, Queue, QueueLimits } from '@longshore/jobs/storage';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { steadyServer } from './serving-queue.js';
+import { OverlapGate } from './overlap-gate.js';
+import { type Fixture, hourMs, newJob, yearMs } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
@@ -66,8 +69,8 @@ export function limiting(fixture: Fixture): void {
     { kind: 'done', result: 'null' },
     { kind: 'failed', error },
     { kind: 'cancelled', error },
-    { kind: 'retry', error, delayMs: 60_000 },
-    { kind: 'snooze', delayMs: 60_000 },
+    { kind: 'retry', error, delayMs: yearMs },
+    { kind: 'snooze', delayMs: yearMs },
   ];
   for (const outcome of outcomes) {
     it(`frees a slot after the outcome ${outcome.kind}`, async () => {
@@ -99,7 +102,7 @@ export function limiting(fixture: Fixture): void {
 
   it('returns all jobs again when the limits are removed', async () => {
     const { queue, serverId } = await limited(
-      { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 60_000 } },
+      { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: hourMs } },
       10,
     );
     await fixture.claim(serverId, queue);
@@ -119,20 +122,23 @@ export function limiting(fixture: Fixture): void {
 
   it('returns a burst, then one job per new token', async () => {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 10, periodMs: 1_000, burst: 4 } }, 20);
-    const began = performance.now();
+    const from = await fixture.storage.readClock();
     const burst = await fixture.claim(serverId, queue, 20);
-    let claimed = burst.length;
-    await until(async () => {
-      claimed += (await fixture.claim(serverId, queue, 20)).length;
-      return claimed >= 7 ? true : undefined;
-    });
-    const allowed = 4 + (performance.now() - began) / 100;
     expect(burst).to.have.length(4);
-    expect(claimed).to.be.at.most(Math.ceil(allowed));
+    let claimed = burst.length;
+    while (claimed < 7) {
+      const next = await eventually(
+        () => fixture.claim(serverId, queue, 20),
+        (jobs) => jobs.length > 0,
+      );
+      claimed += next.length;
+      const tookMs = (await fixture.storage.readClock()).getTime() - from.getTime() + 1;
+      expect(claimed).to.be.at.most(4 + tookMs / 100);
+    }
   });
 
   it('takes a token for a retried job, too', async () => {
-    const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000, burst: 2 } }, 1);
+    const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: hourMs, burst: 2 } }, 1);
     for (let round = 0; round < 2; round++) {
       const [claimed] = await fixture.claim(serverId, queue);
       if (claimed !== undefined) await fixture.storage.claims.release([claimed.claim]);
@@ -141,7 +147,7 @@ export function limiting(fixture: Fixture): void {
   });
 
   it('takes no token when there is no job', async () => {
-    const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000 } }, 0);
+    const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: hourMs } }, 0);
     await fixture.claim(serverId, queue);
     await fixture.enqueue(queue);
     expect(await fixture.claim(serverId, queue)).to.have.length(1);
@@ -151,48 +157,62 @@ export function limiting(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const work = defineJob({ name: 'work', queue });
     await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 });
-    let [running, most, ended] = [0, 0, 0];
+    const gate = new OverlapGate(3);
+    let ended = 0;
     const handler = handleJob(work, async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      running--;
+      await gate.pass();
       ended++;
     });
     const servers = Array.from(
       { length: 4 },
-      () => new JobServer({ storage: fixture.storage, handlers: [handler], queues: [queue], concurrency: 5 }),
+      () =>
+        new JobServer({
+          storage: fixture.storage,
+          handlers: [handler],
+          queues: [queue],
+          concurrency: 5,
+          ...steadyServer,
+        }),
     );
     await Promise.all(servers.map((server) => server.start()));
     try {
       await new JobClient(fixture.storage).enqueueMany(
         Array.from({ length: 200 }, () => ({ definition: work, args: {} })),
       );
-      await until(async () => (ended === 200 ? true : undefined));
-      expect(most).to.equal(3);
+      await eventually(
+        () => ended,
+        (count) => count === 200,
+      );
+      expect(gate.most).to.equal(3);
     } finally {
       await Promise.all(servers.map((server) => server.stop()));
     }
   });
 
-  it('starts the next job when its token arrives, not at some later poll', async () => {
+  it('notifies servers when the next token arrives, so that the next job starts without a poll', async () => {
     const queue = fixture.newQueue();
     const work = defineJob({ name: 'work', queue });
     await fixture.storage.queues.limit(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
-    const starts: number[] = [];
+    let started = 0;
     const server = new JobServer({
-      storage: fixture.storage,
-      handlers: [handleJob(work, () => void starts.push(performance.now()))],
+      storage: overriding(fixture.storage, { claims: { findReady: async () => [] } }), // polls find nothing
+      handlers: [handleJob(work, () => void started++)],
       queues: [queue],
       concurrency: 5,
+      ...steadyServer,
     });
     await server.start();
     try {
+      const from = await fixture.storage.readClock();
       await new JobClient(fixture.storage).enqueueMany(
         Array.from({ length: 31 }, () => ({ definition: work, args: {} })),
       );
-      await until(async () => (starts.length === 31 ? true : undefined));
-      const tookMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
-      expect(tookMs).to.be.within(540, 3_600); // polling every 200 ms would take 6000 ms
+      await eventually(
+        () => started,
+        (count) => count === 31,
+      );
+      const until = await fixture.storage.readClock();
+      expect(until.getTime() - from.getTime() + 1).to.be.at.least(30 * 20);
     } finally {
       await server.stop();
     }

@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import {
@@ -7,9 +8,9 @@ import {
   type Outcome,
   type ThroughputBucket,
 } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { type Fixture, hourMs, yearMs } from './storage-under-test.js';
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
 
 const failure = (message: string): Outcome => ({
   kind: 'failed',
@@ -29,6 +30,28 @@ export function measuring(fixture: Fixture): void {
   const groupsOf = async (name: string, sinceMs = hourMs): Promise<ErrorGroup[]> => {
     const { groups } = await fixture.storage.statistics.listErrorGroups({ sinceMs, limit: 1_000 });
     return groups.filter((group) => group.name === name);
+  };
+  /** Returns the number of jobs that ended in this state, by the start of their bucket; no entries for empty buckets. */
+  const byBucket = (
+    buckets: readonly ThroughputBucket[],
+    state: 'done' | 'failed' = 'done',
+  ): Map<number, number> =>
+    new Map(
+      buckets.filter((bucket) => bucket[state] > 0).map((bucket) => [bucket.at.getTime(), bucket[state]]),
+    );
+  /** Returns the number of ended jobs by the start of their bucket, from the times at which the jobs ended. */
+  const expected = (ends: readonly number[], bucketMs: number): Map<number, number> => {
+    const counts = new Map<number, number>();
+    for (const at of ends
+      .map((ms) => Math.floor(ms / bucketMs) * bucketMs)
+      .toSorted((one, other) => one - other))
+      counts.set(at, (counts.get(at) ?? 0) + 1);
+    return counts;
+  };
+  const endOf = async (id: string): Promise<number> => {
+    const job = await fixture.storage.jobs.find(id);
+    if (!job?.finishedAt) throw new Error(`Job ${id} has not ended`);
+    return job.finishedAt.getTime();
   };
   const sum = (buckets: readonly ThroughputBucket[], state: 'done' | 'failed'): number =>
     buckets.reduce((total, bucket) => total + bucket[state], 0);
@@ -63,7 +86,7 @@ export function measuring(fixture: Fixture): void {
   it('counts a job that waits for another attempt as not retryable', async () => {
     const name = 'measuring.retrying';
     const error = { name: 'Error', message: 'not yet', stack: null };
-    await end({ name }, { kind: 'retry', error, delayMs: 60_000 });
+    await end({ name }, { kind: 'retry', error, delayMs: yearMs });
     expect((await groupsOf(name))[0]).to.include({ count: 1, retryable: 0 });
   });
 
@@ -71,7 +94,10 @@ export function measuring(fixture: Fixture): void {
     const name = 'measuring.old';
     await end({ name }, failure('No'));
     expect(await groupsOf(name)).to.have.length(1);
-    await until(async () => (await groupsOf(name, 1)).length === 0 || undefined);
+    await eventually(
+      () => groupsOf(name, 1),
+      (groups) => groups.length === 0,
+    );
   });
 
   it('returns at most the requested number of groups, the largest first', async () => {
@@ -84,41 +110,48 @@ export function measuring(fixture: Fixture): void {
   it('counts the ended jobs of a queue per minute', async () => {
     const queue = fixture.newQueue();
     const throughput = (): Promise<ThroughputBucket[]> =>
-      fixture.storage.statistics.throughput({ sinceMs: hourMs, bucketMs: 60_000, queue });
-    await end({ queue }, { kind: 'done', result: 'null' });
-    await end({ queue }, failure('No'));
+      fixture.storage.statistics.throughput({ sinceMs: hourMs, bucketMs: minuteMs, queue });
+    const done = [await endOf(await end({ queue }, { kind: 'done', result: 'null' }))];
+    const failed = [await endOf(await end({ queue }, failure('No')))];
     const id = await end({ queue }, failure('No'));
+    failed.push(await endOf(id));
     await fixture.storage.maintenance.maintain();
-    await end({ queue }, { kind: 'done', result: 'null' });
+    done.push(await endOf(await end({ queue }, { kind: 'done', result: 'null' })));
     await fixture.storage.control.retry(id);
     const buckets = await throughput();
-    expect([sum(buckets, 'done'), sum(buckets, 'failed')]).to.deep.equal([2, 2]);
     expect(buckets.length).to.be.within(60, 62);
-    expect(buckets.every(({ at }) => at.getTime() % 60_000 === 0)).to.equal(true);
-    expect(sum(buckets.slice(-3), 'done')).to.equal(2);
+    expect(buckets.every(({ at }) => at.getTime() % minuteMs === 0)).to.equal(true);
+    expect(byBucket(buckets, 'done')).to.deep.equal(expected(done, minuteMs));
+    expect(byBucket(buckets, 'failed')).to.deep.equal(expected(failed, minuteMs));
   });
 
   it('counts the ended jobs of all queues in buckets of any multiple of ten seconds', async () => {
-    const all = (bucketMs: number): Promise<ThroughputBucket[]> =>
-      fixture.storage.statistics.throughput({ sinceMs: 600_000, bucketMs });
-    const before = sum(await all(10_000), 'done');
-    await end({}, { kind: 'done', result: 'null' });
-    expect(sum(await all(10_000), 'done')).to.equal(before + 1);
-    expect(sum(await all(60_000), 'done')).to.be.at.least(before + 1);
+    const all = async (bucketMs: number): Promise<Map<number, number>> =>
+      byBucket(await fixture.storage.statistics.throughput({ sinceMs: hourMs, bucketMs }));
+    for (const bucketMs of [10_000, minuteMs]) {
+      const before = await all(bucketMs);
+      const endedAt = await endOf(await end({}, { kind: 'done', result: 'null' }));
+      const after = await all(bucketMs);
+      const added = [...after].map(([at, count]) => [at, count - (before.get(at) ?? 0)]);
+      const at = Math.floor(endedAt / bucketMs) * bucketMs;
+      expect(added.filter(([, count]) => count !== 0)).to.deep.equal([[at, 1]]);
+    }
   });
 
   it('shows a queue that does not exist as idle', async () => {
-    const query = { sinceMs: hourMs, bucketMs: 60_000, queue: 'nowhere' };
+    const query = { sinceMs: hourMs, bucketMs: minuteMs, queue: 'nowhere' };
     expect(sum(await fixture.storage.statistics.throughput(query), 'done')).to.equal(0);
   });
 
   it('counts the ended jobs of several queues separately in one read', async () => {
     const [busy, failing, idle] = [fixture.newQueue(), fixture.newQueue(), fixture.newQueue()];
     const queues = [failing, idle, busy, 'nowhere', busy];
-    for (const queue of [busy, busy, failing]) await end({ queue }, { kind: 'done', result: 'null' });
+    const ends: number[] = [];
+    for (const queue of [busy, busy, failing])
+      ends.push(await endOf(await end({ queue }, { kind: 'done', result: 'null' })));
     await end({ queue: failing }, failure('No'));
     await fixture.storage.maintenance.maintain();
-    await end({ queue: busy }, { kind: 'done', result: 'null' });
+    ends.push(await endOf(await end({ queue: busy }, { kind: 'done', result: 'null' })));
     await fixture.enqueue(idle);
     const ended = await fixture.storage.statistics.throughputByQueue({
       queues,
@@ -140,12 +173,13 @@ export function measuring(fixture: Fixture): void {
       expect(buckets.length).to.be.within(13, 14);
       expect(buckets.every(({ at }) => at.getTime() % 300_000 === 0)).to.equal(true);
     }
-    expect(sum((ended.get(busy) ?? []).slice(-2), 'done')).to.equal(3);
+    ends.splice(2, 1); // the job of the other queue
+    expect(byBucket(ended.get(busy) ?? [])).to.deep.equal(expected(ends, 300_000));
   });
 
   for (const [why, query] of [
     ['101 queues', { queues: named(101), sinceMs: hourMs, bucketMs: hourMs }],
-    ['2040 buckets in all', { queues: named(34), sinceMs: hourMs, bucketMs: 60_000 }],
+    ['2040 buckets in all', { queues: named(34), sinceMs: hourMs, bucketMs: minuteMs }],
     ['buckets of 10 s', { queues: ['any'], sinceMs: hourMs, bucketMs: 10_000 }],
     ['two days', { queues: ['any'], sinceMs: 2 * 86_400_000, bucketMs: hourMs }],
   ] as const) {

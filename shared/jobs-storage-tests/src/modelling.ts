@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { it } from 'mocha';
@@ -11,10 +12,9 @@ import {
 } from '@longshore/jobs/storage';
 import { concurrencyLimit, Model, type ModelEnqueueRequest, type ModelResult } from './model.js';
 import { expectSame } from './model-comparison.js';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
-const hour = 3_600_000;
 
 /**
  * The storage to compare with the model, its live servers, the ids of all jobs, and all claims ever made (valid or
@@ -35,8 +35,8 @@ const outcomes: readonly Outcome[] = [
   { kind: 'done', result: 'null' },
   { kind: 'failed', error },
   { kind: 'cancelled', error },
-  { kind: 'retry', error, delayMs: hour },
-  { kind: 'snooze', delayMs: hour },
+  { kind: 'retry', error, delayMs: yearMs },
+  { kind: 'snooze', delayMs: yearMs },
 ];
 
 /** Picks an item by an index from fast-check. The index wraps around at the end of the list. */
@@ -53,7 +53,7 @@ const enqueue =
       ...plain,
       priority,
       maxAttempts,
-      due: due === 'now' ? null : { at: new Date(Date.now() + hour) },
+      due: due === 'now' ? null : { inMs: yearMs },
       keys: unique === null ? null : [uniqueKey(plain.name, unique)],
       meta: concurrencyKey === null ? null : { concurrencyKey, concurrencyLimit },
     };
@@ -75,11 +75,13 @@ const claim =
     if (server === undefined) return;
     const ready = model.ready();
     // A storage may miss a job that has just become ready, but not for long.
-    const jobs = await until(async () => {
-      await storage.maintenance.resolveDependencies(100);
-      const found = await storage.claims.claim({ serverId: server.id, queue, limit, leaseMs: hour });
-      return found.length > 0 || ready === 0 ? found : undefined;
-    });
+    const jobs = await eventually(
+      async () => {
+        await storage.maintenance.resolveDependencies(100);
+        return storage.claims.claim({ serverId: server.id, queue, limit, leaseMs: yearMs });
+      },
+      (found) => found.length > 0 || ready === 0,
+    );
     expect(jobs.length).to.be.at.most(Math.min(limit, ready));
     for (const job of jobs) {
       expect(model.jobs.get(job.claim.jobId)?.state).to.equal('enqueued');
@@ -210,7 +212,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: named(index, 'renew', (drawn) =>
       withClaim(
         drawn,
-        (storage, held) => storage.claims.renew([held], hour),
+        (storage, held) => storage.claims.renew([held], yearMs),
         () => undefined,
       ),
     ),

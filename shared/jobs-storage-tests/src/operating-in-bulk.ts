@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobState } from '@longshore/jobs';
@@ -5,7 +6,7 @@ import { newId } from '@longshore/jobs/storage';
 import { BulkFixture } from './bulk-fixture.js';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { jobInState, whileServing } from './serving-queue.js';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { type Fixture, hourMs, newJob, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of actions on all jobs that match a filter. Each test uses its own queue. */
 export function operatingInBulk(fixture: Fixture): void {
@@ -23,7 +24,7 @@ export function operatingInBulk(fixture: Fixture): void {
     ids.set('processing', (await fixture.claimOne({ queue })).claim.jobId);
     const { id: elsewhere } = await fixture.enqueue(fixture.newQueue());
     ids.set('enqueued', (await fixture.enqueue(queue)).id);
-    ids.set('scheduled', (await fixture.enqueue(queue, { due: { inMs: 60_000 } })).id);
+    ids.set('scheduled', (await fixture.enqueue(queue, { due: { inMs: yearMs } })).id);
     ids.set('awaiting', (await fixture.enqueue(queue, childOf([elsewhere]))).id);
     return ids;
   };
@@ -82,7 +83,7 @@ export function operatingInBulk(fixture: Fixture): void {
     const [tagged] = await bulk.fill(queue, 1, { meta: { tags: ['night'] }, args: '{"n":7}' });
     const [other] = await bulk.fill(queue, 1, { meta: { tags: ['night'] } });
     const args = [{ path: ['n'], values: [7] }];
-    const createdBefore = new Date(Date.now() + 60_000);
+    const createdBefore = new Date((await fixture.storage.readClock()).getTime() + hourMs);
     const filter = { queue: [queue], tag: ['night'], args, createdBefore };
     const operation = await bulk.carryOut({ action: 'cancel', filter });
     expect(operation).to.include({ changed: 1 });
@@ -104,7 +105,7 @@ export function operatingInBulk(fixture: Fixture): void {
     const { storage } = fixture;
     const { claim } = await fixture.claimOne();
     const operation = await storage.bulk.start({ action: 'delete', filter: { id: [claim.jobId] } });
-    await until(async () => storage.clock.now() > operation.createdAt.getTime() || undefined);
+    await fixture.untilAfter(operation.createdAt);
     await storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     expect(await bulk.carriedOut(operation.id)).to.include({ changed: 0 });
     expect(await stateOf(claim.jobId)).to.equal('done');
@@ -123,10 +124,10 @@ export function operatingInBulk(fixture: Fixture): void {
       await jobInState(fixture, id, 'processing');
       const operation = await fixture.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
       await jobInState(fixture, id, 'cancelled');
-      const ended = await until(async () => {
-        const found = await fixture.storage.bulk.find(operation.id);
-        return found?.state === 'done' ? found : undefined;
-      });
+      const ended = await eventually(
+        () => fixture.storage.bulk.find(operation.id),
+        (found) => found?.state === 'done',
+      );
       expect(ended).to.include({ changed: 1 });
     });
   });
@@ -173,7 +174,7 @@ export function operatingInBulk(fixture: Fixture): void {
   it('keeps counts correct', async () => {
     const queue = fixture.newQueue();
     await bulk.fill(queue, 30);
-    await bulk.fill(queue, 20, { due: { inMs: 60_000 } });
+    await bulk.fill(queue, 20, { due: { inMs: yearMs } });
     await bulk.carryOut({ action: 'run', filter: { queue: [queue] } });
     await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
     const counts = async () =>

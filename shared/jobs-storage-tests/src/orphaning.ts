@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Orphan } from '@longshore/jobs/storage';
-import type { Fixture } from './storage-under-test.js';
+import { type Fixture, hourMs, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of listing orphans, which are jobs that no registered server can run. */
 export function orphaning(fixture: Fixture): void {
@@ -13,7 +13,7 @@ export function orphaning(fixture: Fixture): void {
       host: 'conformance',
       pid: 1,
       concurrency: 1,
-      timeoutMs: 60_000,
+      timeoutMs: hourMs,
       queues: [queue],
       ...(jobNames !== undefined && { jobNames }),
     });
@@ -31,7 +31,7 @@ export function orphaning(fixture: Fixture): void {
     const leave = await serve(queue, ['known']);
     await fixture.enqueue(queue, { name: 'known' });
     await fixture.enqueue(queue, { name: 'unknown' });
-    await fixture.enqueue(queue, { name: 'unknown', due: { inMs: 60_000 } });
+    await fixture.enqueue(queue, { name: 'unknown', due: { inMs: yearMs } });
     expect(await orphansOf(queue)).to.deep.equal([{ queue, name: 'unknown', jobs: 2, reason: 'no-handler' }]);
     await leave();
   });

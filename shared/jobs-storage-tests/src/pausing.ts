@@ -1,11 +1,10 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { AuditEntry, PauseOptions, PauseState } from '@longshore/jobs/storage';
 import { RecurringFixture } from './recurring-fixture.js';
-import { type Fixture, until } from './storage-under-test.js';
-
-/** Duration of pauses that end during a test, in milliseconds. */
-const shortMs = 80;
+import { pauseBriefly } from './pause-briefly.js';
+import { type Fixture, hourMs } from './storage-under-test.js';
 
 /** A queue, job type or recurring job that a test pauses. */
 interface Subject {
@@ -50,9 +49,11 @@ export function pausing(fixture: Fixture): void {
 
   const inMs = (ms: number): Date => new Date(fixture.storage.clock.now() + ms);
 
+  const nextSecond = (at: Date): Date => new Date(Math.ceil(at.getTime() / 1_000) * 1_000);
+
   /** Ends expired pauses until the audit log contains `action` on `target`, and resolves to that audit entry. */
   async function resumed(action: string, target: string): Promise<AuditEntry> {
-    return until(async () => {
+    return eventually(async () => {
       await fixture.storage.maintenance.resumeDue(100);
       return (await fixture.storage.audit.list({ limit: 1, action, target }))[0];
     });
@@ -61,7 +62,7 @@ export function pausing(fixture: Fixture): void {
   for (const [kind, make] of Object.entries(subjects)) {
     it(`keeps who paused something, why, and until when, and resumes it at that time: ${kind}`, async () => {
       const { name, pause, read } = await make();
-      const end = inMs(60_000);
+      const end = inMs(hourMs);
       await pause({ by: 'ann', reason: 'PSP outage', until: end });
       expect(await read()).to.include({ pausedBy: 'ann', pauseReason: 'PSP outage' });
       expect((await read())?.pausedUntil).to.deep.equal(end);
@@ -69,7 +70,7 @@ export function pausing(fixture: Fixture): void {
       await pause({ by: 'bob', reason: 'short', until: end });
       expect(await read()).to.include({ pausedBy: 'bob', pauseReason: 'short' });
 
-      await pause({ by: 'bob', reason: 'short', until: inMs(shortMs) });
+      await pauseBriefly(fixture, (until) => pause({ by: 'bob', reason: 'short', until }));
       const entry = await resumed(`${kind}/resume`, name);
       expect(entry).to.include({ who: 'Longshore', reason: null, count: 1 });
       expect(entry.filter).to.deep.equal({ automatic: true });
@@ -108,13 +109,9 @@ export function pausing(fixture: Fixture): void {
       await fixture.storage.queues.limit(queue, limits);
       await fixture.enqueue(queue);
       const { id } = await fixture.register(queue);
-      const end = inMs(shortMs);
-      await fixture.storage.queues.pause(queue, { until: end });
-      const [claimed] = await until(async () => {
-        const jobs = await fixture.claim(id, queue);
-        return jobs.length === 0 ? undefined : jobs;
-      });
-      const job = claimed && (await fixture.storage.jobs.find(claimed.claim.jobId));
+      const end = await pauseBriefly(fixture, (until) => fixture.storage.queues.pause(queue, { until }));
+      const [claimed] = await fixture.claimSome(id, queue);
+      const job = await fixture.storage.jobs.find(claimed.claim.jobId);
       expect(job?.startedAt).to.be.at.least(end);
       expect((await fixture.storage.queues.find(queue))?.pausedAt).to.equal(null);
     }
@@ -128,15 +125,18 @@ export function pausing(fixture: Fixture): void {
     await fixture.enqueue(queue, { name });
     await fixture.enqueue(queue);
     expect(await fixture.claim(id, queue)).to.have.length(1);
-    await fixture.storage.jobTypes.pause(name, { until: inMs(shortMs) });
+    await pauseBriefly(fixture, (until) => fixture.storage.jobTypes.pause(name, { until }));
     await resumed('types/resume', name);
     expect((await fixture.claim(id, queue)).map((job) => job.name)).to.deep.equal([name]);
   });
 
   it('fires a recurring job whose run is due at the very time at which its pause ends', async () => {
     const { id } = await recurring.add({ cron: '* * * * * *' });
-    const end = new Date(Math.ceil((fixture.storage.clock.now() + 1) / 1_000) * 1_000);
-    await fixture.storage.recurring.pause(id, { until: end });
+    const end = await pauseBriefly(
+      fixture,
+      (until) => fixture.storage.recurring.pause(id, { until }),
+      nextSecond,
+    );
     await resumed('recurring/resume', id);
     expect((await recurring.find(id)).nextDueAt).to.deep.equal(end);
     await fixture.storage.recurring.remove(id);
@@ -145,18 +145,20 @@ export function pausing(fixture: Fixture): void {
   it('does not swallow the runs since the end of a pause if somebody resumes a recurring job before a server does', async () => {
     const { storage } = fixture;
     const { id } = await recurring.add({ cron: '* * * * * *' });
-    const end = new Date(Math.ceil((storage.clock.now() + 1) / 1_000) * 1_000);
-    await storage.recurring.pause(id, { until: end });
-    await until(async () => ((await storage.readClock()) > end ? true : undefined));
+    const end = await pauseBriefly(fixture, (until) => storage.recurring.pause(id, { until }), nextSecond);
+    await fixture.untilAfter(end);
     expect((await storage.recurring.resume(id))?.nextDueAt).to.deep.equal(end);
     await storage.recurring.remove(id);
   });
 
   it('returns the time until the next pause ends', async () => {
     const queue = fixture.newQueue();
-    await fixture.storage.queues.pause(queue, { until: inMs(10_000) });
+    const end = inMs(hourMs);
+    await fixture.storage.queues.pause(queue, { until: end });
+    const from = await fixture.storage.readClock();
     const { nextDueMs } = await fixture.storage.maintenance.resumeDue(100);
-    expect(nextDueMs).to.be.within(1, 11_000); // 1 s of leeway, because this process only estimates the storage's clock
+    const until = await fixture.storage.readClock();
+    expect(nextDueMs).to.be.within(end.getTime() - until.getTime() - 1, end.getTime() - from.getTime() + 1);
     await fixture.storage.queues.resume(queue);
   });
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describe, it } from 'mocha';
 import { newId, type NewJob } from '@longshore/jobs/storage';
 import { readingManyQueues } from './many-queues.js';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { type Fixture, hourMs, newJob, yearMs } from './storage-under-test.js';
 
 export function reading(fixture: Fixture): void {
   /** Creates four jobs whose states are, oldest first: done, processing, enqueued, scheduled. */
@@ -12,7 +12,7 @@ export function reading(fixture: Fixture): void {
     const jobs: NewJob[] = [0, 1, 2, 3].map((offset) => ({ ...newJob(queue), id: newId(start + offset) }));
     const server = await fixture.register(queue);
     await fixture.storage.enqueuer.enqueue(
-      jobs.map((job, index) => (index === 3 ? { ...job, due: { inMs: 60_000 } } : job)),
+      jobs.map((job, index) => (index === 3 ? { ...job, due: { inMs: yearMs } } : job)),
     );
     const [first] = await fixture.claim(server.id, queue, 2);
     if (first === undefined) throw new Error('There was nothing to claim');
@@ -135,11 +135,9 @@ export function reading(fixture: Fixture): void {
   it('shows when the longest-waiting job of a queue became ready, even behind more urgent ones', async () => {
     const queue = fixture.newQueue();
     const { id } = await fixture.enqueue(queue, { priority: 9 });
-    const starved = await until(async () => {
-      await fixture.enqueue(queue, { priority: -1 });
-      const [oldest, newest] = [await fixture.storage.jobs.find(id), (await fixture.jobsOf(queue))[0]];
-      return (newest?.readyAt ?? 0) > (oldest?.readyAt ?? 0) ? oldest : undefined;
-    });
+    const starved = await fixture.storage.jobs.find(id);
+    await fixture.untilAfter(starved?.readyAt);
+    await fixture.enqueue(queue, { priority: -1 });
     await fixture.enqueue(queue, { priority: 3 });
     const found = await fixture.storage.queues.find(queue);
     expect(found?.oldestEnqueuedAt?.getTime()).to.equal(starved?.readyAt?.getTime());
@@ -181,7 +179,7 @@ export function reading(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const { id } = await fixture.register(queue);
     const server = (await fixture.storage.servers.list()).find((candidate) => candidate.id === id);
-    expect(server).to.include({ host: 'conformance', pid: process.pid, concurrency: 5, timeoutMs: 60_000 });
+    expect(server).to.include({ host: 'conformance', pid: process.pid, concurrency: 5, timeoutMs: hourMs });
     expect(server?.queues).to.deep.equal([queue]);
     expect((await fixture.storage.queues.list()).find(({ name }) => name === queue)?.servers).to.equal(1);
   });

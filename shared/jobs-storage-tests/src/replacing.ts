@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import {
@@ -8,7 +9,8 @@ import {
   JobClient,
   type JobDefinition,
 } from '@longshore/jobs';
-import { type Fixture, until } from './storage-under-test.js';
+import type { ClaimedJob } from '@longshore/jobs/storage';
+import { type Fixture, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of unique keys with `onConflict: 'replace'`: the new job replaces the content of the existing one. */
 export function replacing(fixture: Fixture): void {
@@ -21,12 +23,19 @@ export function replacing(fixture: Fixture): void {
   const find = async ({ id }: { id: string }): Promise<Job> =>
     (await fixture.storage.jobs.find(id)) ?? expect.fail('The job is gone');
 
-  const soon = { delayMs: 60_000 };
+  /** Resolves dependencies until a job can be claimed. */
+  const resolvedAndClaimed = (serverId: string, { queue }: JobDefinition): Promise<ClaimedJob> =>
+    eventually(async () => {
+      await fixture.storage.maintenance.resolveDependencies(10);
+      return (await fixture.claim(serverId, queue))[0];
+    });
+
+  const later = { delayMs: yearMs };
   const changes: readonly [title: string, first: EnqueueOptions, then: EnqueueOptions][] = [
     ['that is ready', {}, {}],
-    ['that is ready, and lets it wait for a time', {}, soon],
-    ['that waits for a time', soon, { delayMs: 120_000 }],
-    ['that waits for a time, and makes it ready', soon, {}],
+    ['that is ready, and lets it wait for a time', {}, later],
+    ['that waits for a time', later, { delayMs: 2 * yearMs }],
+    ['that waits for a time, and makes it ready', later, {}],
     [
       'with a concurrency key',
       { concurrency: { key: 'x', limit: 1 } },
@@ -52,13 +61,10 @@ export function replacing(fixture: Fixture): void {
 
   it('runs a replaced job with its new content', async () => {
     const job = definition();
-    const standing = await replace(job, { n: 1 }, soon);
+    const standing = await replace(job, { n: 1 }, later);
     await replace(job, { n: 2 }, { concurrency: { key: 'x', limit: 1 } });
     const { id } = await fixture.register(job.queue);
-    const claimed = await until(async () => {
-      await fixture.storage.maintenance.resolveDependencies(10);
-      return (await fixture.claim(id, job.queue))[0];
-    });
+    const claimed = await resolvedAndClaimed(id, job);
     expect(claimed).to.deep.include({ args: { n: 2 } });
     expect(claimed.claim.jobId).to.equal(standing.id);
   });
@@ -69,12 +75,9 @@ export function replacing(fixture: Fixture): void {
     await replace(job, {}, { concurrency });
     const next = await client().enqueue(job, {}, { concurrency });
     await fixture.storage.maintenance.resolveDependencies(10);
-    await replace(job, {}, soon);
+    await replace(job, {}, later);
     const { id } = await fixture.register(job.queue);
-    const claimed = await until(async () => {
-      await fixture.storage.maintenance.resolveDependencies(10);
-      return (await fixture.claim(id, job.queue))[0];
-    });
+    const claimed = await resolvedAndClaimed(id, job);
     expect(claimed.claim.jobId).to.equal(next.id);
   });
 
@@ -104,7 +107,7 @@ export function replacing(fixture: Fixture): void {
     if (first === undefined) throw new Error('The job could not be claimed');
     const error = { name: 'Error', message: 'no', stack: null };
     await fixture.storage.completions.complete([
-      { claim: first.claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
+      { claim: first.claim, outcome: { kind: 'retry', error, delayMs: yearMs } },
     ]);
     await replace(job, { n: 2 }, { maxAttempts: 1 });
     expect(await find(standing)).to.deep.include({
@@ -123,14 +126,17 @@ export function replacing(fixture: Fixture): void {
     });
     await replace(job, { n: 2 });
     const { id } = await fixture.register(job.queue);
-    const claimed = await until(async () => (await fixture.claim(id, job.queue))[0]);
+    const [claimed] = await fixture.claimSome(id, job.queue);
     await fixture.storage.completions.complete([
       { claim: claimed.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
-    await until(async () => {
-      await fixture.storage.maintenance.resolveDependencies(10);
-      return (await fixture.storage.batches.find(batch.id))?.finishedAt ?? undefined;
-    });
+    await eventually(
+      async () => {
+        await fixture.storage.maintenance.resolveDependencies(10);
+        return fixture.storage.batches.find(batch.id);
+      },
+      (found) => found?.finishedAt instanceof Date,
+    );
   });
 
   it('creates the last of several jobs with one key in one call, with the id of the first', async () => {

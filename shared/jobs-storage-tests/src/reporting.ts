@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import {
@@ -10,7 +11,7 @@ import {
 } from '@longshore/jobs';
 import type { Claim, JobReport, NewLogLine } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
-import { type Fixture, until } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
 
 const lineOf = (line: number, fields: string | null = null): NewLogLine => ({
   line,
@@ -90,10 +91,8 @@ export function reporting(fixture: Fixture): void {
     await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'retry', error: { name: 'E', message: '', stack: null }, delayMs: 0 } },
     ]);
-    const second = await until(async () => {
-      await fixture.storage.maintenance.promoteDue(1_000);
-      return (await fixture.claim(claim.serverId, queue))[0];
-    });
+    await fixture.untilPromoted(claim.jobId);
+    const [second] = await fixture.claimSome(claim.serverId, queue);
     await fixture.storage.reports.report([linesFor(second.claim, 1, 2, 3)]);
     const { jobId } = claim;
     expect(await messagesOf(jobId)).to.have.length(5);
@@ -169,8 +168,10 @@ export function reporting(fixture: Fixture): void {
     });
     await whileServing(fixture, patient.queue, [handler], async () => {
       const { id } = await new JobClient(fixture.storage).enqueue(patient, {});
-      await until(async () => (await fixture.storage.reports.listLogs(id))[0]);
-      await until(async () => ((await progressOf(id))?.percent === 1 ? true : undefined));
+      await eventually(
+        async () => ({ messages: await messagesOf(id), progress: await progressOf(id) }),
+        ({ messages, progress }) => messages.length > 0 && progress?.percent === 1,
+      );
       expect(await fixture.storage.jobs.find(id)).to.include({ state: 'processing' });
       finish();
       await jobInState(fixture, id, 'done');

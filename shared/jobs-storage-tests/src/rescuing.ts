@@ -1,6 +1,7 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 export function rescuing(fixture: Fixture): void {
   it('releases the jobs of a dead server immediately, and records the lost attempt', async () => {
@@ -25,8 +26,13 @@ export function rescuing(fixture: Fixture): void {
 
   it('takes back an expired lease although its server is alive', async () => {
     const { claim } = await fixture.claimOne({}, 1);
-    await until(async () => ((await fixture.storage.maintenance.rescue()).released > 0 ? true : undefined));
-    expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('enqueued');
+    await eventually(
+      async () => {
+        await fixture.storage.maintenance.rescue();
+        return (await fixture.storage.jobs.find(claim.jobId))?.state;
+      },
+      (state) => state === 'enqueued',
+    );
     expect((await fixture.storage.servers.list()).map(({ id }) => id)).to.include(claim.serverId);
   });
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { BulkFixture } from './bulk-fixture.js';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
-import { type Fixture, newJob } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of retrying jobs together with their skipped dependents. */
 export function restoringDependents(fixture: Fixture): void {
@@ -201,7 +201,7 @@ export function restoringDependents(fixture: Fixture): void {
       const { claim } = await fixture.claimOne({ queue: fixture.newQueue() });
       const child = {
         ...newJob(fixture.newQueue()),
-        ...childOf([claim.jobId], 'onDone', { due: { inMs: 3_600_000 }, meta: { batchId } }),
+        ...childOf([claim.jobId], 'onDone', { due: { inMs: yearMs }, meta: { batchId } }),
       };
       await fixture.storage.enqueuer.enqueueBatch({
         id: batchId,

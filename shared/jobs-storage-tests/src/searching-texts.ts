@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Job, JobError } from '@longshore/jobs';
 import { type JobSearchPage, type JobSearchQuery, newId } from '@longshore/jobs/storage';
-import type { Fixture } from './storage-under-test.js';
+import { type Fixture, yearMs } from './storage-under-test.js';
 
 const maxBytes = 1_000_000;
 
@@ -114,7 +114,7 @@ export function searchingTexts(fixture: Fixture): void {
   it('finds jobs of every state, and only those that match every other member', async () => {
     const queue = fixture.newQueue();
     const ready = await fixture.enqueue(queue, { name: 'refund' });
-    const scheduled = await fixture.enqueue(queue, { name: 'refund', due: { inMs: 60_000 } });
+    const scheduled = await fixture.enqueue(queue, { name: 'refund', due: { inMs: yearMs } });
     const parent = await fixture.enqueue(queue, { name: 'parent' });
     const awaiting = await fixture.enqueue(queue, {
       name: 'refund',
@@ -130,7 +130,7 @@ export function searchingTexts(fixture: Fixture): void {
       cancelled.id,
     ]);
     expect(await found(queue, 'rfund', { filter: { state: ['cancelled'] } })).to.deep.equal([cancelled.id]);
-    const finishedAfter = new Date(Date.now() - 60_000);
+    const finishedAfter = (await fixture.storage.jobs.find(cancelled.id))?.finishedAt ?? new Date(0);
     expect(await found(queue, 'rfund', { filter: { finishedAfter } })).to.deep.equal([cancelled.id]);
     expect(await found(fixture.newQueue(), 'rfund')).to.deep.equal([]);
   });

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
 import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/storage';
 import { BulkFixture } from './bulk-fixture.js';
-import type { Fixture } from './storage-under-test.js';
+import { type Fixture, hourMs, yearMs } from './storage-under-test.js';
 
 /** Defines the tests of searching by error and by words. Each test uses its own queue. */
 export function searching(fixture: Fixture): void {
@@ -21,7 +21,7 @@ export function searching(fixture: Fixture): void {
   ): Promise<string> => {
     const { claim } = await fixture.claimOne({ ...job, queue });
     const error: JobError = { name: 'RangeError', message, stack: null };
-    const outcome = kind === 'failed' ? { kind, error } : { kind, error, delayMs: 60_000 };
+    const outcome = kind === 'failed' ? { kind, error } : { kind, error, delayMs: yearMs };
     await fixture.storage.completions.complete([{ claim, outcome }]);
     return claim.jobId;
   };
@@ -58,7 +58,7 @@ export function searching(fixture: Fixture): void {
     const name = 'searching.group';
     const id = await fail(queue, 'No ship 7', 'failed', { name });
     await fail(queue, 'No sea', 'failed', { name });
-    const { groups } = await fixture.storage.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 1_000 });
+    const { groups } = await fixture.storage.statistics.listErrorGroups({ sinceMs: hourMs, limit: 1_000 });
     const group = groups.find((candidate) => candidate.name === name && candidate.exampleId === id);
     const filter = { name: [name], errorFingerprint: [group?.fingerprint ?? ''], state: ['failed'] as const };
     expect(await new BulkFixture(fixture).carryOut({ action: 'retry', filter })).to.include({ changed: 1 });
@@ -73,7 +73,7 @@ export function searching(fixture: Fixture): void {
     it(`finds jobs in any state by a word in ${where}`, async () => {
       const queue = fixture.newQueue();
       const { id } = await fixture.enqueue(queue, job);
-      const scheduled = await fixture.enqueue(queue, { ...job, due: { inMs: 60_000 } });
+      const scheduled = await fixture.enqueue(queue, { ...job, due: { inMs: yearMs } });
       const cancelled = await fixture.enqueue(queue, job);
       await fixture.storage.control.cancel(cancelled.id);
       await fixture.enqueue(queue);

@@ -1,10 +1,14 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { newId, type Server, type ServerRegistration, type ServerRequest } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
 
-/** Server timeout, in milliseconds. Short, so that heartbeats are frequent. */
-const timeoutMs = 900;
+/**
+ * Server timeout, in milliseconds. Short, so that heartbeats are frequent; servers receive requests in the answers to
+ * their heartbeats. Nothing declares servers dead during these tests.
+ */
+const timeoutMs = 6_000;
 
 export function askingServers(fixture: Fixture): void {
   const register = async (queue: string): Promise<[ServerRegistration, ServerRequest[]]> => {
@@ -19,24 +23,24 @@ export function askingServers(fixture: Fixture): void {
   const find = async (id: string | null): Promise<Server | undefined> =>
     (await fixture.storage.servers.list()).find((server) => server.id === id);
 
-  const untilState = (id: string | null, state: Server['state']): Promise<Server> =>
-    until(async () => {
-      const server = await find(id);
-      return server?.state === state ? server : undefined;
-    });
+  const untilState = (id: string | null, state: Server['state']): Promise<Server | undefined> =>
+    eventually(
+      () => find(id),
+      (server) => server?.state === state,
+    );
 
   it('delivers each request to the server once', async () => {
     const [registration, requests] = await register(fixture.newQueue());
     const first = await fixture.storage.servers.quiet(registration.id);
     expect(first).to.deep.include({ outcome: 'ok', changed: true });
     expect((await find(registration.id))?.requested).to.equal('quiet');
-    await until(async () => requests[0]);
+    await eventually(() => requests[0]);
     expect(await fixture.storage.servers.quiet(registration.id)).to.include({
       outcome: 'ok',
       changed: false,
     });
     await fixture.storage.servers.stop(registration.id);
-    await until(async () => requests[1]);
+    await eventually(() => requests[1]);
     await registration.unregister();
     expect(requests).to.deep.equal(['quiet', 'stop']);
   });

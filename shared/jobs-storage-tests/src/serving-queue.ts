@@ -1,3 +1,4 @@
+import { eventually, patientServer } from '@longshore/test-support';
 import {
   type Job,
   type JobHandler,
@@ -6,7 +7,13 @@ import {
   type JobState,
   silentLogger,
 } from '@longshore/jobs';
-import { type Fixture, until } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
+
+/**
+ * Options of servers in these tests, which slowness cannot get into trouble. What a server is still running when a test
+ * ends does not matter.
+ */
+export const steadyServer = { ...patientServer, stopTimeoutMs: 100, logger: silentLogger } as const;
 
 /** Runs `work` while a server with these handlers consumes the queue. */
 export async function whileServing<Result>(
@@ -21,8 +28,7 @@ export async function whileServing<Result>(
     storage,
     handlers,
     queues: [queue],
-    logger: silentLogger,
-    stopTimeoutMs: 100,
+    ...steadyServer,
     ...options,
   });
   await server.start();
@@ -34,8 +40,9 @@ export async function whileServing<Result>(
 }
 
 export async function jobInState(fixture: Fixture, id: string, state: JobState): Promise<Job> {
-  return until(async () => {
+  return eventually(async () => {
     const job = await fixture.storage.jobs.find(id);
-    return job?.state === state ? job : undefined;
+    if (job?.state !== state) throw new Error(`Job ${id} is ${job?.state ?? 'deleted'}, not ${state}`);
+    return job;
   });
 }

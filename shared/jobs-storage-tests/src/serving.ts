@@ -1,3 +1,4 @@
+import { eventually, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import Type from 'typebox';
@@ -14,35 +15,23 @@ import {
   SnoozeJob,
 } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
-import { type Fixture, until } from './storage-under-test.js';
+import { whileServing } from './serving-queue.js';
+import { pauseBriefly } from './pause-briefly.js';
+import type { Fixture } from './storage-under-test.js';
 
 export function serving(fixture: Fixture): void {
-  async function withServer(
+  const withServer = (
     queue: string,
     handlers: JobHandler[],
     work: (server: JobServer) => Promise<void>,
-  ): Promise<void> {
-    const server = new JobServer({
-      storage: fixture.storage,
-      handlers,
-      queues: [queue],
-      concurrency: 4,
-      logger: silentLogger,
-      stopTimeoutMs: 100,
-    });
-    await server.start();
-    try {
-      await work(server);
-    } finally {
-      await server.stop();
-    }
-  }
+  ): Promise<void> => whileServing(fixture, queue, handlers, work, { concurrency: 4 });
 
   async function jobIn(id: string, condition: (job: Job) => boolean): Promise<Job> {
-    return until(async () => {
-      const job = await fixture.storage.jobs.find(id);
-      return job !== null && condition(job) ? job : undefined;
-    });
+    const found = await eventually(
+      () => fixture.storage.jobs.find(id),
+      (job) => job !== null && condition(job),
+    );
+    return found ?? expect.fail('The job is gone');
   }
 
   const inState =
@@ -103,10 +92,9 @@ export function serving(fixture: Fixture): void {
     const client = new JobClient(fixture.storage);
     await withServer(queue, [handler], async () => {
       await client.enqueueMany(Array.from({ length: 500 }, () => ({ definition: tick, args: {} })));
-      await until(async () =>
-        (await fixture.storage.jobs.count({ queue: [queue], state: ['done'] })).count === 500
-          ? true
-          : undefined,
+      await eventually(
+        () => fixture.storage.jobs.count({ queue: [queue], state: ['done'] }),
+        ({ count }) => count === 500,
       );
     });
     expect([...runs.values()].filter((times) => times === 1)).to.have.length(500);
@@ -140,23 +128,18 @@ export function serving(fixture: Fixture): void {
     await client.enqueueMany(Array.from({ length: 3_000 }, () => ({ definition: quick, args: {} })));
     await client.enqueueMany(Array.from({ length: 100 }, () => ({ definition: slow, args: {} })));
     await withServer(queue, handlers, async () => {
-      await until(async () => {
-        const { count } = await fixture.storage.jobs.count({
-          queue: [queue],
-          name: ['slow'],
-          state: ['processing'],
-        });
-        const { count: left } = await fixture.storage.jobs.count({
-          queue: [queue],
-          name: ['quick'],
-          state: ['enqueued'],
-        });
-        return left === 0 && count === 4 ? true : undefined;
-      });
-      const given = await fixture.storage.jobs.list({
-        filter: { queue: [queue], state: ['enqueued'] },
-        limit: 100,
-      });
+      const countOf = async (name: string, state: JobState): Promise<number> =>
+        (await fixture.storage.jobs.count({ queue: [queue], name: [name], state: [state] })).count;
+      await eventually(
+        async () => ({
+          left: await countOf('quick', 'enqueued'),
+          running: await countOf('slow', 'processing'),
+          waiting: await countOf('slow', 'enqueued'),
+        }),
+        ({ left, running, waiting }) => left === 0 && running === 4 && waiting === 96,
+      );
+      const filter = { queue: [queue], state: ['enqueued'] } as const;
+      const given = await fixture.storage.jobs.list({ filter, limit: 100 });
       expect(given.map(({ attempt }) => attempt)).to.deep.equal(Array.from({ length: 96 }, () => 0));
     });
   });
@@ -171,10 +154,11 @@ export function serving(fixture: Fixture): void {
       handlers: [handler],
       queues: [queue],
       logger: silentLogger,
+      ...patientServer,
     });
     await server.start();
     const { id } = await new JobClient(fixture.storage).enqueue(slow, {});
-    const finishJob = await until(async () => finish);
+    const finishJob = await eventually(() => finish);
     const stopped = server.stop();
     finishJob('finished');
     await stopped;
@@ -236,24 +220,26 @@ export function serving(fixture: Fixture): void {
     });
   });
 
-  it('resumes a paused job type within a second of the end of its pause', async () => {
+  it('runs the jobs of a paused type when its pause ends, and records that it has ended', async () => {
     const queue = fixture.newQueue();
     const paused = defineJob({ name: 'serving.paused', queue });
     const other = defineJob({ name: 'serving.other', queue });
     const client = new JobClient(fixture.storage);
     await withServer(queue, [handleJob(paused, () => 'ran'), handleJob(other, () => 'ran')], async () => {
-      const end = new Date(fixture.storage.clock.now() + 300);
-      await fixture.storage.jobTypes.pause(paused.name, { until: end });
+      await fixture.storage.jobTypes.pause(paused.name);
       const { id } = await client.enqueue(paused, {});
       // The other job was enqueued later, so once it is done, a claim has skipped the paused job.
       await jobIn((await client.enqueue(other, {})).id, inState('done'));
+      const end = await pauseBriefly(fixture, (until) =>
+        fixture.storage.jobTypes.pause(paused.name, { until }),
+      );
       const job = await jobIn(id, inState('done'));
-      expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));
+      expect(job.startedAt).to.be.at.least(end);
       // Claims ignore an expired pause. The chore that records the resumption may run later.
-      const entry = await until(async () => {
-        const [newest] = await fixture.storage.audit.list({ limit: 1, target: paused.name });
-        return newest;
-      });
+      const [entry] = await eventually(
+        () => fixture.storage.audit.list({ limit: 1, target: paused.name }),
+        (entries) => entries.length > 0,
+      );
       expect(entry).to.include({ who: 'Longshore', action: 'types/resume' });
     });
   });

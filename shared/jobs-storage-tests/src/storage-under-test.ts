@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { after, afterEach, before } from 'mocha';
 import type { Job, JobStorage } from '@longshore/jobs';
 import {
@@ -8,11 +9,20 @@ import {
   type ServerRegistration,
 } from '@longshore/jobs/storage';
 
+/** Longer than any test takes, in milliseconds: the length of leases, and of anything else that must not end in a test. */
+export const hourMs = 3_600_000;
+
+/** A delay after which nothing becomes due while the tests run, in milliseconds. */
+export const yearMs = 365 * 24 * hourMs;
+
 /** A storage to test, with operations that the suite needs but {@link JobStorage} lacks. */
 export interface StorageUnderTest {
   /** An open storage, shared by the whole suite; each test uses its own queues. */
   readonly storage: JobStorage;
-  /** Makes a server's last heartbeat older than its timeout. May do the same to all other servers. */
+  /**
+   * Makes a server's last heartbeat older than its timeout, which is at most {@link hourMs}. May do the same to all
+   * other servers.
+   */
   silence(serverId: string): Promise<void>;
   /** Sets when a recurring job is next due. `at` must be a time of the recurring job's schedule. */
   setNextDue(recurringJobId: string, at: Date): Promise<void>;
@@ -72,7 +82,7 @@ export class Fixture {
       pid: process.pid,
       queues: [queue],
       concurrency: 5,
-      timeoutMs: 60_000,
+      timeoutMs: hourMs,
       ...(jobNames !== undefined && { jobNames }),
     });
     this.#registrations.push(registration);
@@ -80,7 +90,7 @@ export class Fixture {
   }
 
   /** Enqueues one job and claims it for a new server. */
-  async claimOne(job: Partial<NewJob> = {}, leaseMs = 60_000): Promise<{ queue: string; claim: Claim }> {
+  async claimOne(job: Partial<NewJob> = {}, leaseMs = hourMs): Promise<{ queue: string; claim: Claim }> {
     const queue = job.queue ?? this.newQueue();
     await this.enqueue(queue, job);
     const { id: serverId } = await this.register(queue);
@@ -89,8 +99,38 @@ export class Fixture {
     return { queue, claim: claimed.claim };
   }
 
-  async claim(serverId: string, queue: string, limit = 10, leaseMs = 60_000): Promise<ClaimedJob[]> {
+  async claim(serverId: string, queue: string, limit = 10, leaseMs = hourMs): Promise<ClaimedJob[]> {
     return this.storage.claims.claim({ serverId, queue, limit, leaseMs });
+  }
+
+  /** Claims at least one job, as soon as the storage returns any. */
+  async claimSome(serverId: string, queue: string, limit = 10): Promise<[ClaimedJob, ...ClaimedJob[]]> {
+    const [first, ...rest] = await eventually(
+      () => this.claim(serverId, queue, limit),
+      (jobs) => jobs.length > 0,
+    );
+    if (first === undefined) throw new Error('There was no job to claim');
+    return [first, ...rest];
+  }
+
+  /** Resolves when the storage's clock is later than `at`, so that whatever happens next has a later time. */
+  async untilAfter(at: Date | null | undefined): Promise<void> {
+    const reached = at ?? (await this.storage.readClock());
+    await eventually(
+      () => this.storage.readClock(),
+      (now) => now > reached,
+    );
+  }
+
+  /** Makes scheduled jobs ready until this job is no longer scheduled. */
+  async untilPromoted(id: string): Promise<void> {
+    await eventually(
+      async () => {
+        await this.storage.maintenance.promoteDue(1_000);
+        return (await this.storage.jobs.find(id))?.state;
+      },
+      (state) => state !== 'scheduled',
+    );
   }
 
   /** Lists up to 1,000 jobs of a queue, newest first. */
@@ -107,17 +147,6 @@ export class Fixture {
 
 export function newJob(queue: string): NewJob {
   return { id: newId(), name: 'work', queue, priority: 0, args: '{"n":1}', maxAttempts: 10, due: null };
-}
-
-/**
- * Calls `look` repeatedly until it returns something other than `undefined`. Only the test's timeout limits the wait.
- */
-export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 16)) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
 }
 
 /** Moves a scheduled or ready job to another queue. */

@@ -1,8 +1,10 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, defineRecurringJob, handleJob, JobServer, RecurringJobOwnedError } from '@longshore/jobs';
 import { minuteMs, RecurringFixture } from './recurring-fixture.js';
-import { type Fixture, until } from './storage-under-test.js';
+import { steadyServer } from './serving-queue.js';
+import type { Fixture } from './storage-under-test.js';
 
 export function synchronizing(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
@@ -84,11 +86,18 @@ export function synchronizing(fixture: Fixture): void {
       queues: [queue],
       application: 'heart',
       recurring: [beat],
+      ...steadyServer,
     });
     await server.start();
-    const done = await until(async () => (await fixture.jobsOf(queue)).find(({ state }) => state === 'done'));
+    const jobs = await eventually(
+      () => fixture.jobsOf(queue),
+      (listed) => listed.some(({ state }) => state === 'done'),
+    );
     await server.stop();
-    expect(done).to.include({ result: 'beaten', recurringJobId: 'beat' });
+    expect(jobs.find(({ state }) => state === 'done')).to.include({
+      result: 'beaten',
+      recurringJobId: 'beat',
+    });
     await fixture.storage.recurring.synchronize('heart', []);
   });
 }

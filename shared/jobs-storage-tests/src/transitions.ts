@@ -1,8 +1,9 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
 import { childOf, error } from './dependent-job.js';
-import { type Fixture, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
 export function transitions(fixture: Fixture): void {
   /** Returns each transition as `state reason`. */
@@ -16,7 +17,7 @@ export function transitions(fixture: Fixture): void {
   const done: Outcome = { kind: 'done', result: 'null' };
 
   async function claimAgain({ serverId, queue }: Claim): Promise<Claim> {
-    return until(async () => {
+    return eventually(async () => {
       await fixture.storage.maintenance.promoteDue(1_000);
       await fixture.storage.maintenance.resolveDependencies(1_000);
       return (await fixture.claim(serverId, queue))[0]?.claim;
@@ -140,7 +141,7 @@ export function transitions(fixture: Fixture): void {
       ...newJob(claim.queue),
       ...childOf([claim.jobId], 'onDone', { due }),
     });
-    const [atOnce, later] = [waitingFor(null), waitingFor({ inMs: 3_600_000 })];
+    const [atOnce, later] = [waitingFor(null), waitingFor({ inMs: yearMs })];
     await fixture.storage.enqueuer.enqueue([atOnce, later]);
     await end(claim, done);
     const child = await claimAgain(claim);

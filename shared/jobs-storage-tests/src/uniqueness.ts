@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import {
@@ -10,7 +11,7 @@ import {
   type JobState,
 } from '@longshore/jobs';
 import type { Outcome, Uniqueness } from '@longshore/jobs/storage';
-import { type Fixture, moveJob, until } from './storage-under-test.js';
+import { type Fixture, hourMs, moveJob, yearMs } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
@@ -29,12 +30,8 @@ export function uniqueness(fixture: Fixture): void {
   /** Claims the next job, and completes it if an outcome is given. */
   async function run({ queue }: JobDefinition, outcome?: Outcome): Promise<void> {
     const { id } = await fixture.register(queue);
-    const [job] = await until(async () => {
-      const claimed = await fixture.claim(id, queue, 1);
-      return claimed.length > 0 ? claimed : undefined;
-    });
-    if (job !== undefined && outcome !== undefined)
-      await fixture.storage.completions.complete([{ claim: job.claim, outcome }]);
+    const [job] = await fixture.claimSome(id, queue, 1);
+    if (outcome !== undefined) await fixture.storage.completions.complete([{ claim: job.claim, outcome }]);
   }
 
   async function problemOf(enqueued: Promise<unknown>): Promise<unknown> {
@@ -109,10 +106,10 @@ export function uniqueness(fixture: Fixture): void {
   });
 
   const holding: readonly [JobState, EnqueueOptions, Outcome | null | undefined][] = [
-    ['scheduled', { delayMs: 60_000 }, undefined],
+    ['scheduled', { delayMs: yearMs }, undefined],
     ['enqueued', {}, undefined],
     ['processing', {}, null],
-    ['scheduled', {}, { kind: 'retry', error, delayMs: 60_000 }],
+    ['scheduled', {}, { kind: 'retry', error, delayMs: yearMs }],
   ];
   for (const [state, options, outcome] of holding) {
     it(`keeps the key of a job that is ${state}${outcome ? ' for a retry' : ''}`, async () => {
@@ -150,7 +147,7 @@ export function uniqueness(fixture: Fixture): void {
 
   it('frees the key of a deleted job', async () => {
     const job = definition();
-    const { id } = await enqueue(job, { states: ['cancelled'], periodMs: 60_000 });
+    const { id } = await enqueue(job, { states: ['cancelled'], periodMs: hourMs });
     await fixture.storage.control.cancel(id);
     expect((await enqueue(job)).created).to.equal(false);
     await fixture.storage.control.delete(id);
@@ -169,7 +166,7 @@ export function uniqueness(fixture: Fixture): void {
 
   it('keeps the key of a done job for its period', async () => {
     const job = definition();
-    const first = await enqueue(job, { states: ['enqueued', 'done'], periodMs: 60_000 });
+    const first = await enqueue(job, { states: ['enqueued', 'done'], periodMs: hourMs });
     await run(job, { kind: 'done', result: 'null' });
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
   });
@@ -177,7 +174,10 @@ export function uniqueness(fixture: Fixture): void {
   it('frees a key after its period, although the job remains', async () => {
     const job = definition();
     await enqueue(job, { periodMs: 1 });
-    await until(async () => ((await enqueue(job)).created ? true : undefined));
+    await eventually(
+      () => enqueue(job),
+      ({ created }) => created,
+    );
     expect(await fixture.jobsOf(job.queue)).to.have.length(2);
   });
 
@@ -259,7 +259,7 @@ export function uniqueness(fixture: Fixture): void {
 
   it('keeps the key of a job that is moved twice, and moved back', async () => {
     const job = definition();
-    const first = await enqueue(job, {}, {}, { delayMs: 60_000 });
+    const first = await enqueue(job, {}, {}, { delayMs: yearMs });
     for (const queue of [fixture.newQueue(), fixture.newQueue(), job.queue]) {
       await moveJob(fixture.storage, first.id, queue);
       expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
@@ -278,9 +278,9 @@ export function uniqueness(fixture: Fixture): void {
   it('replaces the content of a moved job in its new queue', async () => {
     const job = definition();
     const queue = fixture.newQueue();
-    const first = await enqueue(job, {}, { n: 1 }, { delayMs: 60_000 });
+    const first = await enqueue(job, {}, { n: 1 }, { delayMs: yearMs });
     await moveJob(fixture.storage, first.id, queue);
-    const second = await enqueue(job, { onConflict: 'replace' }, { n: 2 }, { delayMs: 60_000 });
+    const second = await enqueue(job, { onConflict: 'replace' }, { n: 2 }, { delayMs: yearMs });
     expect(second).to.deep.equal({ ...first, created: false });
     expect(await fixture.storage.jobs.find(first.id)).to.deep.include({ queue, args: { n: 2 } });
   });

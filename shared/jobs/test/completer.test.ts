@@ -39,7 +39,10 @@ describe('The completer', () => {
     completer = new Completer(storage, silentLogger, () => undefined);
     storage.away = true;
     completer.add(done('first'));
-    await eventually(async () => storage.refused > 0);
+    await eventually(
+      () => storage.refused,
+      (times) => times > 0,
+    );
   });
 
   it('keeps an outcome until it is stored', async () => {

@@ -1,4 +1,5 @@
 import terminal from 'node:console';
+import { patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
   defineJob,
@@ -29,7 +30,7 @@ describe('A server without further options', () => {
 
   it('consumes the queues of its handlers', async () => {
     const mail = defineJob({ name: 'mail', queue: 'mails' });
-    const server = new JobServer({ storage, handlers: [handleJob(mail, () => 'sent')] });
+    const server = new JobServer({ storage, handlers: [handleJob(mail, () => 'sent')], ...patientServer });
     await server.start();
     const { id } = await client.enqueue(mail);
     expect((await jobInState(storage, id, 'done')).result).to.equal('sent');
@@ -46,7 +47,7 @@ describe('A server without further options', () => {
     const fail = (): never => {
       throw new TypeError('no luck');
     };
-    const server = new JobServer({ storage, handlers: [handleJob(flaky, fail)], logger });
+    const server = new JobServer({ storage, handlers: [handleJob(flaky, fail)], logger, ...patientServer });
     await server.start();
     const { id } = await client.enqueue(flaky);
     await jobInState(storage, id, 'failed');

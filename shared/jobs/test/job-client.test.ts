@@ -1,3 +1,4 @@
+import { during } from '@longshore/test-support';
 import { expect } from 'chai';
 import { defineJob, InvalidArgumentsError, JobClient, MemoryStorage } from '../src/index.js';
 import { isId, newId } from '../src/storage/index.js';
@@ -43,17 +44,20 @@ describe('A job client', () => {
   });
 
   it('gives each job a version 7 UUID with the current time', async () => {
-    const { id } = await client.enqueue(report, {});
+    const { result, from, until } = await during(() => client.enqueue(report, {}));
+    const { id } = result;
     expect(isId(id)).to.equal(true);
     expect(id[14]).to.equal('7');
-    expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).to.be.closeTo(Date.now(), 5_000);
+    const ms = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+    expect(new Date(ms)).to.be.within(from, until);
   });
 
   it('schedules a delayed job', async () => {
-    const { id } = await client.enqueue(report, {}, { delayMs: 60_000 });
-    const job = await storage.jobs.find(id);
+    const delayMs = 60_000;
+    const { result, from, until } = await during(() => client.enqueue(report, {}, { delayMs }));
+    const job = await storage.jobs.find(result.id);
     expect(job?.state).to.equal('scheduled');
-    expect(job?.runAt?.getTime()).to.be.closeTo(Date.now() + 60_000, 5_000);
+    expect((job?.runAt?.getTime() ?? 0) - delayMs).to.be.within(from.getTime(), until.getTime());
   });
 
   it('enqueues a job with a delay of 0 as ready', async () => {

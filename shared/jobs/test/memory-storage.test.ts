@@ -3,19 +3,20 @@ import { MemoryStorage } from '../src/index.js';
 
 describeStorage('Memory', async () => {
   let aheadMs = 0;
-  const storage = new MemoryStorage({ clock: { now: () => Date.now() + aheadMs } });
+  /** The time at which the clock stands still; `null` while it runs. */
+  let stoppedAtMs: number | null = null;
+  const storage = new MemoryStorage({ clock: { now: () => stoppedAtMs ?? Date.now() + aheadMs } });
   await storage.open();
   return {
     storage,
     silence: async () => {
-      aheadMs += 120_000; // longer than the timeout of every server in the suite
+      aheadMs += 3_601_000; // longer than the timeout of every server in the suite
     },
     setNextDue: async (id, at) => {
-      const before = aheadMs;
-      aheadMs = at.getTime() - 500 - Date.now();
+      stoppedAtMs = at.getTime() - 500;
       await storage.recurring.pause(id);
       await storage.recurring.resume(id);
-      aheadMs = before;
+      stoppedAtMs = null;
     },
     close: () => storage.close(),
   };

@@ -1,8 +1,8 @@
-import { eventually } from '@longshore/test-support';
+import { eventually, ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import { MemoryStorage, StorageUnavailableError } from '../src/index.js';
 import type { Claim, JobReport } from '../src/storage/index.js';
-import type { AttemptReport } from '../src/server/attempt-report.js';
+import { AttemptReport } from '../src/server/attempt-report.js';
 import { silentLogger } from '../src/server/logger.js';
 import { Reporter } from '../src/server/reporter.js';
 
@@ -10,8 +10,8 @@ import { Reporter } from '../src/server/reporter.js';
 class ReportStorage extends MemoryStorage {
   failure: Error | null = null;
   refused = 0;
-  /** How long each write takes, in milliseconds. */
-  takesMs = 0;
+  /** What each write waits for. */
+  held: Promise<void> = Promise.resolve();
   stale: Claim[] = [];
   readonly taken: (readonly JobReport[])[] = [];
 
@@ -26,10 +26,12 @@ class ReportStorage extends MemoryStorage {
       throw this.failure;
     }
     this.taken.push(reports);
-    if (this.takesMs > 0) await new Promise((resolve) => setTimeout(resolve, this.takesMs));
+    await this.held;
     return this.stale;
   }
 }
+
+const bounds = { maxLines: 1_000, maxLineBytes: 4_096 };
 
 const claimOf = (jobId: string): Claim => ({ jobId, queue: 'default', serverId: 'server', attempt: 1 });
 
@@ -40,20 +42,50 @@ describe('The reporter', () => {
 
   beforeEach(() => {
     storage = new ReportStorage();
-    reporter = new Reporter(storage, { maxLines: 1_000, maxLineBytes: 4_096 }, silentLogger);
+    reporter = new Reporter(storage, bounds, silentLogger);
     report = reporter.open(claimOf('one'));
   });
 
   const written = (): JobReport[] => storage.taken.flat();
 
-  it('writes progress at most once a second, and the last one at the end', async () => {
+  /** Waits until there have been this many writes. */
+  async function taken(writes: number, { taken }: ReportStorage = storage): Promise<void> {
+    await eventually(
+      () => taken.length,
+      (count) => count >= writes,
+    );
+  }
+
+  it('writes the first progress while the handler runs, and the last one at the end', async () => {
     report.progress(1);
-    await eventually(() => storage.taken.length === 1);
+    await taken(1);
     for (let percent = 2; percent <= 50; percent++) report.progress(percent);
-    report.log.info('a line'); // log lines are written before progress is due again
-    await eventually(() => storage.taken.length === 2);
     await reporter.flush(report);
-    expect(written().map(({ progress }) => progress?.percent ?? null)).to.deep.equal([1, null, 50]);
+    const percents = written().map(({ progress }) => progress?.percent);
+    expect([percents[0], percents.at(-1)]).to.deep.equal([1, 50]);
+  });
+
+  it('writes progress at most once a second until the end, and log lines whenever there are any', () => {
+    const clock = new ManualClock();
+    const one = new AttemptReport(claimOf('one'), bounds, clock, () => undefined, clock.now);
+    const write = (): unknown => {
+      const next = one.take();
+      if (next !== null) one.written(next);
+      return next && [next.progress?.percent ?? null, next.lines.length];
+    };
+    one.progress(1);
+    expect(write()).to.deep.equal([1, 0]);
+    one.progress(2);
+    one.log.info('a line');
+    expect(write()).to.deep.equal([null, 1]);
+    clock.advance(999);
+    expect(write()).to.equal(null);
+    clock.advance(1);
+    expect(write()).to.deep.equal([2, 0]);
+    one.progress(3);
+    expect(write()).to.equal(null);
+    one.end();
+    expect(write()).to.deep.equal([3, 0]);
   });
 
   it('gathers the lines of all attempts into one write', async () => {
@@ -61,7 +93,7 @@ describe('The reporter', () => {
     report.log.info('first');
     other.log.info('second');
     report.log.info('third');
-    await eventually(() => storage.taken.length > 0);
+    await taken(1);
     expect(storage.taken).to.have.length(1);
     expect(written().map(({ lines }) => lines.length)).to.deep.equal([2, 1]);
   });
@@ -75,20 +107,34 @@ describe('The reporter', () => {
     storage.failure = new StorageUnavailableError('away');
     report.log.info('a line');
     const flushed = reporter.flush(report);
-    await eventually(() => storage.refused > 1);
+    await eventually(
+      () => storage.refused,
+      (times) => times > 1,
+    );
     storage.failure = null;
     await flushed;
     expect(written()[0]?.lines.map(({ message }) => message)).to.deep.equal(['a line']);
   });
 
   it('continues after a write that takes longer than gathering the next', async () => {
-    storage.takesMs = 600; // longer than the time for which log lines are buffered
+    let release = (): void => undefined;
+    storage.held = new Promise((resolve) => {
+      release = resolve;
+    });
     report.log.info('first');
-    await eventually(() => storage.taken.length === 1);
+    await taken(1);
     report.log.info('second');
-    await eventually(() => storage.taken.length === 2);
+    // Another reporter starts to gather later, for the same time. Once it writes, the time for the second line is over.
+    const other = new ReportStorage();
+    new Reporter(other, bounds, silentLogger).open(claimOf('other')).log.info('later');
+    await taken(1, other);
+    expect(storage.taken).to.have.length(1);
+    release();
+    await taken(2);
     report.log.info('third');
-    await eventually(() => written().flatMap(({ lines }) => lines).length === 3);
+    await taken(3);
+    const messages = written().flatMap(({ lines }) => lines.map(({ message }) => message));
+    expect(messages).to.deep.equal(['first', 'second', 'third']);
   });
 
   it('drops reports that cannot be stored rather than delay the outcome', async () => {
@@ -112,9 +158,9 @@ describe('The reporter', () => {
     storage.stale = [claimOf('one')];
     report.log.info('lost');
     later.log.info('first');
-    await eventually(() => storage.taken.length === 1);
+    await taken(1);
     later.log.info('second');
-    await eventually(() => storage.taken.length === 2);
+    await taken(2);
     expect(written().map(({ claim, lines }) => [claim.attempt, lines[0]?.message])).to.deep.equal([
       [1, 'lost'],
       [2, 'first'],

@@ -38,7 +38,7 @@ describe('A server that loses leases', () => {
     runner.take([claimed(running)]);
     runner.drop([claimed(dropped).claim], new Error('lost'));
     finish();
-    await runner.finished(1_000);
+    await runner.finished(3_600_000);
     await new Promise((resolve) => setImmediate(resolve));
     return outcomes;
   }
@@ -68,7 +68,7 @@ describe('A server that loses leases', () => {
     runner.take([claimed(1)]);
     runner.take([claimed(1)]);
     for (const end of finish) end();
-    await runner.finished(1_000);
+    await runner.finished(3_600_000);
     expect(aborted).to.deep.equal([true, false]);
     expect(outcomes).to.deep.equal(['done']);
   });

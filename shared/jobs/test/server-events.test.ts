@@ -1,3 +1,4 @@
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
   CancelJob,
@@ -57,13 +58,16 @@ describe('A job server with listeners', () => {
       server.on('lost', ({ claim }) => lost.push(claim));
       const serverId = server.id ?? '';
       const { id: jobId } = await new JobClient(storage).enqueue(stuck, {});
-      await jobInState(storage, jobId, 'processing');
-      aheadMs += 120_000;
+      await eventually(
+        () => runs,
+        (count) => count === 1,
+      );
+      aheadMs += 2 * 3_600_000; // longer than the server's timeout
       await storage.maintenance.rescue();
       await jobInState(storage, jobId, 'done');
       expect(lost).to.deep.equal([{ jobId, queue, serverId, attempt: 1 }]);
     };
-    await whileServing(storage, queue, [handler], work, { serverTimeoutMs: 5_000 });
+    await whileServing(storage, queue, [handler], work);
   });
 
   it('keeps running if a listener throws', async () => {

@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { eventually } from '@longshore/test-support';
+import { eventually, patientServer } from '@longshore/test-support';
 import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '../src/index.js';
 import type { Server } from '../src/storage/index.js';
 import { jobInState } from './support/serving.js';
 
 const work = defineJob({ name: 'work' });
-
-/** The shortest timeout that a job server accepts, in milliseconds. */
-const serverTimeoutMs = 5_000;
 
 describe('A job server that receives an operator’s request', () => {
   let storage: MemoryStorage;
@@ -28,12 +25,15 @@ describe('A job server that receives an operator’s request', () => {
     });
     const handlers = [handleJob(work, () => finished)];
     const options = { storage, handlers, queues: [queue], concurrency: 1 };
-    const server = new JobServer({ ...options, serverTimeoutMs });
+    const server = new JobServer({ ...options, ...patientServer });
     await server.start();
     const first = await client.enqueue(work, {}, { queue });
-    await eventually(async () => server.running);
+    await eventually(() => server.running);
     await storage.servers.quiet(server.id ?? '');
-    await eventually(async () => (await find(server.id))?.state === 'quiet');
+    await eventually(
+      async () => (await find(server.id))?.state,
+      (state) => state === 'quiet',
+    );
     const second = await client.enqueue(work, {}, { queue });
     finish();
     await jobInState(storage, first.id, 'done');
@@ -45,11 +45,11 @@ describe('A job server that receives an operator’s request', () => {
   it('unregisters after its jobs have ended when stopped', async () => {
     const queue = 'work';
     const options = { storage, handlers: [handleJob(work, () => null)], queues: [queue] };
-    const server = new JobServer({ ...options, serverTimeoutMs });
+    const server = new JobServer({ ...options, ...patientServer });
     await server.start();
     const { id } = server;
     await storage.servers.stop(id ?? '');
-    await eventually(async () => server.ended.aborted);
+    await eventually(() => server.ended.aborted);
     expect(await find(id)).to.equal(undefined);
   });
 });

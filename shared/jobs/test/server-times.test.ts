@@ -1,4 +1,4 @@
-import { eventually } from '@longshore/test-support';
+import { eventually, ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import {
   defineJob,
@@ -8,13 +8,16 @@ import {
   type JobServerOptions,
   MemoryStorage,
 } from '../src/index.js';
+import { Fetcher } from '../src/server/fetcher.js';
+import { LeaseRenewer } from '../src/server/lease-renewer.js';
+import { QueueOrder } from '../src/server/queue-order.js';
 
-/** Records when a server polls, claims jobs and renews leases. */
+/** Counts when a server polls, and records the lengths of the leases that it claims and renews. */
 class RecordingStorage extends MemoryStorage {
-  readonly polledAtMs: number[] = [];
+  polls = 0;
   override notificationsArrive = true;
-  readonly claimed: { readonly atMs: number; readonly leaseMs: number }[] = [];
-  readonly renewals: { readonly atMs: number; readonly leaseMs: number }[] = [];
+  readonly claimedForMs: number[] = [];
+  readonly renewedForMs: number[] = [];
   /** Notifies the server of a job in this queue; `null` stands for any queue. */
   notify: (queue: string | null) => void = () => undefined;
 
@@ -24,15 +27,15 @@ class RecordingStorage extends MemoryStorage {
     const claim = this.claims.claim.bind(this.claims);
     const renew = this.claims.renew.bind(this.claims);
     this.claims.findReady = (...request) => {
-      this.polledAtMs.push(performance.now());
+      this.polls++;
       return findReady(...request);
     };
     this.claims.claim = (request) => {
-      this.claimed.push({ atMs: performance.now(), leaseMs: request.leaseMs });
+      this.claimedForMs.push(request.leaseMs);
       return claim(request);
     };
     this.claims.renew = (claims, leaseMs) => {
-      this.renewals.push({ atMs: performance.now(), leaseMs });
+      this.renewedForMs.push(leaseMs);
       return renew(claims, leaseMs);
     };
   }
@@ -43,24 +46,27 @@ class RecordingStorage extends MemoryStorage {
   }
 }
 
-/** Tolerance for timers that fire early, in milliseconds. */
-const earlyMs = 5;
-
 describe('The times of a job server', () => {
   const held = defineJob({ name: 'held' });
   let storage: RecordingStorage;
   let server: JobServer;
   let release: () => void;
 
-  async function start(options: Partial<JobServerOptions>, notificationsArrive = true): Promise<void> {
+  async function start(options: Partial<JobServerOptions>): Promise<void> {
     storage = new RecordingStorage();
-    storage.notificationsArrive = notificationsArrive;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     server = new JobServer({ storage, handlers: [handleJob(held, () => released)], ...options });
     await server.start();
-    await eventually(() => storage.polledAtMs.length === 1);
+    await polled(1);
+  }
+
+  async function polled(times: number): Promise<void> {
+    await eventually(
+      () => storage.polls,
+      (polls) => polls >= times,
+    );
   }
 
   afterEach(async () => {
@@ -71,49 +77,111 @@ describe('The times of a job server', () => {
   it('queuePollIntervalMs = 0: claims from a queue when notified of a job there', async () => {
     await start({ queuePollIntervalMs: 0, queues: ['other', 'default'] });
     storage.notify('default');
-    expect(storage.claimed).to.have.lengthOf(1);
+    await eventually(
+      () => storage.claimedForMs.length,
+      (claims) => claims === 1,
+    );
   });
 
   it('queuePollIntervalMs above 0: does not claim earlier when notified of a job', async () => {
     await start({ queuePollIntervalMs: 60_000 });
     storage.notify('default');
-    expect(storage.claimed).to.have.lengthOf(0);
+    expect(storage.claimedForMs).to.have.lengthOf(0);
+  });
+
+  for (const queuePollIntervalMs of [0, 70])
+    it(`queuePollIntervalMs = ${queuePollIntervalMs}: polls again without a notification`, async () => {
+      await start({ queuePollIntervalMs });
+      await polled(2);
+    });
+
+  it('slidingInvisibilityTimeoutMs: is the length of a lease, also when it is renewed', async () => {
+    await start({ slidingInvisibilityTimeoutMs: 1_000 });
+    await new JobClient(storage).enqueue(held, {});
+    storage.notify('default');
+    await eventually(
+      () => storage.renewedForMs.length,
+      (renewals) => renewals > 0,
+    );
+    expect([storage.claimedForMs[0], storage.renewedForMs[0]]).to.deep.equal([1_000, 1_000]);
+  });
+
+  it('serverTimeoutMs: is the silence after which the server is declared dead', async () => {
+    await start({ serverTimeoutMs: 1_234_567 });
+    expect((await storage.servers.list())[0]?.timeoutMs).to.equal(1_234_567);
+  });
+});
+
+describe('The time until a server polls again', () => {
+  let clock: ManualClock;
+  let polls: number;
+
+  function fetcher(queuePollIntervalMs: number, isNotified = true): Fetcher {
+    const { claims } = new MemoryStorage();
+    claims.findReady = async () => {
+      polls++;
+      return [];
+    };
+    claims.claim = async () => [];
+    return new Fetcher({
+      store: claims,
+      queues: new QueueOrder(['default']),
+      concurrency: 1,
+      leaseMs: 60_000,
+      queuePollIntervalMs,
+      isNotified: () => isNotified,
+      serverId: () => 'server',
+      claimedCount: () => 0,
+      take: () => undefined,
+      takeWaiting: () => [],
+      claims: () => [],
+      now: clock.now,
+    });
+  }
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    polls = 0;
   });
 
   for (const [queuePollIntervalMs, notified, everyMs] of [
     [0, true, 2_000],
     [0, false, 200],
     [70, true, 70],
-  ] as const) {
-    it(`queuePollIntervalMs = ${queuePollIntervalMs}: polls every ${everyMs} ms while notifications ${notified ? 'arrive' : 'do not arrive'}`, async () => {
-      await start({ queuePollIntervalMs }, notified);
-      await eventually(() => storage.polledAtMs.length === 2);
-      const [first = 0, second = 0] = storage.polledAtMs;
-      expect(second - first).to.be.within(everyMs - earlyMs, everyMs + 1_000);
+    [70, false, 70],
+  ] as const)
+    it(`queuePollIntervalMs = ${queuePollIntervalMs}: is ${everyMs} ms while notifications ${notified ? 'arrive' : 'do not arrive'}`, async () => {
+      const fetching = fetcher(queuePollIntervalMs, notified);
+      expect(await fetching.runOnce()).to.equal(everyMs);
+      clock.advance(everyMs);
+      expect([await fetching.runOnce(), polls]).to.deep.equal([everyMs, 2]);
+      clock.advance(everyMs - 6); // timers can fire up to 5 ms early
+      await fetching.runOnce();
+      expect(polls).to.equal(2);
     });
-  }
 
-  it('queuePollIntervalMs = 0: polls 200 ms after a notification, whatever it led to', async () => {
-    await start({ queuePollIntervalMs: 0 });
-    const notifiedAtMs = performance.now();
-    storage.notify('default');
-    await eventually(() => storage.polledAtMs.length === 2);
-    expect((storage.polledAtMs[1] ?? 0) - notifiedAtMs).to.be.within(200 - earlyMs, 1_200);
+  it('queuePollIntervalMs = 0: is 200 ms after a notification, whatever it led to', async () => {
+    const fetching = fetcher(0);
+    await fetching.runOnce();
+    clock.advance(1_000);
+    fetching.notified('default');
+    expect([await fetching.runOnce(), polls]).to.deep.equal([200, 1]);
+    clock.advance(200);
+    await fetching.runOnce();
+    expect(polls).to.equal(2);
   });
+});
 
-  it('slidingInvisibilityTimeoutMs: is the length of a lease, which is renewed at a fifth of it', async () => {
-    await start({ slidingInvisibilityTimeoutMs: 1_000 });
-    await new JobClient(storage).enqueue(held, {});
-    storage.notify('default');
-    await eventually(() => storage.renewals.length === 2);
-    const [first, second] = storage.renewals;
-    expect(storage.claimed[0]?.leaseMs).to.equal(1_000);
-    expect(first?.leaseMs).to.equal(1_000);
-    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).to.be.at.least(200 - earlyMs);
-  });
-
-  it('serverTimeoutMs: is the silence after which the server is declared dead', async () => {
-    await start({ serverTimeoutMs: 7_000 });
-    expect((await storage.servers.list())[0]?.timeoutMs).to.equal(7_000);
+describe('The renewal of leases', () => {
+  it('takes place five times in the length of a lease', async () => {
+    const renewedForMs: number[] = [];
+    const { claims: store } = new MemoryStorage();
+    store.renew = async (_, leaseMs) => {
+      renewedForMs.push(leaseMs);
+      return [];
+    };
+    const claims = () => [{ jobId: 'job', queue: 'default', serverId: 'server', attempt: 1 }];
+    const renewer = new LeaseRenewer({ store, leaseMs: 1_000, claims, onLost: () => undefined });
+    expect([await renewer.runOnce(), renewedForMs]).to.deep.equal([200, [1_000]]);
   });
 });

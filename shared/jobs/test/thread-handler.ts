@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread } from 'node:worker_threads';
 import type { JobContext } from '../src/index.js';
 import { CancelJob, SnoozeJob } from '../src/job/errors.js';
@@ -12,6 +11,9 @@ export class HopelessError extends Error {
 }
 
 type Context = JobContext<{ what: string }>;
+
+/** Whether this thread has run `snooze` before. */
+let snoozed = false;
 
 const behaviours: Record<string, (context: Context) => unknown> = {
   tell: ({ job }) => ({ isMainThread, attempt: job.attempt, createdAt: job.createdAt.toISOString() }),
@@ -30,8 +32,9 @@ const behaviours: Record<string, (context: Context) => unknown> = {
     throw new HopelessError('hopeless');
   },
   snooze: ({ job }) => {
-    if (Date.now() - job.createdAt.getTime() < 50) throw new SnoozeJob(50);
-    return job.attempt;
+    if (snoozed) return job.attempt;
+    snoozed = true;
+    throw new SnoozeJob(1);
   },
   cancel: () => {
     throw new CancelJob('moot');
@@ -50,7 +53,9 @@ const behaviours: Record<string, (context: Context) => unknown> = {
   },
   wait: async ({ log, signal }) => {
     log.info('waiting');
-    await sleep(60_000, null, { signal });
+    await new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
   },
   // Blocks the thread's event loop, but checks the signal.
   compute: ({ log, signal }) => {

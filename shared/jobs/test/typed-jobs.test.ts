@@ -76,7 +76,7 @@ describe('The types of jobs', () => {
     const events = new JobEvents(storage);
     const handler = handleJob(add, ({ args, job }) => args.a + job.args.b);
     await whileServing(storage, 'default', [handler], async () => {
-      const job = await events.waitForEnd(await client.enqueue(add, { a: 1, b: 2 }), 5_000);
+      const job = await events.waitForEnd(await client.enqueue(add, { a: 1, b: 2 }), 3_600_000);
       const sum: number = (job?.result ?? 0) + (job?.args.a ?? 0);
       expect(sum).to.equal(4);
     });

@@ -1,3 +1,4 @@
+import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import { EventStream } from '../src/pipeline/event-stream.js';
 import type { ServerSentEvent } from '../src/definition/event-source.js';
@@ -45,11 +46,14 @@ describe('An event stream', () => {
   });
 
   it('sends a heartbeat after 15 s of silence, with the position to resume from', () => {
-    const silent = new EventStream({ ...silentAfter([]), position: () => 'here' });
+    const clock = new ManualClock();
+    const silent = new EventStream({ ...silentAfter([]), position: () => 'here' }, clock.now);
     silent.setEncoding('utf8').read();
-    silent.sendHeartbeat(performance.now() + 14_000);
+    clock.advance(14_999);
+    silent.sendHeartbeat();
     expect(silent.read()).to.equal(null);
-    silent.sendHeartbeat(performance.now() + 15_001);
+    clock.advance(1);
+    silent.sendHeartbeat();
     expect(silent.read()).to.equal(': heartbeat\nid: here\n\n');
     silent.destroy();
   });

@@ -1,5 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
-import { defineResource, tableStorage } from '@longshore/resources';
+import { createTestDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
+import { defineResource, type Platform, tableStorage } from '@longshore/resources';
 import { expect } from 'chai';
 import pg from 'pg';
 import Type from 'typebox';
@@ -9,8 +9,11 @@ const item = Type.Object({ id: Type.Integer(), title: Type.String() });
 
 const volumes = defineResource({ name: 'volumes', item }, tableStorage({ name: 'archive.volume' }));
 
-/** A view in which reading a row beyond the first 10,000 takes 50 ms. */
+/** A view in which reading a row beyond the first 10,000 exceeds the time limit of a search. */
 const deeds = defineResource({ name: 'deeds', item }, tableStorage({ name: 'archive.deed', view: true }));
+
+/** A view in which reading any row takes far longer than a test. */
+const graves = defineResource({ name: 'graves', item }, tableStorage({ name: 'archive.grave', view: true }));
 
 const tables = `
   create extension pg_trgm;
@@ -20,10 +23,18 @@ const tables = `
   from generate_series(1, 10100) n;
   create function archive.read(id int, title text) returns text stable language plpgsql as $$
   begin
-    if id > 10000 then perform pg_sleep(0.05); end if;
+    if id > 10000 and current_setting('statement_timeout') = '1h' then
+      raise query_canceled using message = 'as if the time limit had been reached';
+    end if;
+    return title;
+  end $$;
+  create function archive.dig(title text) returns text stable language plpgsql as $$
+  begin
+    perform pg_sleep(86400);
     return title;
   end $$;
   create view archive.deed as select id, archive.read(id, title) as title from archive.volume;
+  create view archive.grave as select id, archive.dig(title) as title from archive.volume;
 `;
 
 async function migrate(url: string): Promise<void> {
@@ -43,7 +54,7 @@ describe('A search of a large table', () => {
     pool = new pg.Pool({ connectionString: database.url, max: 2 });
     api = await serve({
       resources: [volumes, deeds],
-      platform: { database: pool, enqueue: () => Promise.resolve('none') },
+      platform: platform(patientStorage.searchTimeoutMs),
     });
   });
   after(async () => {
@@ -52,6 +63,11 @@ describe('A search of a large table', () => {
     await database.drop();
   });
 
+  const platform = (searchTimeoutMs: number): Platform => ({
+    database: pool,
+    enqueue: () => Promise.resolve('none'),
+    searchTimeoutMs,
+  });
   const get = (path: string): Promise<Answer> => api.call(`/api/v1/${path}`);
   const idsIn = ({ body }: Answer): number[] => (body as { id: number }[]).map(({ id }) => id);
 
@@ -88,4 +104,11 @@ describe('A search of a large table', () => {
       expect(answer.headers.get('preference-applied')).to.equal('count=estimated, search=partial');
     });
   }
+
+  it('ends at the time limit even if it has read no row', async () => {
+    const impatient = await serve({ resources: [graves], platform: platform(1) });
+    const answer = await impatient.call('/api/v1/graves?q=lantern');
+    await impatient.close();
+    expect(answer.codes).to.deep.equal([50304]);
+  });
 });

@@ -52,32 +52,20 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/** Maximum number of counts per call to {@link openTogether}. */
-const maxChecks = 5;
-/** Pause between two counts, in milliseconds. */
-const checkEveryMs = 20;
-
 /**
- * Counts the open transactions of jobs with this key, including the current one. Each transaction takes a shared
- * advisory lock, and the function counts these locks.
+ * Counts the open transactions of jobs with this key, including the current one. Each transaction takes an id and then a
+ * shared advisory lock, and the function counts these locks.
  *
- * Postgres releases a transaction's locks shortly after the commit becomes visible. The function therefore counts up to
- * {@link maxChecks} times while the count is above the limit. It returns the lowest count.
+ * Postgres releases a transaction's locks shortly after its end becomes visible, but its id at the same moment. The
+ * function therefore does not count locks of sessions without a transaction id.
  */
-async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
+async function openTogether(client: Database, { args: { key = '' } }: Attempt): Promise<number> {
+  await client.query('select pg_current_xact_id()', []);
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
-  let least = Infinity;
-  for (let check = 0; check < maxChecks && least > limit; check++) {
-    if (check > 0) await sleep(checkEveryMs);
-    least = Math.min(least, await holdersOf(client, key));
-  }
-  return least;
-}
-
-async function holdersOf(client: Database, key: string): Promise<number> {
-  const sql = `select count(*)::integer as number from pg_locks
+  const sql = `
+    select count(*)::integer as number from pg_locks join pg_stat_activity using (pid)
     where locktype = 'advisory' and classid = 77 and objid = (hashtext($1)::bigint & 4294967295) and granted
-      and database = (select oid from pg_database where datname = current_database())`;
+      and database = (select oid from pg_database where datname = current_database()) and backend_xid is not null`;
   return numberOf(await client.query(sql, [key]));
 }
 

@@ -51,7 +51,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
   );
   const handle = app.callback();
   const server = await serve((request, response) => void handle(request, response));
-  const description = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+  const description = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 3_600_000 };
   const { id: serverId } = await storage.servers.register(description);
   const enqueue = async (queue = 'default'): Promise<string> =>
     (await client.enqueue(work, {}, { queue })).id;
@@ -63,7 +63,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
     reads: () => reads,
     enqueue,
     run: async (queue = 'default') => {
-      const jobs = await storage.claims.claim({ serverId, queue, limit: 100, leaseMs: 60_000 });
+      const jobs = await storage.claims.claim({ serverId, queue, limit: 100, leaseMs: 3_600_000 });
       await storage.completions.complete(
         jobs.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: '"ashore"' } })),
       );

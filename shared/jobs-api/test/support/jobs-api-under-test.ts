@@ -14,6 +14,8 @@ import {
   apiClient,
   type HttpClient,
   type HttpResponse,
+  patientServer,
+  patientStorage,
   serve,
   type TestServer,
 } from '@longshore/test-support';
@@ -164,14 +166,22 @@ export class JobsApiUnderTest {
     return (await this.post('/jobs', { name: 'add', args: { a: 1, b: 2 }, queue, ...body })).item;
   }
 
-  /** Runs the jobs of a queue until `work` resolves. */
-  async withServer(queue: string, work: (server: JobServer) => Promise<void>): Promise<void> {
+  /**
+   * Runs the jobs of a queue until `work` resolves.
+   * @param serverTimeoutMs the server's timeout; three heartbeats, which bring it the requests of operators
+   */
+  async withServer(
+    queue: string,
+    work: (server: JobServer) => Promise<void>,
+    serverTimeoutMs: number = patientServer.serverTimeoutMs,
+  ): Promise<void> {
     const server = new JobServer({
       storage: this.storage,
       queues: [queue],
       concurrency: 3,
       host: 'here',
-      serverTimeoutMs: 5_000,
+      ...patientServer,
+      serverTimeoutMs,
       handlers: [
         handleJob(add, ({ args }) => args.a + args.b),
         handleJob(fail, () => {
@@ -220,7 +230,7 @@ async function openMemory(): Promise<{ storage: JobStorage; close: () => Promise
 /** Opens Postgres storage in a clone of a migrated database. */
 export async function openPostgres(): Promise<{ storage: JobStorage; close: () => Promise<void> }> {
   const database = await createTestDatabase(migrate);
-  const storage = new PostgresStorage({ url: database.url });
+  const storage = new PostgresStorage({ url: database.url, ...patientStorage });
   await storage.open();
   const close = async (): Promise<void> => {
     await storage.close();

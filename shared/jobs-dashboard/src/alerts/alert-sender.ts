@@ -18,8 +18,8 @@ const READ_TIMEOUT_MS = 5_000;
 const CACHE_MS = 1_000;
 /** Maximum number of messages claimed at once. */
 const BATCH = 10;
-/** Duration of the lease of a claimed message, in milliseconds: twice the time limit for sending it. */
-const LEASE_MS = 2 * TIMEOUT_MS;
+/** Duration of the lease of a claimed message, as a multiple of the time limit for sending it. */
+const LEASE_FACTOR = 2;
 
 export interface AlertOptions extends Partial<Origin> {
   readonly storage: DashboardReader & { readonly alerts: Alerts };
@@ -33,6 +33,8 @@ export interface AlertOptions extends Partial<Origin> {
   readonly everyMs?: number;
   /** Milliseconds between polls for messages. Defaults to 2000. */
   readonly pollMs?: number;
+  /** Milliseconds in which a webhook must respond. Defaults to 10,000. */
+  readonly timeoutMs?: number;
 }
 
 /**
@@ -43,6 +45,7 @@ export class AlertSender {
   readonly #options: AlertOptions;
   readonly #webhooks: ReadonlyMap<string, Webhook>;
   readonly #origin: Origin;
+  readonly #timeoutMs: number;
   readonly #context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>;
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -50,15 +53,18 @@ export class AlertSender {
 
   /** @throws {TypeError} if a webhook's URL or secret is not valid */
   constructor(options: AlertOptions) {
-    const { instance = '', baseUrl = null } = options;
+    const { instance = '', baseUrl = null, timeoutMs = TIMEOUT_MS } = options;
     const { storage } = options;
     const now = (): number => storage.clock.now();
     const cache = new Cache(CACHE_MS, now);
     this.#context = { reader: cachedReader(storage, cache), cache, now, machineNow: Date.now };
     this.#options = options;
+    this.#timeoutMs = timeoutMs;
     this.#origin = { instance, baseUrl };
     this.#webhooks = new Map(
-      options.webhooks.map((webhook) => new Webhook(webhook)).map((webhook) => [webhook.target, webhook]),
+      options.webhooks
+        .map((webhook) => new Webhook(webhook, timeoutMs))
+        .map((webhook) => [webhook.target, webhook]),
     );
   }
 
@@ -107,7 +113,7 @@ export class AlertSender {
   async #send(): Promise<void> {
     const { alerts } = this.#options.storage;
     const targets = [...this.#webhooks.keys()];
-    const messages = await alerts.take(targets, BATCH, LEASE_MS);
+    const messages = await alerts.take(targets, BATCH, LEASE_FACTOR * this.#timeoutMs);
     await Promise.all(messages.map((message) => this.#deliver(message)));
   }
 

@@ -3,7 +3,7 @@ import type { AlertMessage } from '@longshore/jobs/storage';
 import { Webhook as Signer } from 'standardwebhooks';
 import { bodyOf, type Origin, type WebhookFormat } from './message-body.js';
 
-/** Time limit for the response of a webhook, in milliseconds. */
+/** Default time limit for the response of a webhook, in milliseconds. */
 export const TIMEOUT_MS = 10_000;
 /** Maximum length of the response body that error messages quote, in characters. */
 const MAX_ANSWER = 200;
@@ -24,13 +24,18 @@ export class Webhook {
   /** Identifies the webhook without its path, because paths can be secret. Example: `hooks.example.com 1f2e3d4c`. */
   readonly target: string;
   readonly #options: WebhookOptions;
+  readonly #timeoutMs: number;
   readonly #signer: Signer | null;
 
-  /** @throws {TypeError} if the URL or the secret is not valid; the error message does not reveal them */
-  constructor(options: WebhookOptions) {
+  /**
+   * @param timeoutMs time limit for the response, in milliseconds
+   * @throws {TypeError} if the URL or the secret is not valid; the error message does not reveal them
+   */
+  constructor(options: WebhookOptions, timeoutMs: number) {
     const { url, secret, format } = options;
     const { host } = checkedUrl(options);
     this.#options = options;
+    this.#timeoutMs = timeoutMs;
     this.#signer = secret === undefined || format === 'slack' ? null : signerOf(secret);
     this.target = `${host} ${createHash('sha256').update(url).digest('hex').slice(0, 8)}`;
   }
@@ -50,7 +55,7 @@ export class Webhook {
       method: 'POST',
       // Redirects are not followed, because they would send the message and its signature to another receiver.
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]),
       headers: {
         'content-type': 'application/json',
         'user-agent': 'Longshore',

@@ -11,6 +11,11 @@ export const poison = { poison: true };
 
 export const work = defineJob({ name: 'work', queue: 'work' });
 
+/** Returns the time ten years before a time, which is the longest delay of a job. */
+export function tenYearsBefore(time: Date | null | undefined): Date {
+  return new Date((time?.getTime() ?? Number.NaN) - 315_360_000_000);
+}
+
 /** A storage on a new database, with helpers for tests of jobs that cannot be written. */
 export class PoisonedStore {
   readonly database: TestDatabase;

@@ -18,6 +18,7 @@ export class AttemptReport {
   readonly #bounds: LogBounds;
   readonly #clock: Clock;
   readonly #onPending: (report: AttemptReport) => void;
+  readonly #elapsedMs: () => number;
   #lines: NewLogLine[] = [];
   #lastLine = 0;
   #progress: JobReport['progress'] = null;
@@ -27,12 +28,20 @@ export class AttemptReport {
   /**
    * @param clock the storage's clock
    * @param onPending called whenever the handler reports progress or adds a log line
+   * @param elapsedMs measures the interval between writes of progress
    */
-  constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
+  constructor(
+    claim: Claim,
+    bounds: LogBounds,
+    clock: Clock,
+    onPending: (report: AttemptReport) => void,
+    elapsedMs = () => performance.now(),
+  ) {
     this.claim = claim;
     this.#bounds = bounds;
     this.#clock = clock;
     this.#onPending = onPending;
+    this.#elapsedMs = elapsedMs;
   }
 
   readonly progress = (percent: number, message?: string): void => {
@@ -78,7 +87,7 @@ export class AttemptReport {
    *   the report has ended
    */
   take(isLast = this.#ended): JobReport | null {
-    const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;
+    const isDue = isLast || this.#elapsedMs() - this.#progressWrittenMs >= progressEveryMs;
     const progress = isDue ? this.#progress : null;
     return progress === null && this.#lines.length === 0
       ? null
@@ -90,7 +99,7 @@ export class AttemptReport {
     const last = lines.at(-1)?.line ?? 0;
     if (last > 0) this.#lines = this.#lines.filter(({ line }) => line > last);
     if (progress === null) return;
-    this.#progressWrittenMs = performance.now();
+    this.#progressWrittenMs = this.#elapsedMs();
     if (this.#progress === progress) this.#progress = null;
   }
 

@@ -49,6 +49,8 @@ export interface FetcherOptions {
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
   /** Returns the claims of running jobs, waiting jobs, unwritten outcomes and reserved slots on this server. */
   readonly claims: () => Iterable<Claim>;
+  /** Returns the time in milliseconds; by default, `performance.now()`. */
+  readonly now?: () => number;
 }
 
 /**
@@ -57,8 +59,9 @@ export interface FetcherOptions {
  */
 export class Fetcher {
   readonly #options: FetcherOptions;
+  readonly #now: () => number;
   #finished = 0;
-  #measuredAt = performance.now();
+  #measuredAt: number;
   #perMs = 0;
   #more = false;
   #isClaiming = false;
@@ -74,6 +77,8 @@ export class Fetcher {
 
   constructor(options: FetcherOptions) {
     this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#measuredAt = this.#now();
   }
 
   /** Counts a finished job. Returns whether to fetch again: more jobs may be ready, and few are left on this server. */
@@ -116,7 +121,7 @@ export class Fetcher {
     const id = serverId();
     if (id === null) return alertPollMs;
     for (const queue of this.#uncertain) await this.#releaseUnknown(id, queue);
-    const startedAt = performance.now();
+    const startedAt = this.#now();
     const isPoll = startedAt >= this.#pollAt - earlyMs;
     if (isPoll) await this.#poll(id);
     const isIdle = isPoll && this.#ready.size === 0;
@@ -158,7 +163,7 @@ export class Fetcher {
     if (deferred.length > 0) take(deferred);
     this.#planPoll(startedAt, isIdle);
     if (this.#more && claimedCount() <= this.#capacity() / 2) return 0;
-    return Math.max(0, this.#pollAt - performance.now());
+    return Math.max(0, this.#pollAt - this.#now());
   }
 
   /** Ends the current round after its pass over the queues. `isIdle` is `false` from now on. */
@@ -207,7 +212,7 @@ export class Fetcher {
 
   /** Returns whether to claim again in this round. */
   #continues(deferred: number, endAt: number): boolean {
-    if (!this.#more || this.#stopped || performance.now() >= Math.min(endAt, this.#pollAt)) return false;
+    if (!this.#more || this.#stopped || this.#now() >= Math.min(endAt, this.#pollAt)) return false;
     return this.#options.claimedCount() + deferred <= this.#capacity() / 2;
   }
 
@@ -253,7 +258,7 @@ export class Fetcher {
   }
 
   #measure(): void {
-    const now = performance.now();
+    const now = this.#now();
     const elapsed = Math.max(now - this.#measuredAt, 1);
     this.#perMs = 0.5 * this.#perMs + 0.5 * (this.#finished / elapsed);
     this.#finished = 0;

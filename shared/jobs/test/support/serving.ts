@@ -1,4 +1,4 @@
-import { eventually } from '@longshore/test-support';
+import { eventually, patientServer } from '@longshore/test-support';
 import {
   type Job,
   type JobHandler,
@@ -9,7 +9,10 @@ import {
   silentLogger,
 } from '../../src/index.js';
 
-/** Starts a server for the queue, runs `work`, and stops the server. */
+/**
+ * Starts a server for the queue, runs `work`, and stops the server. What is still running then does not matter to the
+ * tests.
+ */
 export async function whileServing<Result>(
   storage: JobStorage,
   queue: string,
@@ -22,6 +25,7 @@ export async function whileServing<Result>(
     handlers,
     queues: [queue],
     logger: silentLogger,
+    ...patientServer,
     stopTimeoutMs: 100,
     ...options,
   });

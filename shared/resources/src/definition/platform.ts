@@ -27,4 +27,6 @@ export interface Platform {
   /** The database for GET on collections and items, such as a replica; default: `database`. */
   readonly reads?: Database;
   readonly enqueue: Enqueue;
+  /** Time limit for each statement that searches a table, in milliseconds; 1,000 by default. */
+  readonly searchTimeoutMs?: number;
 }

@@ -23,12 +23,16 @@ let timer: NodeJS.Timeout | undefined;
 export class EventStream extends Readable {
   readonly #source: EventSource;
   readonly #events: AsyncIterator<ServerSentEvent>;
+  readonly #now: () => number;
   #isPulling = false;
-  #sentAt = performance.now();
+  #sentAt: number;
 
-  constructor(source: EventSource) {
+  /** @param now returns milliseconds of a monotonic clock */
+  constructor(source: EventSource, now: () => number = () => performance.now()) {
     super();
     this.#source = source;
+    this.#now = now;
+    this.#sentAt = now();
     this.#events = source.events[Symbol.asyncIterator]();
     this.#send(`retry: ${retryMs}\n\n`); // the first bytes also make proxies forward the headers
     open.add(this);
@@ -54,8 +58,8 @@ export class EventStream extends Readable {
   }
 
   /** Sends a heartbeat if the stream has been silent for {@link heartbeatMs} and its buffer is empty. */
-  sendHeartbeat(nowMs: number): void {
-    if (nowMs - this.#sentAt < heartbeatMs || this.readableLength > 0) return;
+  sendHeartbeat(): void {
+    if (this.#now() - this.#sentAt < heartbeatMs || this.readableLength > 0) return;
     this.#send(heartbeatText(this.#source.position?.()));
   }
 
@@ -81,14 +85,13 @@ export class EventStream extends Readable {
   }
 
   #send(text: string): boolean {
-    this.#sentAt = performance.now();
+    this.#sentAt = this.#now();
     return this.push(text);
   }
 }
 
 function sendHeartbeats(): void {
-  const nowMs = performance.now();
-  for (const stream of open) stream.sendHeartbeat(nowMs);
+  for (const stream of open) stream.sendHeartbeat();
 }
 
 /** Formats an event as text. One `data` line is enough, because JSON.stringify escapes line breaks. */

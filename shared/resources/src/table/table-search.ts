@@ -11,8 +11,8 @@ import { findMatches, type Matches } from './matches.js';
 import { readRows } from './row-page.js';
 import { sliceOf, type TableReader } from './table-reader.js';
 
-/** Time limit for each statement that searches, in milliseconds. */
-const statementMs = 1_000;
+/** Default time limit for each statement that searches, in milliseconds. */
+const defaultTimeoutMs = 1_000;
 
 /** Number of rows, in the default order, to search if searching the whole table takes too long. */
 const firstRows = 10_000;
@@ -30,18 +30,28 @@ type Source = (parameters: Parameters) => { readonly from: string; readonly cond
 
 /**
  * Reads pages of search results. A search stops after 5,000 matches, or later if the page needs more. If a statement
- * takes longer than a second, only the first 10,000 rows are searched. A page that may lack matches is marked
+ * takes longer than the time limit, only the first 10,000 rows are searched. A page that may lack matches is marked
  * `partial`.
  */
 export class TableSearch {
   readonly #reads: Database;
   readonly #reader: TableReader;
   readonly #defaultOrder: string;
+  readonly #timeoutMs: number;
 
-  /** @param defaultSort determines which rows are searched if searching the whole table takes too long */
-  constructor(reads: Database, reader: TableReader, defaultSort: readonly SortTerm[]) {
+  /**
+   * @param defaultSort determines which rows are searched if searching the whole table takes too long
+   * @param timeoutMs time limit for each statement, in milliseconds
+   */
+  constructor(
+    reads: Database,
+    reader: TableReader,
+    defaultSort: readonly SortTerm[],
+    timeoutMs = defaultTimeoutMs,
+  ) {
     this.#reads = reads;
     this.#reader = reader;
+    this.#timeoutMs = timeoutMs;
     this.#defaultOrder = reader.order({ sort: defaultSort, seek: undefined });
   }
 
@@ -143,7 +153,7 @@ export class TableSearch {
     return inTransaction(this.#reads, async (transaction) => {
       await transaction.query(
         `select set_config('pg_trgm.word_similarity_threshold', $1, true), set_config('statement_timeout', $2, true)`,
-        [String(similarityThreshold), String(statementMs)],
+        [String(similarityThreshold), String(this.#timeoutMs)],
       );
       return work(transaction);
     });

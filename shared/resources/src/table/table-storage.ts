@@ -61,12 +61,12 @@ type OperationCode = (
 function createStorage(
   resource: Resource,
   table: AnyTable,
-  { database, reads = database, enqueue }: Platform,
+  { database, reads = database, enqueue, searchTimeoutMs }: Platform,
 ): AnyStorage {
   const columns = columnsOf(resource.item, table.columns ?? {});
   const reader = new TableReader({ database, reads }, resource, table.name, columns);
   const writer = new TableWriter(resource, table.name, columns);
-  const search = new TableSearch(reads, reader, defaultOrder(resource));
+  const search = new TableSearch(reads, reader, defaultOrder(resource), searchTimeoutMs);
   const writable = resource.fields.filter(
     (field) => !resource.serverSet.includes(field) && field !== resource.key,
   );

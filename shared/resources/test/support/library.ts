@@ -1,6 +1,6 @@
 import pg from 'pg';
 import Type from 'typebox';
-import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
+import { createTestDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import {
   defineResource,
   type Resource,
@@ -155,6 +155,7 @@ export async function serveLibrary(
     resources: library,
     platform: {
       database: pool,
+      searchTimeoutMs: patientStorage.searchTimeoutMs,
       enqueue: async (transaction, _job, args) => {
         const { rows } = await transaction.query(
           'insert into library.reminder (args) values ($1) returning id',
