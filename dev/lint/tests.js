@@ -17,8 +17,8 @@ const stopwatches = {
 };
 
 const timerModules = /^(node:)?(timers(\/promises)?|perf_hooks)$/;
-const timers = ['setTimeout', 'setInterval'];
-const comparisons = ['<', '>', '<=', '>='];
+const timers = new Set(['setTimeout', 'setInterval']);
+const comparisons = new Set(['<', '>', '<=', '>=']);
 
 const noClock = {
   meta: { type: 'problem', schema: [] },
@@ -34,7 +34,7 @@ const noClock = {
         if (stopwatches[node.object.name]?.includes(node.property.name)) report(node);
       },
       CallExpression(node) {
-        if (timers.includes(node.callee.name)) report(node);
+        if (timers.has(node.callee.name)) report(node);
         else if (isCurrentTime(node) && isCompared(node)) report(node);
       },
       NewExpression(node) {
@@ -65,7 +65,7 @@ function isCurrentTime(node) {
 /** Returns whether a value is an operand of a comparison or an argument of an assertion, and not of another call. */
 function isCompared(node) {
   for (let current = node.parent; current !== null; current = current.parent) {
-    if (current.type === 'BinaryExpression' && comparisons.includes(current.operator)) return true;
+    if (current.type === 'BinaryExpression' && comparisons.has(current.operator)) return true;
     if (current.type === 'CallExpression' && !isArithmetic(current)) return isAssertion(current);
     if (current.type.endsWith('Statement') || current.type.includes('Function')) return false;
   }
