@@ -65,7 +65,7 @@ export class Webhook {
       },
       body,
     }).catch((error: unknown) => {
-      throw new Error(explained(error));
+      throw new Error(explained(error, this.#timeoutMs));
     });
     const { ok, status } = response;
     const answer = (await beginningOf(response)).trim();
@@ -93,9 +93,9 @@ async function beginningOf({ body }: Response): Promise<string> {
  * Returns why a request failed. The message of a `fetch` error is usually just “fetch failed”, and the reason is in the
  * error's cause.
  */
-function explained(error: unknown): string {
+function explained(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError')
-    return `It did not respond within ${TIMEOUT_MS / 1_000} s`;
+    return `It did not respond within ${timeoutMs / 1_000} s`;
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const { code, message } = cause as { code?: unknown; message?: unknown };
   return `It cannot be reached: ${String(code ?? message)}`;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { Outcome, ServerDescription } from '@longshore/jobs/storage';
-import { ManualClock, serve } from '@longshore/test-support';
+import { ManualClock, patientStorage, serve } from '@longshore/test-support';
 import Koa from 'koa';
 import type { Page } from 'playwright-core';
 import { createDashboard } from '../../src/index.js';
@@ -54,7 +54,15 @@ export class Incident {
   async #serve(): Promise<{ readonly url: string; close(): Promise<void> }> {
     const app = new Koa({ env: 'test' });
     const { storage } = this;
-    app.use(createDashboard({ storage, control: storage, now: this.clock.now, cacheMs: 0 }));
+    app.use(
+      createDashboard({
+        storage,
+        control: storage,
+        now: this.clock.now,
+        cacheMs: 0,
+        readTimeoutMs: patientStorage.readTimeoutMs,
+      }),
+    );
     return serve(listenerOf(app));
   }
 

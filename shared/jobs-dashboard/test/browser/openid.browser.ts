@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { serve, type TestServer } from '@longshore/test-support';
+import { patientStorage, serve, type TestServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import Provider from 'oidc-provider';
@@ -65,6 +65,7 @@ describe('signing in with OpenID Connect', () => {
       createDashboard({
         storage: story.storage,
         control: story.storage,
+        readTimeoutMs: patientStorage.readTimeoutMs,
         production: true,
         onAccess: (record) => records.push(record),
         openId: {
