@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApplicationDatabase } from '@longshore/jobs-postgres';
 import { inTransaction } from '@longshore/resources';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { createTestDatabase, eventually, nextMillisecond, type TestDatabase } from '@longshore/test-support';
 import { newApiKey } from '../src/access/api-key.js';
 import { tableApiKeyStore } from '../src/access/table-api-key-store.js';
 import { apiTables } from '../src/storage.js';
@@ -160,7 +160,7 @@ for (const [name, open] of Object.entries(storages)) {
         const times = await inTransaction(connected.pool, async (transaction) => {
           const { rows } = await transaction.query<{ now: Date }>('select now()');
           const startedAt = rows[0]?.now.getTime() ?? 0;
-          await eventually(() => Date.now() > startedAt);
+          await nextMillisecond();
           const terms = { name: 'timed', scopes: ['read'], queues: null, expiresAt: null } as const;
           const { createdAt } = await store.add(newApiKey(terms, null).key, transaction);
           return [createdAt.getTime(), startedAt];

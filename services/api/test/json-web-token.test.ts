@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { MemoryStorage } from '@longshore/jobs';
-import { serve, type TestServer } from '@longshore/test-support';
+import { eventually, serve, type TestServer } from '@longshore/test-support';
 import { runApi, type RunningApi } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
@@ -49,7 +49,7 @@ describe('JWTs', () => {
       iss: issuer,
       aud: audience,
       sub: 'shop',
-      exp: now() + 60,
+      exp: now() + 3_600,
       scope: 'openid read',
       ...claims,
     })
@@ -60,8 +60,11 @@ describe('JWTs', () => {
     api.call('GET', '/api/v1/jobs', { token: await tokenWith(changes) });
 
   it('are accepted, and the issuer’s keys are read once', async () => {
-    const statuses = [(await read()).status, (await read()).status];
-    expect([statuses, asked]).to.deep.equal([[200, 200], 1]);
+    // Reading the keys fails if it takes longer than five seconds.
+    await eventually(read, ({ status }) => status === 200);
+    const before = asked;
+    expect([(await read()).status, asked - before]).to.deep.equal([200, 0]);
+    expect(before).to.be.above(0);
   });
 
   it('permit what their scope claim says', async () => {
@@ -109,7 +112,7 @@ describe('JWTs', () => {
     'that name nobody': ['sub', () => ({ claims: { sub: undefined } })],
     'that never expire': ['exp', () => ({ claims: { exp: undefined } })],
     'that have expired': ['expired', () => ({ claims: { exp: now() - 60 } })],
-    'that do not hold yet': ['nbf', () => ({ claims: { nbf: now() + 60 } })],
+    'that do not hold yet': ['nbf', () => ({ claims: { nbf: now() + 3_600 } })],
     'signed by another key': ['signature', () => ({ key: otherKey })],
   };
   for (const [what, [reason, changes]] of Object.entries(wrong)) {
@@ -121,7 +124,13 @@ describe('JWTs', () => {
   }
 
   it('are rejected if they are signed with a well-known secret', async () => {
-    const token = await new SignJWT({ iss: issuer, aud: audience, sub: 'x', exp: now() + 60, scope: 'admin' })
+    const token = await new SignJWT({
+      iss: issuer,
+      aud: audience,
+      sub: 'x',
+      exp: now() + 3_600,
+      scope: 'admin',
+    })
       .setProtectedHeader({ alg: 'HS256', kid: 'one' })
       .sign(new TextEncoder().encode('one'));
     expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(401);
@@ -134,7 +143,7 @@ describe('JWTs', () => {
   });
 
   it('may come from a clock that is slightly off', async () => {
-    expect((await read({ claims: { nbf: now() + 3, exp: now() + 60 } })).status).to.equal(200);
+    expect((await read({ claims: { nbf: now() + 3, exp: now() + 3_600 } })).status).to.equal(200);
   });
 
   it('expire by the storage’s clock', async () => {
@@ -147,7 +156,10 @@ describe('JWTs', () => {
       API_JWT_JWKS_URL: `${keys.url}/jwks.json`,
     });
     const headers = { authorization: `Bearer ${await tokenWith()}` };
-    const { status } = await fetch(`${later.url}/api/v1/jobs`, { headers });
+    const { status } = await eventually(
+      () => fetch(`${later.url}/api/v1/jobs`, { headers }),
+      (answer) => answer.status !== 503,
+    );
     await later.close();
     expect(status).to.equal(401);
   });
@@ -169,7 +181,11 @@ describe('JWTs', () => {
     });
     const statusWith = async (scope: string, typ?: string): Promise<number> => {
       const token = await tokenWith({ claims: { scope }, ...(typ !== undefined && { typ }) });
-      return (await strict.call('GET', '/api/v1/jobs', { token })).status;
+      const answer = await eventually(
+        () => strict.call('GET', '/api/v1/jobs', { token }),
+        ({ status }) => status !== 503,
+      );
+      return answer.status;
     };
     const statuses = [
       await statusWith('longshore:read', 'at+jwt'),

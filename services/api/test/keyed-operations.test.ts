@@ -1,6 +1,6 @@
 import { defineJob, JobClient } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
-import { createTestDatabase, eventually, type TestDatabase } from '@longshore/test-support';
+import { createTestDatabase, eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { adminKey, type RunningApi, runApi } from './support/running-api.js';
 
@@ -43,7 +43,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
 
   before(async () => {
     database = await createTestDatabase();
-    storage = new PostgresStorage({ url: database.url });
+    storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     const client = new JobClient(storage);
     const job = async (options: object = later): Promise<string> =>
@@ -61,7 +61,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     await storage.queues.pause('still');
     await storage.queues.pause('moving');
     await storage.queues.resume('moving');
-    const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
+    const description = { host: 'here', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 3_600_000 };
     const servers = [
       await storage.servers.register(description),
       await storage.servers.register(description),

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
-import { eventually, httpClient, serve } from '@longshore/test-support';
+import { eventually, httpClient, patientServer, serve } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { traceJobs, traceRequests } from '../src/trace-context.js';
@@ -16,7 +16,7 @@ async function seenByHandler(header: string): Promise<unknown> {
   const traced = defineJob({ name: 'traced' });
   const seen: unknown[] = [];
   const handler = handleJob(traced, ({ job }) => void seen.push(job.traceparent));
-  const jobServer = new JobServer({ storage, handlers: [handler] });
+  const jobServer = new JobServer({ storage, handlers: [handler], ...patientServer });
   const app = new Koa();
   app.use(traceRequests);
   app.use(async (context) => {

@@ -59,7 +59,10 @@ describe('longshore dev', () => {
 
   it('starts no Postgres with API_STORAGE=memory', async () => {
     start(await freePort(), { API_STORAGE: 'memory' });
-    await eventually(() => Promise.resolve(dev.exitCode !== null || output.includes('Press Ctrl-C')));
+    await eventually(
+      () => output,
+      (text) => dev.exitCode !== null || text.includes('Press Ctrl-C'),
+    );
     expect(output).to.include('Longshore is up').and.not.include('Postgres');
   });
 });

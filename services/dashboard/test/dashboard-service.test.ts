@@ -4,7 +4,14 @@ import { PassThrough } from 'node:stream';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { ConfigError, type RunningService } from '@longshore/service';
-import { createTestDatabase, eventually, httpClient, type TestDatabase } from '@longshore/test-support';
+import {
+  createTestDatabase,
+  eventually,
+  httpClient,
+  patientServer,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import Type from 'typebox';
@@ -36,7 +43,13 @@ describe('the service dashboard', () => {
   const start = async (environment: Readonly<Record<string, string>> = {}) => {
     const stream = new PassThrough();
     stream.on('data', (line: Buffer) => lines.push(line.toString()));
-    const config = readDashboardConfig({ PORT: '0', DATABASE_URL: database.url, ...environment });
+    const config = readDashboardConfig({
+      PORT: '0',
+      DATABASE_URL: database.url,
+      DATABASE_CONNECT_TIMEOUT_MS: '3600000',
+      DATABASE_READ_TIMEOUT_MS: '3600000',
+      ...environment,
+    });
     starting = startDashboard(config, pino({ level: 'trace' }, stream), abort.signal);
     starting.catch(() => undefined);
     await eventually(() => expect(log()).to.include('"port":'));
@@ -100,10 +113,14 @@ describe('the service dashboard', () => {
       authorization: `Basic ${Buffer.from('ada:right').toString('base64')}`,
       'x-forwarded-for': '192.0.2.66, 192.0.2.7',
     };
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.queues.resume('mail');
     await storage.close();
-    const { text } = await http.get('/job-dashboard/queues/mail', { headers });
+    // A page is answered with 503 if reading it takes longer than two seconds.
+    const { text } = await eventually(
+      () => http.get('/job-dashboard/queues/mail', { headers }),
+      ({ status }) => status === 200,
+    );
     const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
     const body = new URLSearchParams({ token }).toString();
     expect((await http.post('/job-dashboard/queues/mail/pause', body, { headers })).status).to.equal(303);
@@ -128,13 +145,13 @@ describe('the service dashboard', () => {
   it('stops while a viewer follows a job', async () => {
     const http = await start();
     await starting;
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     const handlers = [
       handleJob(wait, async ({ signal }) => {
         await once(signal, 'abort');
       }),
     ];
-    const server = new JobServer({ storage, handlers, stopTimeoutMs: 0 });
+    const server = new JobServer({ storage, handlers, ...patientServer, stopTimeoutMs: 0 });
     try {
       const { id } = await new JobClient(storage).enqueue(wait, {});
       await server.start();

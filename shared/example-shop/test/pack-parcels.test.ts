@@ -1,5 +1,5 @@
 import { type Job, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
-import { eventually } from '@longshore/test-support';
+import { eventually, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import { packParcels, packParcelsHandler } from '../src/jobs/pack-parcels.js';
 
@@ -9,7 +9,7 @@ describe('Packing parcels', () => {
 
   before(async () => {
     storage = new MemoryStorage();
-    server = new JobServer({ storage, handlers: [packParcelsHandler] });
+    server = new JobServer({ storage, handlers: [packParcelsHandler], ...patientServer });
     await server.start();
   });
 
@@ -20,10 +20,11 @@ describe('Packing parcels', () => {
 
   async function pack(weights: number[], limit: number): Promise<Job> {
     const { id } = await new JobClient(storage).enqueue(packParcels, { weights, limit });
-    return eventually(async () => {
-      const job = await storage.jobs.find(id);
-      return job?.finishedAt ? job : null;
-    });
+    const job = await eventually(
+      () => storage.jobs.find(id),
+      (found) => found?.finishedAt instanceof Date,
+    );
+    return job ?? expect.fail('the job is gone');
   }
 
   it('finds the smallest number of parcels where a greedy algorithm would need one more', async () => {

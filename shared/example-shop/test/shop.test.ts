@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { application } from '@longshore/example-shop';
 import { type Resource, tableIndexes } from '@longshore/resources';
+import { during } from '@longshore/test-support';
 import { expect } from 'chai';
 import { type Answer, openShop, type Shop } from './support/shop.js';
 
@@ -304,21 +305,28 @@ for (const kind of ['postgres', 'memory'] as const)
     });
 
     it('the nightly report is enqueued by a schedule, for the day before', async () => {
-      const { file } = (await shop.resultOf(await shop.trigger('nightly-report'))) as { file: string };
-      const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-      expect(file).to.match(new RegExp(`report-${yesterday}\\.csv$`));
+      const { result, from, until } = await during(async () =>
+        shop.resultOf(await shop.trigger('nightly-report')),
+      );
+      const daysBefore = [from, until].map((at) =>
+        new Date(at.getTime() - 86_400_000).toISOString().slice(0, 10),
+      );
+      const [, day] = /report-(.*)\.csv$/.exec((result as { file: string }).file) ?? [];
+      expect(day).to.be.oneOf(daysBefore);
     });
 
     if (kind === 'postgres') {
       it('the nightly report is for the day before by the database’s clock', async () => {
-        const yesterday = await shop.query(`select ((now() at time zone 'UTC')::date - 1)::text as day`);
+        const yesterday = async (): Promise<readonly object[]> =>
+          shop.query(`select ((now() at time zone 'UTC')::date - 1)::text as day`);
+        const daysBefore = await yesterday();
         const { now } = Date;
         Date.now = () => now() + 400 * 86_400_000;
         try {
           const { file } = (await shop.resultOf(await shop.enqueue('nightly-report', {}))) as {
             file: string;
           };
-          expect(yesterday).to.deep.equal([{ day: file.slice(-14, -4) }]);
+          expect([...daysBefore, ...(await yesterday())]).to.deep.include({ day: file.slice(-14, -4) });
         } finally {
           Date.now = now;
         }

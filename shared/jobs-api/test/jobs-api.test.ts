@@ -168,7 +168,11 @@ describe('Jobs as resources', () => {
 
   it('GET /jobs/{id}/attempts lists the runs of a job', async () => {
     const { id } = await post();
-    const worker = new JobServer({ storage, handlers: [handleJob(add, ({ args }) => args.a + args.b)] });
+    const worker = new JobServer({
+      ...patientServer,
+      storage,
+      handlers: [handleJob(add, ({ args }) => args.a + args.b)],
+    });
     await worker.start();
     await eventually(
       async () => (await storage.jobs.find(id))?.state,

@@ -12,6 +12,7 @@ import {
   startLocalPostgres,
   type LocalPostgres,
 } from '@longshore/local-postgres';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 
@@ -55,7 +56,8 @@ describe('startLocalPostgres', () => {
   });
 
   it('keeps the data of an earlier run', async () => {
-    const first = await start();
+    // A stop that takes too long ends in an immediate shutdown, which loses what is not durable.
+    const first = await start({ durable: true });
     await query(first.url, 'create table kept as select 42 as answer');
     await first.stop();
     const second = await start();
@@ -137,7 +139,9 @@ describe('startLocalPostgres', () => {
     command.kill('SIGKILL');
     await disconnected;
 
-    expect(await query((await start()).url, 'select one from survivor')).to.deep.equal([{ one: 1 }]);
+    // Starting is refused as long as the old Postgres is still shutting down.
+    const { url: recovered } = await eventually(() => start());
+    expect(await query(recovered, 'select one from survivor')).to.deep.equal([{ one: 1 }]);
   });
 });
 

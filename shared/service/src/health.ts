@@ -28,11 +28,16 @@ const readyMs = 2_000;
  *
  * @param count middleware that counts requests for `/metrics` towards a rate limit; by default, requests are not
  *   counted
+ * @param now returns milliseconds of a monotonic clock
  */
-export function healthRoutes(health: Health, count: Koa.Middleware = (_context, next) => next()): Router {
+export function healthRoutes(
+  health: Health,
+  count: Koa.Middleware = (_context, next) => next(),
+  now: () => number = () => performance.now(),
+): Router {
   const router = new Router({ sensitive: true, strict: true });
-  const ready = shared(() => inTime(health.ready()), 0);
-  const metrics = shared(() => health.metrics(), metricsHoldMs);
+  const ready = shared(() => inTime(health.ready()), 0, now);
+  const metrics = shared(() => health.metrics(), metricsHoldMs, now);
   router.get('/healthz', (context) => {
     context.set('cache-control', 'no-store');
     context.body = { status: 'ok' };
@@ -59,16 +64,25 @@ export function healthRoutes(health: Health, count: Koa.Middleware = (_context, 
  * Wraps a function so that concurrent callers share one call. A result is reused for `holdMs` milliseconds. An error is
  * not reused.
  */
-function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Promise<Result> {
+function shared<Result>(
+  work: () => Promise<Result>,
+  holdMs: number,
+  now: () => number,
+): () => Promise<Result> {
   let current: Promise<Result> | undefined;
+  let heldUntilMs = Infinity;
   return () => {
-    if (current !== undefined) return current;
+    if (current !== undefined && now() < heldUntilMs) return current;
     const started = work();
     current = started;
-    const forget = (): void => {
-      if (current === started) current = undefined;
+    heldUntilMs = Infinity;
+    const hold = (ms: number): void => {
+      if (current === started) heldUntilMs = now() + ms;
     };
-    started.then(() => (holdMs === 0 ? forget() : setTimeout(forget, holdMs).unref()), forget);
+    started.then(
+      () => hold(holdMs),
+      () => hold(0),
+    );
     return started;
   };
 }
@@ -101,8 +115,14 @@ export interface Readiness {
  * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open.
  *
  * @param count middleware that counts requests for `/metrics` towards a rate limit
+ * @param now returns milliseconds of a monotonic clock
  */
-export function storageHealth(service: string, storage: JobStorage, count?: Koa.Middleware): Readiness {
+export function storageHealth(
+  service: string,
+  storage: JobStorage,
+  count?: Koa.Middleware,
+  now?: () => number,
+): Readiness {
   let open = false;
   const metrics = createMetrics(service, storage);
   return {
@@ -115,6 +135,7 @@ export function storageHealth(service: string, storage: JobStorage, count?: Koa.
         metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
       },
       count,
+      now,
     ),
     opened: () => {
       open = true;

@@ -11,10 +11,10 @@ const headersMs = 20_000;
 const requestMs = 120_000;
 
 /**
- * How long requests in progress can continue after a listener starts to close, in milliseconds. After this time, their
+ * By default, how long requests in progress can continue after a listener starts to close, in milliseconds. After this time, their
  * connections are closed.
  */
-const drainMs = 5_000;
+const defaultDrainMs = 5_000;
 
 /** How often a closing listener closes idle connections, in milliseconds. */
 const idleCheckMs = 50;
@@ -43,6 +43,7 @@ export interface Listening {
  * Starts an HTTP server.
  *
  * @param rootUrl the base URL of `/errors/{code}` in error payloads; omitted by services without error payloads
+ * @param drainMs how long requests in progress can continue after the listener starts to close, in milliseconds
  * @throws if the port is in use or not permitted
  */
 export async function listen(
@@ -50,6 +51,7 @@ export async function listen(
   config: Listening,
   logger: Logger,
   rootUrl?: string,
+  drainMs: number = defaultDrainMs,
 ): Promise<HttpListener> {
   const { HOST, PORT } = config;
   app.on('error', (error: unknown) => {
@@ -73,7 +75,7 @@ export async function listen(
   });
   const { port } = server.address() as AddressInfo; // never a string for a TCP server
   logger.info({ host: HOST, port }, 'listening');
-  return { server, port, close: () => close(server) };
+  return { server, port, close: () => close(server, drainMs) };
 }
 
 /** Returns whether the error means that the client disconnected. Event streams usually end this way. */
@@ -81,7 +83,7 @@ function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: Server, drainMs: number): Promise<void> {
   const last = setTimeout(() => server.closeAllConnections(), drainMs);
   const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   await new Promise<void>((resolve) => {

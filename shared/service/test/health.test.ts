@@ -6,7 +6,7 @@ import {
   MemoryStorage,
   StorageUnavailableError,
 } from '@longshore/jobs';
-import { eventually, httpClient } from '@longshore/test-support';
+import { eventually, httpClient, ManualClock, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createLogger, type HttpListener, listen, storageHealth, whenAvailable } from '../src/index.js';
@@ -17,13 +17,15 @@ describe('The health of a service', () => {
     throw new Error('no');
   };
   const quiet = createLogger('test', 'silent');
+  let clock: ManualClock;
   let storage: MemoryStorage;
   let listener: HttpListener;
   let health: ReturnType<typeof storageHealth>;
 
   beforeEach(async () => {
-    storage = new MemoryStorage();
-    health = storageHealth('test', storage);
+    clock = new ManualClock();
+    storage = new MemoryStorage({ clock });
+    health = storageHealth('test', storage, undefined, clock.now);
     const app = new Koa();
     app.use(health.routes.routes());
     listener = await listen(
@@ -72,12 +74,11 @@ describe('The health of a service', () => {
   });
 
   it('is measured: waiting jobs of each queue, and for how long', async () => {
-    const { id } = await new JobClient(storage).enqueue(work, {});
-    const ready = (await storage.jobs.find(id))?.createdAt.getTime() ?? 0;
-    await eventually(() => Date.now() > ready);
+    await new JobClient(storage).enqueue(work, {});
+    clock.advance(2_500);
     const { text } = await get('/metrics');
     expect(text).to.contain('longshore_queue_jobs{queue="default",state="enqueued",service="test"} 1');
-    expect(text).to.match(/longshore_queue_oldest_seconds\{queue="default",service="test"\} (0\.\d*)?[1-9]/);
+    expect(text).to.contain('longshore_queue_oldest_seconds{queue="default",service="test"} 2.5');
     expect(text).to.contain('longshore_queue_paused{queue="default",service="test"} 0');
   });
 
@@ -86,11 +87,14 @@ describe('The health of a service', () => {
     { outcome: 'failed', run: fail },
   ]) {
     it(`is measured: attempts that ended ${outcome}, and how long they took`, async () => {
-      const server = new JobServer({ storage, handlers: [handleJob(work, run)] });
+      const server = new JobServer({ storage, handlers: [handleJob(work, run)], ...patientServer });
       health.runs(server);
       await server.start();
       const { id } = await new JobClient(storage).enqueue(work, {}, { maxAttempts: 1 });
-      await eventually(async () => (await storage.jobs.find(id))?.state === outcome);
+      await eventually(
+        async () => (await storage.jobs.find(id))?.state,
+        (state) => state === outcome,
+      );
       await server.stop();
       const { text } = await get('/metrics');
       expect(text).to.contain(`longshore_attempts_total{name="work",outcome="${outcome}",service="test"} 1`);
@@ -123,8 +127,11 @@ describe('The health of a service', () => {
       return new MemoryStorage().jobs.stateCounts();
     };
     const answers = await Promise.all(Array.from({ length: 10 }, () => get('/metrics')));
+    clock.advance(999);
     answers.push(await get('/metrics'));
     expect([new Set(answers.map(({ status }) => status)), reads]).to.deep.equal([new Set([200]), 1]);
+    clock.advance(1);
+    expect([(await get('/metrics')).status, reads]).to.deep.equal([200, 2]);
   });
 
   it('is measured: jobs by state and running servers', async () => {

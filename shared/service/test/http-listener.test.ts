@@ -6,10 +6,12 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import { createLogger, type HttpListener, listen } from '../src/index.js';
 
+const hourMs = 3_600_000;
+
 describe('An HTTP listener', () => {
   let listener: HttpListener;
   let held: Socket;
-  const start = async (limits: { total: number; perAddress: number }): Promise<void> => {
+  const start = async (limits: { total: number; perAddress: number }, drainMs?: number): Promise<void> => {
     const app = new Koa();
     app.use((context) => (context.body = 'here'));
     listener = await listen(
@@ -19,9 +21,11 @@ describe('An HTTP listener', () => {
         PORT: 0,
         HTTP_MAX_CONNECTIONS: limits.total,
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: limits.perAddress,
-        HTTP_KEEP_ALIVE_MS: 75_000,
+        HTTP_KEEP_ALIVE_MS: hourMs,
       },
       createLogger('test', 'silent'),
+      undefined,
+      drainMs,
     );
     held = connect(listener.port, '127.0.0.1');
     await once(held, 'connect');
@@ -57,14 +61,12 @@ describe('An HTTP listener', () => {
     expect(await isServed('127.0.0.2')).to.equal(true);
   });
 
-  it('announces how long it keeps idle connections, and closes them at once when it stops', async () => {
-    await start({ total: 2, perAddress: 2 });
+  it('announces how long it keeps idle connections, and does not wait for that when it stops', async () => {
+    await start({ total: 2, perAddress: 2 }, hourMs);
     held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const [answer] = (await once(held, 'data')) as [Buffer];
-    expect(answer.toString()).to.contain('Keep-Alive: timeout=75\r\n');
-    const startedMs = performance.now();
+    expect(answer.toString()).to.contain('Keep-Alive: timeout=3600\r\n');
     await Promise.all([once(held, 'close'), listener.close()]);
-    expect(performance.now() - startedMs).to.be.below(1_000);
   });
 
   it('accepts connections again after one is closed', async () => {

@@ -9,7 +9,7 @@ async function runMocha(fixture: string): Promise<{ status: unknown; output: str
   const local = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
   const args = [
     '--no-config',
-    '--timeout=20000',
+    '--timeout=0',
     '--require',
     local('../src/mocha.ts'),
     local(`fixtures/${fixture}`),
@@ -31,7 +31,7 @@ describe('a whole run', () => {
 
   it('fails when something keeps it from ending, and reports what', async () => {
     const { status, output } = await runMocha('never-ends.ts');
-    expect(output).to.match(/keeps the tests from ending: .*Timeout/);
+    expect(output).to.match(/keeps the tests from ending: .*TCPServerWrap/i);
     expect(status).to.equal(1);
   });
 });

@@ -8,7 +8,7 @@ import {
   silentLogger,
 } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
-import { createTestDatabase } from '@longshore/test-support';
+import { createTestDatabase, patientServer, patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { assertEnqueued, drain, runJob, TestJobs } from '../src/index.js';
@@ -60,6 +60,8 @@ describe('runJob', () => {
     expect(error).to.have.property('message').that.contains('pass runJob a query function');
   });
 });
+
+const hourMs = 3_600_000;
 
 describe('Jobs in a test', () => {
   const shipped: number[] = [];
@@ -129,23 +131,23 @@ describe('Jobs in a test', () => {
   });
 
   it('are drained by a running server', async () => {
-    const server = new JobServer({ storage: jobs.storage, handlers, logger: silentLogger });
+    const server = new JobServer({ storage: jobs.storage, handlers, logger: silentLogger, ...patientServer });
     await server.start();
     await jobs.client.enqueue(ship, { order: 1 });
-    await drain(server);
+    await drain(server, { timeoutMs: hourMs });
     expect(shipped).to.deep.equal([1]);
     await server.stop();
   });
 
   it('may be in Postgres', async () => {
     const database = await createTestDatabase();
-    const storage = new PostgresStorage({ url: database.url });
+    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
     await storage.open();
     try {
       const client = new JobClient(storage);
       await client.enqueueMany([{ definition: ship, args: { order: 1 } }]);
       await assertEnqueued(storage, ship, { args: { order: 1 } });
-      expect(await drain(storage, { handlers })).to.include({ done: 1 });
+      expect(await drain(storage, { handlers, timeoutMs: hourMs })).to.include({ done: 1 });
     } finally {
       await storage.close();
       await database.drop();

@@ -73,6 +73,10 @@ async function start(
     API_AUTH: 'keys',
     API_ADMIN_KEY: adminKey,
     LONGSHORE_APP: '@longshore/example-shop',
+    DATABASE_CONNECT_TIMEOUT_MS: '3600000',
+    DATABASE_READ_TIMEOUT_MS: '3600000',
+    WORKER_SERVER_TIMEOUT_MS: '3600000',
+    WORKER_STOP_TIMEOUT_MS: '3600000',
     ...environment,
   });
   const service = await startApi(config, logger, new AbortController().signal);

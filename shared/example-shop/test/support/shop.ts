@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { application, seed } from '@longshore/example-shop';
-import {
-  type Job,
-  JobClient,
-  type JobDefinition,
-  JobServer,
-  type JobStorage,
-  MemoryStorage,
-} from '@longshore/jobs';
+import { JobClient, type JobDefinition, JobServer, type JobStorage, MemoryStorage } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import { MemoryDatabase } from '@longshore/memory-database';
 import { createResourceApi, type Database, type Enqueue, inTransaction } from '@longshore/resources';
-import { apiFetch, createTestDatabase, eventually, serve } from '@longshore/test-support';
+import {
+  apiFetch,
+  createTestDatabase,
+  eventually,
+  patientServer,
+  patientStorage,
+  serve,
+} from '@longshore/test-support';
 import Koa from 'koa';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -72,7 +72,7 @@ async function migrate(url: string): Promise<void> {
 async function openPostgres(): Promise<OpenStorage> {
   const database = await createTestDatabase(migrate);
   const pool = new pg.Pool({ connectionString: database.url, max: 5 });
-  const jobs = new PostgresStorage({ url: database.url, poolSize: 3 });
+  const jobs = new PostgresStorage({ url: database.url, poolSize: 3, ...patientStorage });
   await jobs.open();
   const close = async (): Promise<void> => {
     await jobs.close();
@@ -116,7 +116,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
       resources,
       baseUrl: 'https://shop.longshore.dev',
       log: { incident: () => {} },
-      platform: { database, enqueue },
+      platform: { database, enqueue, searchTimeoutMs: patientStorage.searchTimeoutMs },
     }),
   );
   const handle = app.callback();
@@ -125,6 +125,7 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
   const server = new JobServer({
     storage,
     handlers,
+    ...patientServer,
     queues: handlers.map(({ definition }) => definition.queue),
     application: application.name,
     recurring: application.recurring ?? [],
@@ -148,9 +149,11 @@ export async function openShop(kind: ShopStorage): Promise<Shop> {
     trigger: async (id) => (await client.recurring.trigger(id))?.id ?? 'no job',
     countJobs: async (name) => (await storage.jobs.count({ name: [name] })).count,
     resultOf: async (jobId) => {
-      let job: Job | null = null;
-      await eventually(async () => (job = await storage.jobs.find(jobId))?.state === 'done');
-      return (job as Job | null)?.result;
+      const job = await eventually(
+        () => storage.jobs.find(jobId),
+        (found) => found?.state === 'done',
+      );
+      return job?.result;
     },
     close: async () => {
       await http.close();

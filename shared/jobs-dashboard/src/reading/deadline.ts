@@ -5,12 +5,12 @@ export class ReadTooSlowError extends Error {
 
 /**
  * Settles like `promise`, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read itself is not
- * stopped.
+ * stopped. The timer does not keep the process running.
  */
 export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ReadTooSlowError(`No response within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new ReadTooSlowError(`No response within ${ms} ms`)), ms).unref();
   });
   try {
     return await Promise.race([promise, late]);
