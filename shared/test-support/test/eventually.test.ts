@@ -34,7 +34,13 @@ describe('eventually', () => {
 
   it('goes on as long as it sees something new', async () => {
     let looks = 0;
-    expect(await eventually(() => ++looks, (count) => count === 20, { checks: 2, everyMs: 0 })).to.equal(20);
+    expect(
+      await eventually(
+        () => ++looks,
+        (count) => count === 20,
+        { checks: 2, everyMs: 0 },
+      ),
+    ).to.equal(20);
   });
 
   it('throws the condition’s last error when it gives up', async () => {

@@ -48,7 +48,10 @@ describe('reasons and pauses that end', () => {
     // The time zone of the browser is Europe/Berlin.
     const until = (await site.story.storage.queues.find('mail'))?.pausedUntil;
     const there = until?.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
-    const text = new RegExp(`paused by ann (just now|\\d+ (s|min) ago|now): PSP outage <b>, until ${there}`, 'i');
+    const text = new RegExp(
+      `paused by ann (just now|\\d+ (s|min) ago|now): PSP outage <b>, until ${there}`,
+      'i',
+    );
     expect(await main()).to.match(text);
     await open('');
     expect(await main()).to.match(text);
