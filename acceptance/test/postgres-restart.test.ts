@@ -11,7 +11,7 @@ async function counts(api: Service): Promise<Record<string, number>> {
 }
 
 describe('Postgres stopped and started again under load', () => {
-  const system = useSystem({ API_TEST_JOB_MS: '20' });
+  const system = useSystem({ API_TEST_JOB_MS: '20' }, { durable: true });
   let services: Service[];
   let api: Service;
   const answers: EnqueueResponse[] = [];

@@ -14,7 +14,7 @@ export interface Supervision {
   readonly onEnded: (service: string, how: string) => void;
   /** Called once the services have been started, with a function that restarts all of them. */
   readonly onStart?: (restart: () => Promise<void>) => void;
-  /** How long the services may take to become ready, in milliseconds; 60,000 by default. */
+  /** How long the services may take to become ready, in milliseconds; 600,000 by default. */
   readonly startDeadlineMs?: number;
   /** How long a service may take to stop before it is killed, in milliseconds; 2,000 by default. */
   readonly stopDeadlineMs?: number;
@@ -31,7 +31,7 @@ export interface Supervision {
  */
 export async function supervise(supervision: Supervision): Promise<void> {
   const { specs, databaseEnded, interrupted, onLine, onReady, onEnded, onStart } = supervision;
-  const { startDeadlineMs = 60_000, stopDeadlineMs = 2_000, restartDelayMs = 1_000 } = supervision;
+  const { startDeadlineMs = 600_000, stopDeadlineMs = 2_000, restartDelayMs = 1_000 } = supervision;
   const over = new AbortController();
   const running = new Map<string, ServiceProcess>();
   let allReady = false;

@@ -19,16 +19,20 @@ export interface System {
  * Starts a system before the suite's tests, and stops everything after them.
  *
  * @param env environment variables for all services
+ * @param options.durable whether commits survive if Postgres does not stop in time and is killed; `false` by default
  * @returns a function that returns the system; it throws if it is called before the tests run
  */
-export function useSystem(env: Readonly<Record<string, string>> = {}): () => System {
+export function useSystem(
+  env: Readonly<Record<string, string>> = {},
+  { durable = false } = {},
+): () => System {
   let system: System | undefined;
   let postgres: Postgres;
   let results: string;
   const services: Service[] = [];
 
   before(async () => {
-    postgres = await startPostgres();
+    postgres = await startPostgres({ durable });
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
     const shared = {
       API_STORAGE: 'postgres',
