@@ -14,6 +14,7 @@ import { recurringDefinitions } from './recurring-definitions.js';
 import { drainFullStore } from './drain-full-store.js';
 import { drainPinned } from './drain-pinned.js';
 import { http } from './http.js';
+import { largeRequests } from './large-requests.js';
 import { latency } from './latency.js';
 import { listeners } from './listeners.js';
 import { pinnedPromises } from './pinned-promises.js';
@@ -36,6 +37,7 @@ export const scenarios: readonly Scenario[] = [
   idleFleet,
   memory,
   http,
+  largeRequests,
   listeners,
   listEndpoints,
   dashboard,

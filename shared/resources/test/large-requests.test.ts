@@ -111,7 +111,7 @@ describe('A large request', () => {
       expect(await turnsDuring(send)).to.be.at.least(minTurns);
     });
 
-  // These are checked in one piece. The benchmark of long turns measures how long that takes.
+  // These are checked in one piece. The benchmark `large-requests` measures how long others wait.
   const pieces: Readonly<Record<string, readonly [status: number, body: () => string]>> = {
     'ten thousand unknown fields': [
       422,
