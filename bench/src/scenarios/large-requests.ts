@@ -75,7 +75,8 @@ async function measure(api: Service, { method, path, body }: LargeRequest): Prom
   });
   let longestMs = 0;
   let smallRequests = 0;
-  while (!isAnswered) {
+  const goesOn = (): boolean => !isAnswered;
+  while (goesOn()) {
     const askedAt = performance.now();
     await (await fetch(`${api.url}/healthz`)).arrayBuffer();
     longestMs = Math.max(longestMs, performance.now() - askedAt);
