@@ -39,6 +39,7 @@ async function lint(files: readonly (readonly [file: string, source: string])[])
   const root = await mkdtemp(path.join(tmpdir(), 'longshore-lint-'));
   try {
     await cp(path.join(house, '.oxlintrc.json'), path.join(root, '.oxlintrc.json'));
+    await cp(path.join(house, 'dev/lint'), path.join(root, 'dev/lint'), { recursive: true });
     for (const [file, source] of files) {
       await mkdir(path.dirname(path.join(root, file)), { recursive: true });
       await writeFile(path.join(root, file), source);
