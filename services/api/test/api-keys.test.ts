@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { createApplicationDatabase } from '@longshore/jobs-postgres';
 import { inTransaction } from '@longshore/resources';
-import { createTestDatabase, eventually, nextMillisecond, type TestDatabase } from '@longshore/test-support';
+import {
+  createTestDatabase,
+  eventually,
+  nextMillisecond,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { newApiKey } from '../src/access/api-key.js';
 import { tableApiKeyStore } from '../src/access/table-api-key-store.js';
 import { apiTables } from '../src/storage.js';
@@ -155,7 +161,7 @@ for (const [name, open] of Object.entries(storages)) {
 
     if (name === 'Postgres') {
       it('are created at a time of the database’s clock', async () => {
-        const connected = createApplicationDatabase({ url: database?.url ?? '' });
+        const connected = createApplicationDatabase({ url: database?.url ?? '', ...patientStorage });
         const store = tableApiKeyStore(connected.pool, apiTables({ DATABASE_SCHEMA: 'longshore' }).keys);
         const times = await inTransaction(connected.pool, async (transaction) => {
           const { rows } = await transaction.query<{ now: Date }>('select now()');

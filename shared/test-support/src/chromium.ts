@@ -14,7 +14,7 @@ const browsers = [
  * Maximum wait for a page to reach the expected state, in milliseconds. The limit is long because it only has to stop
  * hanging tests.
  */
-const pageTimeoutMs = 120_000;
+const pageTimeoutMs = 1_200_000;
 
 /**
  * Starts the installed Chromium, headless and without background network traffic. Prefers the headless shell, which
@@ -30,6 +30,7 @@ export async function launchChromium({ gestures = false } = {}): Promise<Browser
   if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);
   const browser = await chromium.launch({
     executablePath,
+    timeout: pageTimeoutMs,
     args: [
       '--no-sandbox',
       '--disable-gpu',

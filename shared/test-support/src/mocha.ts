@@ -9,7 +9,7 @@ import { stopTestPostgres } from './test-postgres.js';
 checkFetchedAnswers();
 
 /** How long the process may take to end after the last test, in milliseconds. */
-const lingerMs = 3_000;
+const lingerMs = 15_000;
 
 export const mochaHooks = {
   afterAll(): void {

@@ -240,7 +240,7 @@ export async function openPostgres(): Promise<{ storage: JobStorage; close: () =
 }
 
 async function migrate(url: string): Promise<void> {
-  const storage = new PostgresStorage({ url });
+  const storage = new PostgresStorage({ url, ...patientStorage });
   await storage.open();
   await storage.close();
 }
