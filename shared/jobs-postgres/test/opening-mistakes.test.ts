@@ -38,15 +38,30 @@ describe('The error message for a storage that cannot be opened', () => {
     await storage.close();
   });
 
-  it('asks for open() if the storage was not opened', async () => {
-    const database = await createTestDatabase();
-    const storage = new PostgresStorage({ url: database.url, ...patientStorage });
-    const error = await failureOf(() => new JobClient(storage).enqueue(defineJob({ name: 'a' })));
-    expect(error).to.be.instanceOf(StorageUnavailableError);
-    expect(error.message).to.include('call open() on the storage first');
-    await storage.close();
-    await database.drop();
-  });
+  for (const [when, sql] of [
+    ['was not opened', 'select'],
+    ['is being opened for the first time', 'create schema longshore'],
+  ] as const)
+    it(`asks for open() if the storage ${when}`, async () => {
+      const database = await createTestDatabase();
+      await database.query(sql);
+      const storage = new PostgresStorage({ url: database.url, ...patientStorage });
+      const client = new JobClient(storage);
+      const id = '01890000-0000-7000-8000-000000000000';
+      for (const call of [
+        () => client.enqueue(defineJob({ name: 'a' })),
+        () => storage.jobs.find(id),
+        () => storage.control.cancel(id),
+        () => storage.queues.pause('default'),
+        () => storage.recurring.list(),
+      ]) {
+        const error = await failureOf(call);
+        expect(error, String(call)).to.be.instanceOf(StorageUnavailableError);
+        expect(error.message, String(call)).to.include('call open() on the storage first');
+      }
+      await storage.close();
+      await database.drop();
+    });
 
   it('names the migration that failed', async () => {
     const database = await createTestDatabase();

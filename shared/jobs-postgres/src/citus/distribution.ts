@@ -54,7 +54,7 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
     await run(lockDistribution);
     await distributeOnce(run);
   } catch (error) {
-    throw translate(error, schema);
+    throw translate(error);
   } finally {
     await client.end().catch(() => undefined);
   }

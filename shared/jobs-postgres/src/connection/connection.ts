@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { fromDriver } from './driver-errors.js';
+import { fromStorage } from './driver-errors.js';
 import type { Schema } from './schema.js';
 import type { Statement } from './statement.js';
 import { storedTypes } from './stored-value.js';
@@ -41,6 +41,6 @@ export class Connection {
       ...(this.isShared && { types: storedTypes }),
       ...(name !== undefined && !this.#isPooled && { name }),
     });
-    return fromDriver(sent);
+    return fromStorage(sent);
   }
 }

@@ -5,8 +5,8 @@ import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
-import { fromDriver } from './driver-errors.js';
-import { discarded, repeatedly } from './repeatedly.js';
+import { fromDriver, fromStorage } from './driver-errors.js';
+import { repeatedly } from './repeatedly.js';
 import type { ConnectionSettings } from './connection-settings.js';
 import { Schema } from './schema.js';
 import {
@@ -19,7 +19,8 @@ import {
 } from './settings.js';
 import { pipelined } from './pipeline.js';
 import { closePool, createPool, connectionErrorOf, watch } from './pool.js';
-import { codeOf, translate } from './errors.js';
+import { codeOf, sqlStateOf, translate } from './errors.js';
+import { spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
@@ -167,7 +168,7 @@ export class Database {
     }));
     let leading: Promise<pg.QueryResult<Row>> | undefined;
     const both = pipelined(client, () => {
-      const [one, two] = queries.map((query) => fromDriver(client.query<Row>(query)));
+      const [one, two] = queries.map((query) => fromStorage(client.query<Row>(query)));
       leading = one;
       return Promise.allSettled([one, two]);
     });
@@ -175,7 +176,7 @@ export class Database {
     try {
       return (await leading)?.rows ?? [];
     } catch (error) {
-      throw translate(error, this.schema);
+      throw translate(error);
     }
   }
 
@@ -224,7 +225,7 @@ export class Database {
     const client = await this.#borrow();
     const pid = await this.#begun(client, settings, signal !== undefined).catch((error: unknown) => {
       client.release(true);
-      throw translate(error, this.schema, connectionErrorOf(client));
+      throw translate(error, connectionErrorOf(client));
     });
     try {
       const result = await unlessAborted(this.#runAndCommit(client, work), signal);
@@ -236,13 +237,13 @@ export class Database {
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // Discards the connection if the rollback failed, or if the driver's prepared statements are gone.
+      // Closes the connection if the rollback failed, or if the connection is of no further use.
       const broken = await client.query('rollback').then(
-        () => codeOf(error) === discarded,
+        () => spoilsConnection(codeOf(error)),
         () => true,
       );
       client.release(broken);
-      throw translate(error, this.schema, connectionErrorOf(client));
+      throw translate(error, connectionErrorOf(client));
     }
   }
 
@@ -280,7 +281,7 @@ export class Database {
     try {
       return await work(this.#wrap(client));
     } catch (error) {
-      throw translate(error, this.schema);
+      throw translate(error);
     } finally {
       client.release();
     }
@@ -294,7 +295,7 @@ export class Database {
 
   async #borrow(): Promise<pg.PoolClient> {
     const client = await fromDriver(this.#pool.connect()).catch((error: unknown) => {
-      throw translate(error, this.schema);
+      throw translate(error);
     });
     try {
       if (this.options.pool !== undefined) watch(client);
@@ -316,7 +317,7 @@ export class Database {
   #asReadTimeout(error: unknown): unknown {
     if (!(error instanceof StorageUnavailableError)) return error;
     const { statementTimeoutMs, poolSize } = this.options;
-    if (codeOf(error.cause) === '57014')
+    if (sqlStateOf(error) === '57014')
       return new ReadTimeoutError(
         `The read took longer than ${statementTimeoutMs} ms: ask for less, or try again later`,
         { cause: error.cause },
@@ -343,9 +344,9 @@ export class Database {
   ): Promise<Row[]> {
     try {
       const query = { ...this.schema.statement(statement), values };
-      return (await fromDriver(this.#pool.query<Row>(query))).rows;
+      return (await fromStorage(this.#pool.query<Row>(query))).rows;
     } catch (error) {
-      throw translate(error, this.schema);
+      throw translate(error);
     }
   }
 
@@ -360,11 +361,10 @@ export class Database {
         fromDriver(client.query('commit')), // rolls back if the statement has failed
       ]),
     );
-    const isDiscarded = ran.status === 'rejected' && codeOf(ran.reason) === discarded;
-    client.release(ended.status === 'rejected' || isDiscarded);
+    const isSpoiled = ran.status === 'rejected' && spoilsConnection(codeOf(ran.reason));
+    client.release(ended.status === 'rejected' || isSpoiled);
     for (const result of [begun, ran, ended])
-      if (result.status === 'rejected')
-        throw translate(result.reason, this.schema, connectionErrorOf(client));
+      if (result.status === 'rejected') throw translate(result.reason, connectionErrorOf(client));
     return ran.status === 'fulfilled' ? ran.value.rows : [];
   }
 }

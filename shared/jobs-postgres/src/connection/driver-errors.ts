@@ -12,6 +12,22 @@ export function fromDriver<Call extends PromiseLike<unknown>>(call: Call): Call 
   return call;
 }
 
+/** Errors of the storage's own statements. */
+const ofStorage = new WeakSet<object>();
+
+/** Like {@link fromDriver}, for a statement of the storage, as opposed to one of a handler or another library. */
+export function fromStorage<Call extends PromiseLike<unknown>>(call: Call): Call {
+  call.then(undefined, (error: unknown) => {
+    if (error instanceof Error) ofStorage.add(error);
+  });
+  return fromDriver(call);
+}
+
+/** Returns whether a statement of the storage was rejected with this error, see {@link fromStorage}. */
+export function isOfStorage(error: unknown): boolean {
+  return error instanceof Error && ofStorage.has(error);
+}
+
 /** Returns whether a call of the driver was rejected with this error, see {@link fromDriver}. */
 export function isFromDriver(error: unknown): boolean {
   return error instanceof Error && reported.has(error);

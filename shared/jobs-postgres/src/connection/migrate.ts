@@ -3,9 +3,9 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { connectionConfig, type DatabaseOptions } from './database.js';
 import { fromDriver } from './driver-errors.js';
-import { codeOf, isTransient, translate } from './errors.js';
+import { codeOf, isRefused, isTransient, translate } from './errors.js';
 import { jobStoreFiles, type MigrationFiles, textsOf, withDirectory } from './migration-files.js';
-import { defaultSchema, Schema } from './schema.js';
+import { defaultSchema, type Schema } from './schema.js';
 
 /** A schema and its migration files. */
 export interface Migrations {
@@ -98,7 +98,7 @@ async function retrying(run: () => Promise<unknown>): Promise<void> {
     } catch (error) {
       if (error instanceof MigrationError) throw error;
       if (attempt === maxAttempts || !retryableStates.test(codeOf(error)))
-        throw translate(error, new Schema(defaultSchema));
+        throw isRefused(error) ? error : translate(error);
       await delay(betweenAttemptsMs);
     }
   }

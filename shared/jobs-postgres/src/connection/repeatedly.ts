@@ -1,12 +1,7 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import { isFromDriver } from './driver-errors.js';
 import { codeOf } from './errors.js';
-
-/** SQLSTATE for a prepared statement that no longer exists, for example after the application's `discard all`. */
-export const discarded = '26000';
-
-/** SQLSTATEs after which a transaction is repeated: serialization failure, deadlock, discarded statement. */
-const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
+import { meaningOf } from './sql-states.js';
 
 const maxRepeats = 5;
 
@@ -19,7 +14,7 @@ export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Re
     try {
       return await run();
     } catch (error) {
-      if (!isFromDriver(error) || !repeatable.test(codeOf(error))) throw error;
+      if (!isFromDriver(error) || meaningOf(codeOf(error)).kind !== 'conflict') throw error;
       if (repeat === maxRepeats)
         throw new StorageUnavailableError(
           'Postgres aborted the transaction repeatedly because of concurrent ones',

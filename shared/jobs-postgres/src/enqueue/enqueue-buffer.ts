@@ -1,6 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { EnqueueResult, NewJob } from '@longshore/jobs/storage';
-import { isLockTimeout } from '../connection/errors.js';
+import { sqlStateOf } from '../connection/errors.js';
 
 /** Maximum number of jobs written together. */
 const maxBatch = 1_000;
@@ -89,7 +89,7 @@ export class EnqueueBuffer {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
       // Rejects all jobs if writing them separately would not help. Otherwise, writes each job separately, so that a
       // job that is rejected or waits for a lock does not affect the others.
-      if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
+      if (isFinal && sqlStateOf(error) !== '55P03') for (const { reject } of batch) reject(error);
       else for (const waiting of batch) this.#startAlone(waiting);
     }
   }

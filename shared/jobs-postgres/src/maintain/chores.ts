@@ -1,5 +1,4 @@
-import { StorageUnavailableError } from '@longshore/jobs';
-import { codeOf, isOfData } from '../connection/errors.js';
+import { isOfData, sqlStateOf } from '../connection/errors.js';
 import type { Aside, PostgresSetAside } from './set-aside.js';
 
 /** How long this process skips a failed chore, in milliseconds. */
@@ -35,14 +34,9 @@ export class Chores {
       await work();
       if (this.#failed.delete(name)) await this.#setAside.removeProcessed('cleaner', [name]);
     } catch (error) {
-      if (!isOfData(error) && !isTimeout(error)) throw error;
+      if (!isOfData(error) && sqlStateOf(error) !== '57014') throw error;
       this.#failed.set(name, performance.now() + pauseMs);
       await this.#setAside.putInOwnTransaction({ role: 'cleaner', key: name, ...about }, error);
     }
   }
-}
-
-/** Returns whether an error is a `statement_timeout` (57014). */
-function isTimeout(error: unknown): boolean {
-  return error instanceof StorageUnavailableError && codeOf(error.cause) === '57014';
 }

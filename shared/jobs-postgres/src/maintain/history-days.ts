@@ -1,5 +1,5 @@
 import type { Database } from '../connection/database.js';
-import { codeOf } from '../connection/errors.js';
+import { sqlStateOf } from '../connection/errors.js';
 import { makeDay, type MissingDay, selectMissingDays } from './history-days.sql.js';
 
 /** How many days ahead partitions are created. Covers a week in which no server runs. */
@@ -16,8 +16,7 @@ const firstPauseMs = 1_000;
 
 /** Returns whether an error means that a table is in use: a lock timeout (55P03) or a deadlock (40P01). */
 export function isInUse(error: unknown): boolean {
-  const cause: unknown = error instanceof Error ? error.cause : undefined;
-  return ['55P03', '40P01'].includes(codeOf(cause ?? error));
+  return ['55P03', '40P01'].includes(sqlStateOf(error));
 }
 
 /**

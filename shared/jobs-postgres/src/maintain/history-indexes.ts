@@ -1,5 +1,5 @@
 import type { Database } from '../connection/database.js';
-import { codeOf } from '../connection/errors.js';
+import { sqlStateOf } from '../connection/errors.js';
 import { Lull } from './lull.js';
 import {
   buildIndex,
@@ -122,8 +122,7 @@ export class HistoryIndexes {
       });
       return true;
     } catch (error) {
-      const cause: unknown = error instanceof Error ? error.cause : undefined;
-      if (passing.test(codeOf(cause ?? error))) return false;
+      if (passing.test(sqlStateOf(error))) return false;
       throw error;
     } finally {
       this.#backend = undefined;

@@ -1,6 +1,6 @@
 import type { RetentionDays } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { codeOf } from '../connection/errors.js';
+import { sqlStateOf } from '../connection/errors.js';
 import { isInUse } from './history-days.js';
 import {
   subtractFromCounters,
@@ -70,7 +70,7 @@ export class Retention {
       );
       return true;
     } catch (error) {
-      if (isInUse(error) || codeOf(error) === '42P01') return false; // in use, or just dropped by another server
+      if (isInUse(error) || sqlStateOf(error) === '42P01') return false; // in use, or just dropped by another server
       throw error;
     }
   }

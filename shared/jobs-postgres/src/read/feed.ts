@@ -14,7 +14,7 @@ import {
   topicOf,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { codeOf } from '../connection/errors.js';
+import { sqlStateOf } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { toAttempts } from './job-row.js';
@@ -207,10 +207,9 @@ export class PostgresFeed implements JobFeed {
         lock_timeout: lockTimeoutMs,
       });
     } catch (error) {
-      const cause: unknown = error instanceof Error ? error.cause : undefined;
       // Ignores a lock timeout (55P03), for example during a vacuum, and a missing permission (42501). Reads are then
       // slower, but still correct.
-      if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
+      if (!['55P03', '42501'].includes(sqlStateOf(error))) throw error;
     }
   }
 }

@@ -18,13 +18,28 @@ const networkCodes = new Set([
 const driverMessages =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** Messages for transient errors, keyed by SQLSTATE. After such an error, the same request may succeed later. */
-const transientReasons: ReadonlyMap<string, string> = new Map([
+const notMigrated = 'The tables do not exist: the migrations have not run yet, or have not finished';
+
+/**
+ * Messages for errors after which the same request may succeed later, by SQLSTATE or class (its first two characters). A
+ * SQLSTATE takes precedence over its class.
+ */
+const unavailable: ReadonlyMap<string, string> = new Map([
+  ['08', 'The database is not available'],
+  ['25006', 'The database accepts only reads'],
   ['25P03', 'A transaction was idle for too long and was ended'],
   ['25P04', 'A transaction took too long and was ended'],
-  ['40001', 'Too many changes at the same time'],
-  ['40P01', 'Too many changes at the same time'],
+  ['28', 'The database does not accept the credentials of the service'],
+  ['3D', 'The database does not exist'],
+  ['3F', notMigrated],
+  ['40', 'Too many changes at the same time'],
+  ['42P01', notMigrated],
+  ['53', 'The database is not available'],
   ['55P03', 'Another change held a lock for too long'],
+  ['57', 'The database is not available'],
+  ['58', 'The database reports an error of its system'],
+  ['72', 'The database is not available'],
+  ['F0', 'The database reports an error in its configuration'],
 ]);
 
 const retryAfter = { 'retry-after': '2' };
@@ -44,10 +59,6 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
       : undefined;
   }
   const { code } = error;
-  if (/^(?:08|57P0|53)/.test(code))
-    return apiError(50301, `The database is not available (${code})`, retryAfter);
-  const reason = transientReasons.get(code);
-  if (reason !== undefined) return apiError(50301, `${reason} (${code})`, retryAfter);
   switch (code) {
     case '23505':
     case '23P01':
@@ -67,6 +78,8 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
         retryAfter,
       );
   }
+  const reason = unavailable.get(code) ?? unavailable.get(code.slice(0, 2));
+  if (reason !== undefined) return apiError(50301, `${reason} (${code})`, retryAfter);
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
 }
