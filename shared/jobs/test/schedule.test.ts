@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidScheduleError, nextOccurrences } from '../src/index.js';
 import { Schedule } from '../src/storage/index.js';
+import { clockChanges, expectAgreement } from './support/clock-changes.js';
 
 const zone = 'Europe/Berlin'; // in 2026, clocks go forward on 29 March and back on 25 October, both at 01:00Z
 
@@ -41,6 +42,27 @@ describe('A schedule', () => {
       '2026-03-29T01:00Z',
       '2026-03-30T00:30Z',
     ]);
+  });
+
+  it('moves a fixed time that is skipped before midnight to the start of the next day', () => {
+    expect(times('30 23 * * *', 3, '2024-03-30T12:00Z', 'America/Nuuk')).to.deep.equal([
+      '2024-03-31T01:00Z',
+      '2024-04-01T00:30Z',
+      '2024-04-02T00:30Z',
+    ]);
+  });
+
+  it('has the times that looking at the clock every minute finds, where clocks change at odd times', () => {
+    const odd = [
+      'America/Nuuk',
+      'Australia/Lord_Howe',
+      'Antarctica/Troll',
+      'Africa/Casablanca',
+      'Asia/Beirut',
+    ];
+    const changes = clockChanges([...odd, zone, 'America/Havana', 'America/Santiago'], 2024, 2025);
+    expect(changes).to.have.length(16);
+    for (const change of changes) expectAgreement(change);
   });
 
   it('has a fixed time that occurs twice in autumn only the first time', () => {
@@ -92,6 +114,24 @@ describe('A schedule', () => {
     });
   }
 
+  for (const [cron, after, expected] of [
+    ['0 0 L * *', '2028-02-01T00:00Z', '2028-02-29T00:00Z'],
+    ['0 0 LW * *', '2026-02-01T00:00Z', '2026-02-27T00:00Z'],
+    ['0 0 15W * *', '2026-08-01T00:00Z', '2026-08-14T00:00Z'],
+    ['0 0 1W * *', '2026-07-31T12:00Z', '2026-08-03T00:00Z'],
+    ['0 0 * * 5#2', '2026-11-01T00:00Z', '2026-11-13T00:00Z'],
+    ['0 0 * * friL', '2026-11-01T00:00Z', '2026-11-27T00:00Z'],
+    ['0 0 13 * fri', '2026-11-01T00:00Z', '2026-11-06T00:00Z'],
+    ['0 0 * JAN-MAR SAT-SUN', '2026-11-01T00:00Z', '2027-01-02T00:00Z'],
+    ['0 0 29 2 *', '2096-03-01T00:00Z', '2104-02-29T00:00Z'],
+    ['0 0 * 2 mon#5', '2072-03-01T00:00Z', '2112-02-29T00:00Z'],
+    ['0 0 ? * 7', '2026-11-01T12:00Z', '2026-11-08T00:00Z'],
+  ] as const) {
+    it(`finds the next time of "${cron}" after ${after}`, () => {
+      expect(times(cron, 1, after, 'UTC')).to.deep.equal([expected]);
+    });
+  }
+
   it('finds the same times backwards as forwards', () => {
     const field = (least: number, most: number): fc.Arbitrary<string> =>
       fc.oneof(
@@ -121,7 +161,19 @@ describe('A schedule', () => {
     ['@reboot', 'a nickname such as "@daily"'],
     ['', 'has 0 fields'],
     ['* * * * * * 2099', 'has 7 fields'],
-    ['60 * * * *', 'Invalid value for minute: 60'],
+    ['60 * * * *', 'minute: 60 is not from 0 to 59'],
+    ['0 0 * 13 *', 'month: 13 is not from 1 to 12'],
+    ['0 0 0 * *', 'day of the month: 0 is not from 1 to 31'],
+    ['0 0 32W * *', 'day of the month: 32 is not from 1 to 31'],
+    ['0 24 * * *', 'hour: 24 is not from 0 to 23'],
+    ['99 0 0 * * *', 'second: 99 is not from 0 to 59'],
+    ['0 0 * * 8', 'day of the week: 8 is not from 0 to 7'],
+    ['0 0 * * 5#6', 'day of the week: "5#6" is not valid'],
+    ['0 0 * mai *', 'month: "mai" is not valid; use numbers from 1 to 12 (or jan to dec)'],
+    ['0 5-3 * * *', 'hour: 5 is after 3'],
+    ['0/15 * * * *', 'minute: a step follows * or a range'],
+    ['*/61 * * * *', 'minute: a step is from 1 to 60, not 61'],
+    ['1, * * * *', 'minute: an item of the list is empty'],
     ['every night at half two', 'is not a cron expression'],
     ['0 0 30 2 *', 'matches no date'],
   ] as const) {

@@ -1,5 +1,11 @@
 import { brand } from '../job/brand.js';
-import { Cron } from 'croner';
+import { CronExpression, CronSyntaxError } from './cron-expression.js';
+import { TimeZone, type WallTime } from './time-zone.js';
+
+const secondMs = 1_000;
+
+/** No clock is ahead of or behind UTC by more than this, or set forward or back by more. */
+const longestChangeMs = 26 * 3_600_000;
 
 /**
  * Thrown if a cron expression or a time zone is invalid, or if no time matches the expression. The message explains how
@@ -17,14 +23,16 @@ export class InvalidScheduleError extends RangeError {
  * The times that match a cron expression in a time zone, in whole seconds.
  *
  * If the seconds, minutes and hours are all plain numbers, lists or ranges, the expression keeps its times of day when
- * daylight saving time starts or ends. A skipped time moves to the end of the gap. A repeated time counts only once, at
- * its first occurrence.
+ * the clock is set forward or back: each matching time has one occurrence, the first moment at which the clock shows
+ * this time or a later one. A skipped time therefore moves to the end of the gap, even if that is on the next day, and a
+ * repeated time counts only once, at its first occurrence.
  *
- * With a `*` or a step in one of these fields, the expression is an interval. Its times are evenly spaced, even in the
- * repeated hour.
+ * With a `*` or a step in one of these fields, the expression is an interval. It matches whenever the clock shows a
+ * matching time, so its times are evenly spaced, even in the repeated hour.
  */
 export class Schedule {
-  readonly #cron: Cron;
+  readonly #cron: CronExpression;
+  readonly #zone: TimeZone;
 
   /**
    * @param cron five fields (minute, hour, day of the month, month, day of the week), six that start with the seconds, or
@@ -34,29 +42,31 @@ export class Schedule {
    */
   constructor(cron: string, timeZone = 'UTC') {
     checkFields(cron);
-    checkTimeZone(timeZone);
+    this.#zone = zoneOf(timeZone);
     try {
-      this.#cron = new Cron(cron, { timezone: timeZone, mode: '5-or-6-parts', fixedTimeRule: 'no-wildcard' });
+      this.#cron = new CronExpression(cron);
     } catch (error) {
-      const reason = (error as Error).message.replace(/^CronPattern: |\.$/g, '');
+      if (!(error instanceof CronSyntaxError)) throw error;
       throw new InvalidScheduleError(
-        `"${cron}" is not a cron expression: ${reason}. Write "minute hour day month weekday", such as "30 2 * * *" for 02:30 every night, or a nickname such as "@daily"`,
+        `"${cron}" is not a cron expression: ${error.message}. Write "minute hour day month weekday", such as "30 2 * * *" for 02:30 every night, or a nickname such as "@daily"`,
         { cause: error },
       );
     }
-    if (this.#cron.nextRun(new Date(0)) === null) {
+    if (this.#cron.nearest(0, 1) === undefined) {
       throw new InvalidScheduleError(`"${cron}" matches no date. Correct its day of the month or its month`);
     }
   }
 
   /** Returns the first matching time later than `after`; `null` if there is none. */
   next(after: Date): Date | null {
-    return this.#cron.nextRun(after);
+    const [first = null] = this.upcoming(1, after);
+    return first;
   }
 
   /** Returns the first `count` matching times later than `after`, in ascending order; fewer if there are no more. */
   upcoming(count: number, after: Date): Date[] {
-    return this.#cron.nextRuns(count, after);
+    const from = Math.floor(after.getTime() / secondMs) * secondMs + secondMs;
+    return this.#take(count, from, 1).map((time) => new Date(time));
   }
 
   /**
@@ -64,11 +74,68 @@ export class Schedule {
    * are not that many.
    */
   latest(count: number, from: Date, until: Date): Date[] {
-    const end = new Date(Math.floor(until.getTime() / 1_000) * 1_000 + 1_000); // croner excludes the end
-    return this.#cron
-      .previousRuns(count, end)
-      .filter((time) => time >= from)
+    return this.#take(count, Math.floor(until.getTime() / secondMs) * secondMs, -1, from.getTime())
+      .map((time) => new Date(time))
       .toReversed();
+  }
+
+  /** Returns up to `count` matching times from `start` on, in one direction, none beyond `end`. */
+  #take(count: number, start: number, direction: 1 | -1, end = direction * Infinity): number[] {
+    const times: number[] = [];
+    let time = this.#nearest(start, direction);
+    while (time !== undefined && times.length < count && (end - time) * direction >= 0) {
+      times.push(time);
+      time = this.#nearest(time + direction * secondMs, direction);
+    }
+    return times;
+  }
+
+  #nearest(time: number, direction: 1 | -1): number | undefined {
+    return this.#cron.isFixed
+      ? this.#nearestFixed(time, direction)
+      : this.#nearestInInterval(time, direction);
+  }
+
+  #nearestFixed(time: number, direction: 1 | -1): number | undefined {
+    // A time has come by now if the clock has ever shown it or a later one.
+    const wall =
+      direction === 1
+        ? this.#cron.nearest(this.#latestShown(time - secondMs) + secondMs, 1)
+        : this.#cron.nearest(this.#latestShown(time), -1);
+    return wall === undefined ? undefined : this.#firstReaching(wall);
+  }
+
+  /** Returns the latest time that the clock has shown by `time`; later than it shows now in a repeated hour. */
+  #latestShown(time: number): WallTime {
+    const before = this.#zone.changesBetween(time - longestChangeMs, time).map((change) => change - secondMs);
+    return Math.max(...[...before, time].map((moment) => moment + this.#zone.offsetAt(moment)));
+  }
+
+  /** Returns the first moment at which the clock shows this time or a later one. */
+  #firstReaching(wall: WallTime): number {
+    const earliest = wall - longestChangeMs;
+    const starts = [earliest, ...this.#zone.changesBetween(earliest, wall + longestChangeMs)];
+    for (const [index, start] of starts.entries()) {
+      const time = Math.max(start, wall - this.#zone.offsetAt(start));
+      if (time < (starts[index + 1] ?? Infinity)) return time;
+    }
+    throw new Error(`the clock never reaches ${wall}`);
+  }
+
+  #nearestInInterval(start: number, direction: 1 | -1): number | undefined {
+    let moment = start;
+    for (;;) {
+      const offset = this.#zone.offsetAt(moment);
+      const wall = this.#cron.nearest(moment + offset, direction);
+      if (wall === undefined) return undefined;
+      const time = wall - offset;
+      // If the clock changes before then, goes on from the change.
+      const changes =
+        direction === 1 ? this.#zone.changesBetween(moment, time) : this.#zone.changesBetween(time, moment);
+      const change = direction === 1 ? changes[0] : changes.at(-1);
+      if (change === undefined) return time;
+      moment = direction === 1 ? change : change - secondMs;
+    }
   }
 }
 
@@ -104,12 +171,12 @@ function checkFields(cron: string): void {
   );
 }
 
-function checkTimeZone(timeZone: string): void {
+function zoneOf(name: string): TimeZone {
   try {
-    Intl.DateTimeFormat('en', { timeZone });
+    return TimeZone.of(name);
   } catch (error) {
     throw new InvalidScheduleError(
-      `"${timeZone}" is not a time zone; use an IANA name such as "UTC" or "Europe/Berlin"`,
+      `"${name}" is not a time zone; use an IANA name such as "UTC" or "Europe/Berlin"`,
       { cause: error },
     );
   }
