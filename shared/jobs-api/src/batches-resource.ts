@@ -1,19 +1,13 @@
 import type { Batch, JobStorage } from '@longshore/jobs';
-import { bounds, continuationConditions, endOf } from '@longshore/jobs/storage';
-import {
-  apiError,
-  type CollectionQuery,
-  defineResource,
-  type Page,
-  pageOf,
-  type Resource,
-} from '@longshore/resources';
+import { batchOperations, type OperableStorage } from '@longshore/jobs/operations';
+import { bounds, continuationConditions } from '@longshore/jobs/storage';
+import { type CollectionQuery, defineResource, type Page, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { NewJobItem } from './job-item.js';
 import { jobsBelow } from './not-allowed.js';
-import { auditedIfReasoned, ReasonBody } from './reasons.js';
+import { served } from './operations.js';
 import { seekPage } from './seek.js';
 
 const count = (description: string): TInteger => Type.Integer({ minimum: 0, description });
@@ -71,10 +65,13 @@ const maxSearched = 10_000;
 
 /** `/batches`: jobs that are enqueued and counted together. */
 export function batchesResource(
-  storage: Pick<JobStorage, 'batches'>,
+  storage: OperableStorage,
   enqueuer: JobEnqueuer,
   jobs: Resource,
+  requiresReason: boolean,
 ): Resource {
+  const serving = { storage, requiresReason, toItem: toBatchItem };
+  const { declarations, functions } = served([batchOperations.cancel], serving);
   return defineResource({
     name: 'batches',
     singular: 'batch',
@@ -95,13 +92,7 @@ export function batchesResource(
     create: NewBatchItem,
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
-    operations: {
-      cancel: {
-        summary: 'Cancel the unfinished jobs of a batch',
-        note: 'Running jobs are cancelled as by `PUT /jobs/{id}/cancel`. If all jobs have finished, the answer is 409 (40902), unless the batch was cancelled.',
-        body: ReasonBody,
-      },
-    },
+    operations: declarations,
     children: [
       {
         resource: jobs,
@@ -141,24 +132,7 @@ export function batchesResource(
         if (batch === null) throw new Error(`The batch ${id} was enqueued but cannot be found`);
         return toBatchItem(batch);
       },
-      operations: {
-        cancel: async (id, { reason }, context, check) => {
-          const action = { action: 'batches/cancel', target: id, reason };
-          const result = await storage.batches.cancel(id, {
-            check: check && ((batch) => check(toBatchItem(batch))),
-            transaction: context.transaction,
-            audit: auditedIfReasoned(
-              context,
-              action,
-              ({ outcome, ...rest }) => outcome === 'ok' && 'changed' in rest && rest.changed,
-            ),
-          });
-          if (result.outcome === 'unknown') return undefined;
-          if (result.outcome === 'illegal' && endOf(result.batch) !== 'cancelled')
-            throw apiError(40902, 'The batch has finished and cannot be cancelled');
-          return toBatchItem(result.batch);
-        },
-      },
+      operations: functions,
     },
   });
 }

@@ -1,9 +1,9 @@
-import type { JobStorage } from '@longshore/jobs';
+import { deploymentOperations, type OperableStorage } from '@longshore/jobs/operations';
 import { type Deployment, deploymentBounds } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, text } from './fields.js';
-import { audited } from './reasons.js';
+import { checkOf, perform } from './operations.js';
 
 const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'A UUIDv7, assigned by the platform' }),
@@ -30,10 +30,8 @@ const past = 'A deployment is a record of the past. Delete it and create another
  * `/deployments`: a deployment records when a version was put into service. The dashboard marks deployments on its
  * charts.
  */
-export function deploymentsResource(
-  { deployments }: Pick<JobStorage, 'deployments'>,
-  requiresReason: boolean,
-): Resource {
+export function deploymentsResource(storage: OperableStorage, requiresReason: boolean): Resource {
+  const { deployments } = storage;
   return defineResource({
     name: 'deployments',
     description:
@@ -64,15 +62,12 @@ export function deploymentsResource(
         const when = at === undefined ? {} : { at: new Date(at) };
         return toItem(await deployments.record({ version, note, ...when }, transaction));
       },
-      delete: (id, check, context) =>
-        deployments.delete(id, {
-          check: check && ((deployment) => check(toItem(deployment))),
-          audit: audited(
-            context,
-            { action: 'deployments/delete', target: id, reason: context.reason },
-            (existed: boolean) => existed,
-          ),
-        }),
+      delete: async (target, check, context) => {
+        const { reason } = context;
+        const call = { target, fields: {}, reason, check: checkOf(check, toItem) };
+        const { facts } = await perform(deploymentOperations.delete, storage, context, call);
+        return facts.outcome === 'done';
+      },
     },
   });
 }

@@ -40,6 +40,7 @@ export interface JobsApiOptions {
     | 'timings'
     | 'jobTypes'
     | 'deployments'
+    | 'savedSearches'
   >;
   readonly client: JobClient;
   /**
@@ -79,11 +80,11 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     jobs,
     eventsResource(events),
     queuesResource(storage, jobs, requiresReasons),
-    serversResource(storage, jobs),
+    serversResource(storage, jobs, requiresReasons),
     recurringJobsResource(storage, requests, jobs, requiresReasons),
-    batchesResource(storage, enqueuer, jobs),
+    batchesResource(storage, enqueuer, jobs, requiresReasons),
     jobDefinitionsResource(definitions),
-    setAsideItemsResource(storage.setAside, requiresReasons),
+    setAsideItemsResource(storage, requiresReasons),
     statisticsResource(storage),
     jobTypesResource(storage, definitions, requiresReasons),
     deploymentsResource(storage, requiresReasons),

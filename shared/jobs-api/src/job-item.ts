@@ -20,7 +20,6 @@ import {
   Time,
   toTime,
 } from './fields.js';
-import { Reason } from './reasons.js';
 
 export const JobErrorItem = Type.Object({
   name: { ...text(bounds.errorName, 'The class of the error'), examples: ['TypeError'] },
@@ -234,26 +233,6 @@ export const NewJobItem = Type.Object(
     ),
   },
   { additionalProperties: false, 'x-unknown-fields': { id: noChosenId } },
-);
-
-/** The body of `PUT /jobs/{id}/retry`. */
-export const RetryOptionsItem = Type.Object(
-  {
-    dependents: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether to restore the jobs that were skipped because this one, or its batch, did not end as required, directly or through other skipped jobs: they wait again. `false` by default',
-      }),
-    ),
-    ignoreDependencies: Type.Optional(
-      Type.Boolean({
-        description:
-          'Whether to make the job ready even if it was cancelled while it waited for other jobs. By default it waits for them again',
-      }),
-    ),
-    reason: Type.Optional(Reason),
-  },
-  { additionalProperties: false },
 );
 
 export const AttemptItem = Type.Object({

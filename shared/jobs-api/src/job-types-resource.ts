@@ -1,19 +1,11 @@
 import type { JobDefinition, JobStorage } from '@longshore/jobs';
-import { checkPause, notPaused, otherNames, pauseSince, timingsKept } from '@longshore/jobs/storage';
-import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
+import { jobTypeOperations, type OperableStorage } from '@longshore/jobs/operations';
+import { notPaused, otherNames, timingsKept } from '@longshore/jobs/storage';
+import { defineResource, type OperationFunction, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name } from './fields.js';
-import {
-  type PauseBody,
-  pauseBody,
-  pauseFieldNames,
-  pauseFields,
-  pauseNote,
-  pauseOptions,
-  replacesPause,
-  toPauseItem,
-} from './pauses.js';
-import { audited, ReasonBody } from './reasons.js';
+import { declarationOf, perform } from './operations.js';
+import { pauseFieldNames, pauseFields, toPauseItem } from './pauses.js';
 
 const dayMs = 86_400_000;
 
@@ -28,10 +20,11 @@ const follows = 'A job type exists if it is defined, has run within the last day
 
 /** `/job-types`: one item per job name. Pausing a job type pauses its jobs in all queues at once. */
 export function jobTypesResource(
-  { jobTypes, timings, clock }: Pick<JobStorage, 'jobTypes' | 'timings' | 'clock'>,
+  storage: OperableStorage & Pick<JobStorage, 'timings'>,
   definitions: readonly JobDefinition[],
   requiresReason: boolean,
 ): Resource {
+  const { jobTypes, timings } = storage;
   const list = async (): Promise<Item[]> => {
     const [paused, timed] = await Promise.all([
       jobTypes.listPaused(),
@@ -45,41 +38,18 @@ export function jobTypesResource(
   };
   const find = async (name: string): Promise<Item | undefined> =>
     (await list()).find((item) => item.name === name);
-  const pause = async (
-    name: string,
-    body: PauseBody,
-    context: CallContext,
-    check: Check<Item> | undefined,
-  ): Promise<Item | undefined> => {
-    const item = await find(name);
-    if (item === undefined) return undefined;
-    check?.(item);
-    const now = clock.now();
-    const options = pauseOptions(body, context, now);
-    const before = await jobTypes.pause(name, {
-      ...options,
-      transaction: context.transaction,
-      audit: audited(context, { action: 'types/pause', target: name, reason: body.reason }, (pause) =>
-        replacesPause(pause ?? notPaused, options),
-      ),
-    });
-    if (before !== null && !replacesPause(before, options)) return { name, ...toPauseItem(before) };
-    return { name, ...toPauseItem(pauseSince(new Date(now), checkPause(options, now))) };
-  };
-  const resume = async (
-    name: string,
-    { reason }: ReasonBody,
-    context: CallContext,
-    check: Check<Item> | undefined,
-  ): Promise<Item | undefined> => {
-    const item = await find(name);
-    if (item === undefined) return undefined;
-    check?.(item);
-    await jobTypes.resume(name, {
-      transaction: context.transaction,
-      audit: audited(context, { action: 'types/resume', target: name, reason }, (pause) => pause !== null),
-    });
-    return { name, ...toPauseItem(notPaused) };
+  /** Job types exist without being stored, so the storage cannot say whether one does. */
+  const functionFor = (
+    operation: (typeof jobTypeOperations)['pause' | 'resume'],
+  ): OperationFunction<Item, unknown> => {
+    return async (target, body, context, check) => {
+      const { reason, ...fields } = body as { readonly reason?: string };
+      const item = await find(target);
+      if (item === undefined) return undefined;
+      check?.(item);
+      const { subject } = await perform(operation, storage, context, { target, fields, reason });
+      return { name: target, ...toPauseItem(subject ?? notPaused) };
+    };
   };
   return defineResource({
     name: 'job-types',
@@ -90,16 +60,8 @@ export function jobTypesResource(
     serverSet: ['name', ...pauseFieldNames],
     filters: { name: { field: 'name', match: 'exact', description: 'Job types with these names.' } },
     operations: {
-      pause: {
-        summary: 'Pause a job type in all queues; running jobs continue',
-        note: pauseNote,
-        body: pauseBody(requiresReason),
-      },
-      resume: {
-        summary: 'Resume a paused job type',
-        note: 'Has no effect if it is not paused.',
-        body: ReasonBody,
-      },
+      pause: declarationOf(jobTypeOperations.pause, requiresReason),
+      resume: declarationOf(jobTypeOperations.resume, requiresReason),
     },
     notAllowed: {
       create: follows,
@@ -113,7 +75,10 @@ export function jobTypesResource(
       seeks: true,
       list: async (query) => pageOf(await list(), query),
       get: find,
-      operations: { pause, resume },
+      operations: {
+        pause: functionFor(jobTypeOperations.pause),
+        resume: functionFor(jobTypeOperations.resume),
+      },
     },
   });
 }

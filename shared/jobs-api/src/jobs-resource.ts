@@ -1,22 +1,22 @@
-import type { JobEvents, JobState, JobStorage } from '@longshore/jobs';
-import { type ControlResult, type JobControlOptions, statesOfAction } from '@longshore/jobs/storage';
-import { apiError, type CallContext, type Check, defineResource, type Resource } from '@longshore/resources';
-import type { Static } from 'typebox';
+import type { JobEvents, JobStorage } from '@longshore/jobs';
+import { jobOperations, jobSetOperations, type OperableStorage } from '@longshore/jobs/operations';
+import { statesOfAction } from '@longshore/jobs/storage';
+import { defineResource, type Resource } from '@longshore/resources';
 import { attemptsResource } from './attempts-resource.js';
-import { runBulkOperation } from './bulk-work.js';
+import { endOf } from './bulk-work.js';
 import { continuationsResource } from './continuations-resource.js';
 import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { transitionsResource } from './transitions-resource.js';
 import { logsResource } from './logs-resource.js';
-import { type ApiAction, auditedBulkDeletion, auditedIfReasoned, ReasonBody } from './reasons.js';
+import { checkOf, perform, served } from './operations.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
-import { JobItem, NewJobItem, RetryOptionsItem, toJobItem } from './job-item.js';
+import { JobItem, NewJobItem, toJobItem } from './job-item.js';
 import { jobPage } from './job-lists.js';
 
 interface JobsResourceParts {
-  readonly storage: Pick<JobStorage, 'jobs' | 'control' | 'reports' | 'bulk'>;
+  readonly storage: OperableStorage & Pick<JobStorage, 'jobs' | 'reports'>;
   readonly enqueuer: JobEnqueuer;
   readonly editor: JobEditor;
   readonly events: JobEvents;
@@ -27,9 +27,6 @@ interface JobsResourceParts {
 const editable =
   'Allowed while `state` is `scheduled`, `awaiting` or `enqueued`; in any other state, the answer is 409 (40902).';
 
-/** States in which `retry` and `run` have no effect, because the job is already ready or running. */
-const readyOrRunning: readonly JobState[] = ['enqueued', 'processing'];
-
 /** `/jobs`: enqueue, list and control jobs. */
 export function jobsResource({
   storage,
@@ -38,6 +35,11 @@ export function jobsResource({
   events,
   requiresReason,
 }: JobsResourceParts): Resource {
+  const operations = served([jobOperations.cancel, jobOperations.retry, jobOperations.run], {
+    storage,
+    requiresReason,
+    toItem: toJobItem,
+  });
   return defineResource({
     name: 'jobs',
     description: 'Units of work that servers run in the background.',
@@ -57,26 +59,7 @@ export function jobsResource({
       delete: { note: 'Only a finished job can be deleted; for any other, the answer is 409 (40902).' },
       deleteMany: { note: 'Jobs that have not finished are kept.' },
     },
-    operations: {
-      cancel: {
-        summary: 'Cancel a job',
-        note: 'The signal of a running job is aborted within a second; the job is cancelled once its handler throws, and done if its handler returns anyway.',
-        body: ReasonBody,
-        states: { field: 'state', from: statesOfAction.cancel, to: ['cancelled'] },
-      },
-      retry: {
-        summary: 'Retry a failed or cancelled job',
-        note: 'Allows one more attempt if none is left. A job that was cancelled while it waited for other jobs waits for them again, in the state `awaiting`, unless `ignoreDependencies` is true.',
-        body: RetryOptionsItem,
-        states: { field: 'state', from: statesOfAction.retry, to: ['enqueued'], unchanged: readyOrRunning },
-      },
-      run: {
-        summary: 'Run a scheduled or awaiting job now',
-        note: 'An awaiting job no longer waits for other jobs.',
-        body: ReasonBody,
-        states: { field: 'state', from: statesOfAction.run, to: ['enqueued'], unchanged: readyOrRunning },
-      },
-    },
+    operations: operations.declarations,
     notAllowed: {
       replace:
         'A job keeps its name, tags and dependencies; use PATCH to change its queue, priority, arguments or time.',
@@ -103,63 +86,22 @@ export function jobsResource({
       create: (body, context) => enqueuer.one(body, context),
       createMany: (bodies, context) => enqueuer.many(bodies, context),
       deleteMany: async (filters, context) => {
-        const { principal, reason } = context;
-        const selected = toJobFilter({ filters, search: undefined });
-        if (selected === null) return 0;
-        const filter = { state: statesOfAction.delete, ...selected };
-        const requestedBy = principal?.name ?? null;
-        const request = { action: 'delete', filter, requestedBy } as const;
-        return (await runBulkOperation(storage.bulk, request, auditedBulkDeletion(context, reason))).changed;
+        const filter = toJobFilter({ filters, search: undefined });
+        if (filter === null) return 0;
+        const target = { filter: { state: statesOfAction.delete, ...filter } };
+        const { reason } = context;
+        const call = { target, fields: {}, reason };
+        const { subject } = await perform(jobSetOperations.delete, storage, context, call);
+        return subject === null ? 0 : (await endOf(storage.bulk, subject)).changed;
       },
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),
-      delete: async (id, check, context) =>
-        itemAfter(
-          await storage.control.delete(
-            id,
-            controlOptions(check, context, { action: 'jobs/delete', target: id, reason: context.reason }),
-          ),
-          'deleted',
-        ) !== undefined,
-      operations: {
-        cancel: async (id, { reason }, context, check) => {
-          const options = controlOptions(check, context, { action: 'jobs/cancel', target: id, reason });
-          return itemAfter(await storage.control.cancel(id, options), 'cancelled');
-        },
-        retry: async (id, { reason, ...options }, context, check) => {
-          const control = controlOptions(check, context, { action: 'jobs/retry', target: id, reason });
-          return itemAfter(await storage.control.retry(id, { ...control, ...options }), 'retried');
-        },
-        run: async (id, { reason }, context, check) => {
-          const options = controlOptions(check, context, { action: 'jobs/run', target: id, reason });
-          return itemAfter(await storage.control.run(id, options), 'run now');
-        },
+      delete: async (target, check, context) => {
+        const { reason } = context;
+        const call = { target, fields: {}, reason, check: checkOf(check, toJobItem) };
+        return (await perform(jobOperations.delete, storage, context, call)).subject !== null;
       },
+      operations: operations.functions,
     },
   });
-}
-
-function controlOptions(
-  check: Check<Static<typeof JobItem>> | undefined,
-  context: CallContext,
-  action?: ApiAction,
-): JobControlOptions {
-  return {
-    check: check && ((job) => check(toJobItem(job))),
-    transaction: context.transaction,
-    audit:
-      action && auditedIfReasoned(context, action, (result) => result.outcome === 'ok' && result.changed),
-  };
-}
-
-/**
- * Returns the job after an action; `undefined` if there is no such job.
- * @param done the past participle of the action for the error message, such as `cancelled`
- * @throws {ApiError} 40902 if the job's state does not allow the action
- */
-function itemAfter(result: ControlResult, done: string): Static<typeof JobItem> | undefined {
-  if (result.outcome === 'unknown') return undefined;
-  if (result.outcome === 'illegal')
-    throw apiError(40902, `The job is ${result.job.state} and cannot be ${done}`);
-  return toJobItem(result.job);
 }

@@ -1,17 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   defineRecurringJob,
-  type JobStorage,
   type NewRecurringJob,
   type RecurringJob,
   RecurringJobOwnedError,
 } from '@longshore/jobs';
-import type { ControlOptions, NewAuditEntry } from '@longshore/jobs/storage';
+import { auditEntryOf, type OperableStorage, recurringJobOperations } from '@longshore/jobs/operations';
 import {
   apiError,
   applyAll,
-  type CallContext,
-  type Check,
   defineResource,
   type ItemChange,
   type KeyedChange,
@@ -24,8 +21,8 @@ import type { Static } from 'typebox';
 import { jobsBelow } from './not-allowed.js';
 import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
-import { pauseBody, pauseFieldNames, pauseNote, pauseOptions, replacesPause } from './pauses.js';
-import { audited, ReasonBody } from './reasons.js';
+import { actorOf, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
+import { pauseFieldNames } from './pauses.js';
 import {
   NewRecurringJobItem,
   RecurringJobItem,
@@ -55,11 +52,12 @@ const inCode =
  * changed.
  */
 export function recurringJobsResource(
-  { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
+  storage: OperableStorage,
   requests: EnqueueRequests,
   jobs: Resource,
   requiresReason: boolean,
 ): Resource {
+  const { recurring, clock } = storage;
   /**
    * Returns a recurring job with the fields of a request body. Keeps the current tags, and also the current concurrency
    * key if the job's name and arguments stay the same.
@@ -98,6 +96,9 @@ export function recurringJobsResource(
     );
     return updated.map(toRecurringJobItem);
   };
+  const serving = { storage, requiresReason, toItem: toRecurringJobItem };
+  const { pause, resume } = recurringJobOperations;
+  const { declarations, functions } = served([pause, resume], serving);
   return defineResource({
     name: 'recurring-jobs',
     description: 'Schedules that enqueue a job at each due time.',
@@ -127,24 +128,12 @@ export function recurringJobsResource(
       replaceMany: { note: inCode },
       replace: { note: inCode },
       patch: { note: inCode },
-      delete: {
-        note: 'The jobs that it has enqueued are kept. One that is defined in code is added again when its application starts.',
-      },
+      delete: { note: recurringJobOperations.delete.note },
       deleteMany: { note: 'The jobs that they have enqueued are kept.' },
     },
     operations: {
-      trigger: {
-        summary: 'Enqueue a job now, in addition to the schedule',
-        note: 'Also possible while it is paused, and while its previous job is unfinished.',
-        enqueues: true,
-        body: ReasonBody,
-      },
-      pause: { summary: 'Pause a recurring job', note: pauseNote, body: pauseBody(requiresReason) },
-      resume: {
-        summary: 'Resume a recurring job at its next due time',
-        note: 'Has no effect if it is not paused.',
-        body: ReasonBody,
-      },
+      ...declarations,
+      trigger: { ...declarationOf(recurringJobOperations.trigger, requiresReason), enqueues: true },
     },
     children: [
       {
@@ -171,67 +160,31 @@ export function recurringJobsResource(
       deleteMany: async (filters, context) => {
         const items = (await recurring.list()).map(toRecurringJobItem);
         const ids = itemsOf(items, filters).map(({ id }) => id);
-        return recurring.removeAll(ids, { audit: (id) => deletion(context, id)(true) });
+        const call = { fields: {}, by: actorOf(context), reason: context.reason };
+        return recurring.removeAll(ids, {
+          audit: (target) =>
+            auditEntryOf(recurringJobOperations.delete, { ...call, target }, { outcome: 'done' }),
+        });
       },
-      delete: (id, check, context) =>
-        recurring.remove(id, { ...checkOf(check), audit: deletion(context, id) }),
+      delete: async (target, check, context) => {
+        const { reason } = context;
+        const call = { target, fields: {}, reason, check: checkOf(check, toRecurringJobItem) };
+        const { facts } = await perform(recurringJobOperations.delete, storage, context, call);
+        return facts.outcome === 'done';
+      },
       operations: {
-        trigger: async (id, { reason }, context, check) => {
-          const job = await recurring.trigger(id, {
-            ...checkOf(check),
-            transaction: context.transaction,
-            audit: audited(context, { action: 'recurring/trigger', target: id, reason }, isKnown),
-          });
-          return job === null ? undefined : withJob(toRecurringJobItem(job.recurringJob), job.id);
-        },
-        pause: async (id, body, context, check) => {
-          const options = pauseOptions(body, context, clock.now());
-          return itemOf(
-            await recurring.pause(id, {
-              ...checkOf(check),
-              ...options,
-              transaction: context.transaction,
-              audit: audited(context, { action: 'recurring/pause', target: id, reason: body.reason }, (job) =>
-                replacesPause(job, options),
-              ),
-            }),
-          );
-        },
-        resume: async (id, { reason }, context, check) =>
-          itemOf(
-            await recurring.resume(id, {
-              ...checkOf(check),
-              transaction: context.transaction,
-              audit: audited(
-                context,
-                { action: 'recurring/resume', target: id, reason },
-                (job) => job !== null && job.pausedAt !== null,
-              ),
-            }),
-          ),
+        ...functions,
+        trigger: functionOf(recurringJobOperations.trigger, {
+          ...serving,
+          answer: ({ recurringJob, id }) => withJob(toRecurringJobItem(recurringJob), id),
+        }),
       },
     },
   });
 }
 
-/**
- * Returns the `audit` option for deleting a recurring job: a function that receives whether the recurring job existed.
- */
-function deletion(context: CallContext, id: string): (existed: boolean) => NewAuditEntry {
-  const action = { action: 'recurring/delete', target: id, reason: context.reason };
-  return audited(context, action, (existed: boolean) => existed);
-}
-
-function isKnown(result: unknown): boolean {
-  return result !== null;
-}
-
 function itemOf(job: RecurringJob | null): Item | undefined {
   return job === null ? undefined : toRecurringJobItem(job);
-}
-
-function checkOf(check: Check<Item> | undefined): ControlOptions<RecurringJob> {
-  return { check: check && ((job) => check(toRecurringJobItem(job))) };
 }
 
 /**

@@ -1,15 +1,11 @@
 import type { JobStorage } from '@longshore/jobs';
-import {
-  type ControlOptions,
-  type Server,
-  type ServerControlResult,
-  serverStates,
-} from '@longshore/jobs/storage';
-import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
+import { type OperableStorage, serverOperations } from '@longshore/jobs/operations';
+import { type Server, serverStates } from '@longshore/jobs/storage';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name, nullable, Time } from './fields.js';
 import { jobsBelow } from './not-allowed.js';
-import { type ApiAction, audited, ReasonBody } from './reasons.js';
+import { served } from './operations.js';
 
 const ServerItem = Type.Object({
   id: Type.String({ format: 'uuid', description: 'A new ID at each start' }),
@@ -53,7 +49,13 @@ const registered = 'A server reports its own properties; restart it to change th
 const leaves = 'A server disappears when it stops; use PUT /servers/{id}/stop.';
 
 /** `/servers`: the processes that run jobs. */
-export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Resource): Resource {
+export function serversResource(
+  storage: OperableStorage & Pick<JobStorage, 'servers'>,
+  jobs: Resource,
+  requiresReason: boolean,
+): Resource {
+  const serving = { storage, requiresReason, toItem: toServerItem };
+  const { declarations, functions } = served([serverOperations.quiet, serverOperations.stop], serving);
   return defineResource({
     name: 'servers',
     description: 'The processes that take jobs from queues and run them.',
@@ -84,18 +86,7 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
         description: 'Servers that take jobs from one of these queues.',
       },
     },
-    operations: {
-      quiet: {
-        summary: 'Stop a server from claiming more jobs',
-        note: 'The server acts on it after its next heartbeat. Has no effect if it was already asked to be quiet or to stop.',
-        body: ReasonBody,
-      },
-      stop: {
-        summary: 'Stop a server once its jobs finish, within its shutdown grace',
-        note: 'The server acts on it after its next heartbeat. Has no effect if it was already asked to stop.',
-        body: ReasonBody,
-      },
-    },
+    operations: declarations,
     children: [
       {
         resource: jobs,
@@ -119,34 +110,9 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
         const server = (await storage.servers.list()).find((candidate) => candidate.id === id);
         return server === undefined ? undefined : toServerItem(server);
       },
-      operations: {
-        quiet: async (id, { reason }, context, check) => {
-          const action = { action: 'servers/quiet', target: id, reason };
-          return itemAfter(await storage.servers.quiet(id, optionsOf(check, context, action)));
-        },
-        stop: async (id, { reason }, context, check) => {
-          const action = { action: 'servers/stop', target: id, reason };
-          return itemAfter(await storage.servers.stop(id, optionsOf(check, context, action)));
-        },
-      },
+      operations: functions,
     },
   });
-}
-
-function optionsOf(
-  check: Check<Static<typeof ServerItem>> | undefined,
-  context: CallContext,
-  action: ApiAction,
-): ControlOptions<Server, ServerControlResult> {
-  return {
-    check: check && ((server) => check(toServerItem(server))),
-    transaction: context.transaction,
-    audit: audited(context, action, (result) => result.outcome === 'ok' && result.changed),
-  };
-}
-
-function itemAfter(result: ServerControlResult): Static<typeof ServerItem> | undefined {
-  return result.outcome === 'unknown' ? undefined : toServerItem(result.server);
 }
 
 function toServerItem(server: Server): Static<typeof ServerItem> {

@@ -1,9 +1,11 @@
-import { maxSetAside, type SetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs/storage';
-import { type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
+import type { JobStorage } from '@longshore/jobs';
+import { type OperableStorage, setAsideOperations } from '@longshore/jobs/operations';
+import { maxSetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs/storage';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name, nullable, Time, toTime } from './fields.js';
 import { JobErrorItem } from './job-item.js';
-import { audited, ReasonBody } from './reasons.js';
+import { checkOf, perform, served } from './operations.js';
 
 const Item = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 18, pattern: '^[0-9]{1,18}$', examples: ['17'] }),
@@ -29,7 +31,12 @@ const Item = Type.Object({
 const recorded = 'An item records a failure; use PUT /set-aside-items/{id}/retry once the cause is fixed.';
 
 /** `/set-aside-items`: items excluded from background processing because their own data makes it fail. */
-export function setAsideItemsResource(setAside: SetAside, requiresReason: boolean): Resource {
+export function setAsideItemsResource(
+  storage: OperableStorage & Pick<JobStorage, 'setAside'>,
+  requiresReason: boolean,
+): Resource {
+  const { setAside } = storage;
+  const { declarations, functions } = served([setAsideOperations.retry], { storage, requiresReason, toItem });
   return defineResource({
     name: 'set-aside-items',
     noun: 'set-aside item',
@@ -43,14 +50,8 @@ export function setAsideItemsResource(setAside: SetAside, requiresReason: boolea
       jobId: { field: 'jobId', match: 'exact', description: 'Items that concern these jobs.' },
     },
     defaultSort: ['-createdAt'],
-    calls: { delete: { note: 'Its work is given up; the job concerned, if any, is not changed.' } },
-    operations: {
-      retry: {
-        summary: 'Retry a set-aside item now',
-        note: 'Background roles try again within seconds, and set the item aside again if they fail.',
-        body: ReasonBody,
-      },
-    },
+    calls: { delete: { note: setAsideOperations.discard.note } },
+    operations: declarations,
     notAllowed: {
       create: 'Background roles set an item aside when they fail to process it.',
       replaceMany: recorded,
@@ -68,34 +69,14 @@ export function setAsideItemsResource(setAside: SetAside, requiresReason: boolea
         const item = await setAside.find(id);
         return item === null ? undefined : toItem(item);
       },
-      delete: async (id, check, context) => {
-        const action = { action: 'set-aside/discard', target: id, reason: context.reason };
-        const audit = audited(context, action, (item: SetAsideItem | null) => item !== null);
-        return (await setAside.discard(id, { check: checkOf(check), audit })) !== null;
+      delete: async (target, check, context) => {
+        const { reason } = context;
+        const call = { target, fields: {}, reason, check: checkOf(check, toItem) };
+        return (await perform(setAsideOperations.discard, storage, context, call)).subject !== null;
       },
-      operations: {
-        retry: async (id, { reason }, context, check) => {
-          const { transaction } = context;
-          const item = await setAside.retry(id, {
-            check: checkOf(check),
-            transaction,
-            audit: audited(
-              context,
-              { action: 'set-aside/retry', target: id, reason },
-              (found) => found !== null,
-            ),
-          });
-          if (item === null) return undefined;
-          // Retrying an item of a bulk operation deletes the item. The response then shows the item as it was before.
-          return toItem((await setAside.find(id, transaction)) ?? item);
-        },
-      },
+      operations: functions,
     },
   });
-}
-
-function checkOf(check: Check<Static<typeof Item>> | undefined): ((item: SetAsideItem) => void) | undefined {
-  return check && ((item) => check(toItem(item)));
 }
 
 function toItem(item: SetAsideItem): Static<typeof Item> {

@@ -58,7 +58,7 @@ onEachStorage('Queues as resources', (api) => {
     const entries = await api.storage.audit.list({ limit: 10, target: queue });
     expect(entries.map(({ action, reason, filter }) => [action, reason, filter])).to.deep.equal([
       ['queues/resume', 'PSP is back', { via: 'api' }],
-      ['queues/pause', 'PSP outage', { via: 'api' }],
+      ['queues/pause', 'PSP outage', { values: { until }, via: 'api' }],
     ]);
   });
 
@@ -144,7 +144,7 @@ onEachStorage('Queues as resources', (api) => {
     const refused = await api.call('DELETE', `/queues/${queue}`);
     await server.unregister();
     expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
-    expect(refused.text).to.contain('Servers take jobs from the queue');
+    expect(refused.text).to.contain('servers take jobs from it');
   });
 
   it('POST /queues/{queue}/jobs enqueues there, and refuses another queue', async () => {

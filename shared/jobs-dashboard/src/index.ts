@@ -13,8 +13,7 @@ export type { Authorize, Role, Viewer } from './auth/viewer.js';
 export { type AlertOptions, AlertSender } from './alerts/alert-sender.js';
 export type { WebhookFormat } from './alerts/message-body.js';
 export type { WebhookOptions } from './alerts/webhook.js';
-export type { ActionRecord } from './actions/audited-action.js';
-export type { DashboardControl } from './actions/control.js';
+export type { ActionRecord } from './actions/action.js';
 export { createDashboard } from './dashboard.js';
 export {
   createDashboardHandler,

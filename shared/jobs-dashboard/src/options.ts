@@ -3,9 +3,9 @@ import type { OpenIdOptions } from './auth/openid-provider.js';
 import type { User } from './auth/passwords.js';
 import type { ProxyHeaderOptions } from './auth/proxy-headers.js';
 import type { Authorize } from './auth/viewer.js';
-import type { ActionRecord } from './actions/audited-action.js';
+import type { OperableStorage } from '@longshore/jobs/operations';
+import type { ActionRecord } from './actions/action.js';
 import type { JobLinkTemplates } from './format/job-links.js';
-import type { DashboardControl } from './actions/control.js';
 import type { Branding } from './http/branding.js';
 import type { DashboardReader } from './reading/dashboard-reader.js';
 
@@ -13,7 +13,7 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   /** The storage to read from. */
   readonly storage: DashboardReader;
   /** The storage that actions change, usually the same as `storage`. Without it, the dashboard is read-only. */
-  readonly control?: DashboardControl | undefined;
+  readonly control?: OperableStorage | undefined;
   /** Called after each completed action, for example to log it. */
   readonly onAction?: ((record: ActionRecord) => void) | undefined;
   /** Called on each sign-in, sign-out, wrong password and denied access. */

@@ -238,7 +238,8 @@ describe('an action', () => {
     expect((await act(`/jobs/${newId()}/cancel`)).status).to.equal(404);
   });
 
-  for (const [path, { role: least }] of Object.entries(actions)) {
+  for (const { path, operation } of actions) {
+    const { role: least } = operation;
     for (const given of roles) {
       it(`${path} by a ${given} is ${hasRole({ name: '', role: given }, least) ? 'done' : 'refused'}`, async () => {
         role = given;

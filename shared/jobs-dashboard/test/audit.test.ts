@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import type { OperableStorage } from '@longshore/jobs/operations';
 import type { AuditEntry } from '@longshore/jobs/storage';
 import { type HttpResponse, overriding, type Overrides } from '@longshore/test-support';
-import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
+import type { AccessRecord, ActionRecord, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 /** The `confirmed` form field of a confirmation page that showed two jobs. */
@@ -13,7 +14,7 @@ const confirmed = JSON.stringify({
 
 describe('the audit', () => {
   let site: Site;
-  let overrides: Overrides<DashboardControl>;
+  let overrides: Overrides<OperableStorage>;
   let role: Role;
   let records: ActionRecord[];
   let accesses: AccessRecord[];
@@ -32,9 +33,9 @@ describe('the audit', () => {
   afterEach(() => site.close());
 
   /** Wraps the storage so that each access applies the current `overrides`. A test can change them at any time. */
-  const overridden = (storage: DashboardControl): DashboardControl =>
+  const overridden = (storage: OperableStorage): OperableStorage =>
     new Proxy(storage, {
-      get: (_, name): unknown => Reflect.get(overriding<DashboardControl>(storage, overrides), name),
+      get: (_, name): unknown => Reflect.get(overriding<OperableStorage>(storage, overrides), name),
     });
   const act = async (path: string, fields: Record<string, string> = {}): Promise<HttpResponse> => {
     const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
@@ -57,7 +58,10 @@ describe('the audit', () => {
 
   it('shows that a rejected action changed nothing, and why', async () => {
     await act(`/jobs/${site.story.doneId}/cancel`);
-    expect((await latest())?.filter).to.include({ outcome: 'refused', why: 'This job cannot be cancelled' });
+    expect((await latest())?.filter).to.include({
+      outcome: 'refused',
+      why: 'This job cannot be cancelled: it is done',
+    });
     expect(await page()).to.include('refused; nothing was changed');
   });
 
@@ -91,7 +95,7 @@ describe('the audit', () => {
     for (const [action, linked] of Object.entries({ retry: true, delete: false })) {
       await act(`/bulk-${action}`, { which: ids.map((id) => `id=${id}`).join('&'), confirmed });
       expect(await page()).to.include(`selected jobs ${one} ${two} ${three} and 1 more`);
-      const { text } = await site.http.get(`/job-dashboard/audit?action=bulk-${action}`);
+      const { text } = await site.http.get(`/job-dashboard/audit?action=bulk/${action}`);
       expect(new RegExp(`href="[^"]*jobs/${doneId}"`).test(text)).to.equal(linked);
     }
   });
@@ -130,9 +134,9 @@ describe('the audit', () => {
     expect((await latest())?.filter).to.deep.include({ before: first });
     expect(records.at(-1)?.before).to.deep.equal(first);
     const { scheduledId, storage } = site.story;
-    const at = (await storage.jobs.find(scheduledId))?.runAt?.toISOString();
+    const runAt = (await storage.jobs.find(scheduledId))?.runAt?.toISOString();
     await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
-    expect((await latest())?.filter).to.deep.include({ before: { at } });
+    expect((await latest())?.filter).to.deep.include({ before: { runAt } });
   });
 
   it('shows old and new values, and omits unchanged ones', async () => {
@@ -145,7 +149,7 @@ describe('the audit', () => {
 
   it('records a job’s new time', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
-    expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-03T08:00:00.000Z' } });
+    expect((await latest())?.filter).to.deep.include({ values: { runAt: '2026-03-03T08:00:00.000Z' } });
     expect(await page()).to.include('→ 2026-03-03 08:00:00.000 UTC');
   });
 

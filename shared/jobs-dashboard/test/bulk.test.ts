@@ -167,7 +167,7 @@ describe('a bulk action', () => {
   it('is audited with its filter and number of jobs', async () => {
     await confirm('bulk/confirm?action=retry&state=failed&queue=billing');
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
-    expect(entry).to.deep.include({ who: 'local', action: 'bulk-retry', count: 1 });
+    expect(entry).to.deep.include({ who: 'local', action: 'bulk/retry', count: 1 });
     expect(entry?.filter).to.deep.include({ state: 'failed', terms: [{ key: 'queue', value: 'billing' }] });
     expect(textOf(await get('audit'))).to.include('local Started retrying 1 job state:failed queue:billing');
   });

@@ -1,12 +1,8 @@
 import type { RequestListener } from 'node:http';
+import type { OperableStorage } from '@longshore/jobs/operations';
 import { httpClient, type HttpClient, patientStorage, serve } from '@longshore/test-support';
 import Koa from 'koa';
-import {
-  createDashboard,
-  type DashboardControl,
-  type DashboardOptions,
-  type DashboardReader,
-} from '../src/index.js';
+import { createDashboard, type DashboardOptions, type DashboardReader } from '../src/index.js';
 import { seedStory, type Story } from './story.js';
 
 export interface Site {
@@ -23,7 +19,7 @@ export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control
   readonly proxy?: boolean;
   /** Returns the reader for the dashboard. Defaults to the story's storage. */
   readonly read?: (story: Story) => DashboardReader;
-  readonly control?: (story: Story) => DashboardControl;
+  readonly control?: (story: Story) => OperableStorage;
 }
 
 /**

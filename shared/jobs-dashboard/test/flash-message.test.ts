@@ -64,9 +64,7 @@ describe('the result of an action', () => {
   });
 
   it('is shown for targets without a page of their own', () => {
-    const silent = Object.keys(actions).filter(
-      (path) => actions[path as keyof typeof actions]?.flash === undefined,
-    );
+    const silent = actions.filter(({ operation }) => operation.message === undefined).map(({ path }) => path);
     expect(silent).to.deep.equal([
       '/jobs/:target/delete',
       '/bulk-cancel',

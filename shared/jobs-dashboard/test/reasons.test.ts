@@ -23,14 +23,14 @@ describe('a dashboard that requires reasons', () => {
 
   it('rejects pausing, discarding, and deleting anything but a saved search, without one, and nothing else', async () => {
     const rejected: string[] = [];
-    for (const path of Object.keys(actions)) {
+    for (const { path } of actions) {
       const { text } = await act(path.replace(':target', 'any'), { reason: ' ' });
       if (textOf(text).includes('because this action requires one')) rejected.push(path);
     }
     expect(rejected).to.have.members(
-      Object.keys(actions).filter(
-        (path) => /(pause|discard|delete)$/.test(path) && !path.startsWith('/searches'),
-      ),
+      actions
+        .map(({ path }) => path)
+        .filter((path) => /(pause|discard|delete)$/.test(path) && !path.startsWith('/searches')),
     );
   });
 

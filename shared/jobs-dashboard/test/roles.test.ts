@@ -13,7 +13,7 @@ const routes = [
     route,
     acts: false,
   })),
-  ...Object.keys(actions).map((route) => ({ route, acts: true })),
+  ...actions.map(({ path }) => ({ route: path, acts: true })),
 ];
 
 /** Returns the expected status of a request without a form. Actions without a form are rejected for every role. */

@@ -102,7 +102,7 @@ describe('the rows of lists', () => {
     });
     const text = await page('/audit');
     expect(text).to.match(/Sunday,? 1 March 2026 14:05:00 ada/);
-    expect(text).to.include('14:05:00 ada Set limits of queue mail at once 4 done');
+    expect(text).to.include('14:05:00 ada Limited queue mail at once 4 done');
     expect(text).to.include('ada Paused queue mail refused; nothing was changed (gone)');
   });
 

@@ -88,7 +88,7 @@ async function seedActions(storage: SeededStorage): Promise<void> {
   }
   await storage.audit.record({
     who: 'grace',
-    action: 'bulk-retry',
+    action: 'bulk/retry',
     target: newId(storage.manualClock.now()),
     filter: { state: 'failed', terms: [{ key: 'name', value: 'sync-order' }] },
     count: 13,

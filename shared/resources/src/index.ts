@@ -19,7 +19,14 @@ export type {
   ResourceDefinition,
 } from './definition/resource.js';
 export { type NotAllowed, readOnly } from './definition/resource.js';
-export { type Check, Existing, type ResourceStorage, type WithJob, withJob } from './definition/storage.js';
+export {
+  type Check,
+  Existing,
+  type OperationFunction,
+  type ResourceStorage,
+  type WithJob,
+  withJob,
+} from './definition/storage.js';
 export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
 export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/error-catalogue.js';
 export type { ErrorStackPolicy } from './errors/incident.js';

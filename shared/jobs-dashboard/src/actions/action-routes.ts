@@ -1,7 +1,7 @@
 import { Router } from '@koa/router';
+import type { OperableStorage } from '@longshore/jobs/operations';
 import { actions } from './actions.js';
-import { type ActionRecord, runAudited } from './audited-action.js';
-import type { DashboardControl } from './control.js';
+import type { ActionRecord } from './action.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { hasRole } from '../auth/viewer.js';
 import { Once } from './once.js';
@@ -13,7 +13,7 @@ import { Problem } from '../http/problem.js';
 import { requestContextOf } from '../http/request-context.js';
 
 export interface ActionContext {
-  readonly control: DashboardControl;
+  readonly control: OperableStorage;
   readonly authenticator: Authenticator;
   readonly layout: Layout;
   /** Clears the cache of reads. Called after each action, so that pages show the new state. */
@@ -34,23 +34,21 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
   const router = new Router({ prefix });
   const read = readForm('64kb');
   const once = new Once<string>(now);
-  for (const [path, { role, isReasoned = false, intent, perform }] of Object.entries(actions)) {
-    const action = path.slice(1).replace('/:target', '');
-    router.post(path, read, async (ctx) => {
+  for (const action of actions) {
+    const { role, isReasoned = false } = action.operation;
+    router.post(action.path, read, async (ctx) => {
       const { viewer } = requestContextOf(ctx);
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, authenticator, viewer);
       const target = ctx.params['target'] ?? '';
       const reason = reasonField(form, requireReasons && isReasoned);
-      const request = { target, form, viewer, reason, nowMs: now(), redact };
-      const intended = intent?.(request) ?? {};
-      const origin = { viewer, address: ctx.ip, action, target: intended.target ?? target, reason };
-      const pending = { ...origin, intent: intended };
-      const next = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
+      const request = { target, form, viewer, address: ctx.ip, reason, nowMs: now(), redact };
+      const carryOut = action.read(request);
+      const next = await once.do(JSON.stringify([action.path, target, form.toString()]), async () => {
         try {
-          const done = await runAudited(pending, (audit) => perform(control, request, audit));
-          onAction(done.record);
-          return redirectWithFlash(done.result, path, (message) =>
+          const result = await carryOut(control);
+          onAction(result.record);
+          return redirectWithFlash(result, action, (message) =>
             authenticator.signFlash(ctx, viewer, message),
           );
         } finally {

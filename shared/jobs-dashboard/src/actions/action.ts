@@ -1,9 +1,20 @@
 import type { JsonValue } from '@longshore/jobs';
-import type { JobCount, NewAuditEntry } from '@longshore/jobs/storage';
-import type { Role, Viewer } from '../auth/viewer.js';
+import {
+  actionOf,
+  type Call,
+  countOf,
+  type Facts,
+  kinds,
+  type OperableStorage,
+  type Operation,
+  type OperationDescription,
+  recordedValues,
+} from '@longshore/jobs/operations';
+import type { Static, TObject } from 'typebox';
+import type { Viewer } from '../auth/viewer.js';
 import type { Form } from '../http/form.js';
-import type { Intent } from './audit-details.js';
-import type { DashboardControl } from './control.js';
+import { conflict, notFound, Problem } from '../http/problem.js';
+import { InterruptedAction } from './interrupted-action.js';
 
 /** A submitted form that requests an action, with its context. */
 export interface ActionRequest {
@@ -11,6 +22,8 @@ export interface ActionRequest {
   readonly target: string;
   readonly form: Form;
   readonly viewer: Viewer;
+  /** The client’s address, as the application sees it. */
+  readonly address: string;
   /** The current time, in milliseconds since 1970. */
   readonly nowMs: number;
   /** The viewer's reason; `null` if they gave none. */
@@ -19,50 +32,160 @@ export interface ActionRequest {
   readonly redact: RegExp;
 }
 
+/** A completed action, reported to the host application, for example for logging. */
+export interface ActionRecord {
+  readonly viewer: Viewer;
+  /** The client’s address, as the application sees it. */
+  readonly address: string;
+  /** The name of the action in the audit log, such as `jobs/retry` or `queues/pause`. */
+  readonly action: string;
+  /** The id or name of what was changed; `null` if there is no single target. */
+  readonly target: string | null;
+  /** The number of affected jobs or other targets: 0 if no change was needed, `null` if counting took too long. */
+  readonly count: number | null;
+  /** `false` if `count` is a lower bound or `null`. */
+  readonly exact: boolean;
+  /** The jobs of a bulk action; `null` for other actions. */
+  readonly filter: JsonValue;
+  /** The submitted values; `null` if there are none. */
+  readonly values: JsonValue;
+  /** The values before the change; `null` if unknown. */
+  readonly before: JsonValue;
+  /** The viewer's reason; `null` if they gave none. */
+  readonly reason: string | null;
+}
+
 /** The result of an action that was carried out, or that turned out not to be needed. */
 export interface ActionResult {
   /** The page to show next, as a path inside the dashboard. */
   readonly next: string;
-  /** What was changed, if the action's path does not identify it. */
-  readonly target?: string;
-  /** How many things were changed; `null` if counting took too long. Defaults to 1, or to 0 if `changed` is `false`. */
-  readonly count?: JobCount | null;
-  /** The values before the change, with the same names as the `values` of the intent. */
-  readonly before?: JsonValue;
-  /** `false` if no change was needed. Defaults to `true`. */
-  readonly changed?: boolean;
+  /** Whether anything was changed. */
+  readonly changed: boolean;
+  readonly record: ActionRecord;
+}
+
+/** A form of the dashboard, which requests an operation. */
+export interface Action {
+  /** The path inside the dashboard. `:target` stands for the id or name of the thing to change. */
+  readonly path: `/${string}`;
+  readonly operation: OperationDescription;
+  /**
+   * Reads a submitted form, and returns the function that carries the action out.
+   *
+   * @throws {Problem} if the form is invalid
+   */
+  readonly read: (request: ActionRequest) => (storage: OperableStorage) => Promise<ActionResult>;
+}
+
+/** How a form requests an operation, and what follows. */
+export interface ActionForm<Target, Fields, After> {
+  /** Defaults to the operation's kind, `:target` and its name. */
+  readonly path?: Action['path'];
+  /** Returns what to change; by default, what the path names. Some names, such as `..`, cannot be part of a path. */
+  readonly target?: (request: ActionRequest) => Target;
+  /** Returns the jobs of a bulk action as the audit log records them. */
+  readonly selected?: (request: ActionRequest) => { readonly [member: string]: JsonValue };
+  /** Returns the operation's fields; by default, each is a checkbox. */
+  readonly fields?: (request: ActionRequest) => Fields;
+  /** Returns the page to show next. `after` is the target after the operation. */
+  readonly next: (target: Target, after: After) => string;
 }
 
 /**
- * Builds the `audit` option of a storage call: a function that receives the result of that call and returns the audit
- * entry.
+ * Declares a form for an operation.
  *
- * @param judge converts the result of the storage call to the action's result; throws a Problem if the target does not
- *   exist or its state does not allow the action
+ * The action throws a {@link Problem} if the operation is refused, and an {@link InterruptedAction} if it fails for any
+ * other reason.
  */
-export type Audited = <Result>(judge: (result: Result) => ActionResult) => (result: Result) => NewAuditEntry;
-
-/** An action that the dashboard offers as a form. */
-export interface Action {
-  /** The lowest role that may take the action. */
-  readonly role: Role;
-  /** Whether the action requires a reason when the option `requireReasons` is set. Defaults to `false`. */
-  readonly isReasoned?: boolean;
-  /** The flash message that the next page shows; omitted if that page shows the result anyway. */
-  readonly flash?: string;
-  /**
-   * Returns what the audit entry should record about the request itself. Called before the action is carried out.
-   *
-   * @throws {Problem} if a form field is invalid
-   */
-  readonly intent?: (request: ActionRequest) => Intent;
-  /**
-   * Carries out the action in one storage call.
-   *
-   * @throws {Problem} if a form field is invalid
-   */
-  readonly perform: (control: DashboardControl, request: ActionRequest, audit: Audited) => Promise<unknown>;
+export function action<Fields extends TObject, Subject, Target, After>(
+  operation: Operation<Fields, Subject, Target, After>,
+  form: ActionForm<Target, Static<Fields>, After | null>,
+): Action {
+  const { path = `/${operation.on}/:target/${operation.name}`, next } = form;
+  const targetOf = form.target ?? (({ target }) => target as Target);
+  const fieldsOf = form.fields ?? ((request) => checkboxes(operation.fields, request.form) as Static<Fields>);
+  return {
+    path,
+    operation,
+    read: (request) => {
+      const target = targetOf(request);
+      const fields = fieldsOf(request);
+      const selected = form.selected?.(request);
+      return async (storage) => {
+        const { viewer, address, reason } = request;
+        const by = {
+          name: viewer.name,
+          via: 'dashboard',
+          address,
+          isUnverified: viewer.unverified === true,
+        } as const;
+        const call = { target, fields, selected, by, reason };
+        const { facts, subject } = await carriedOut(operation, storage, call);
+        if (facts.outcome === 'unknown' || facts.outcome === 'illegal') throw refusal(operation, facts);
+        return {
+          next: next(target, subject),
+          changed: facts.outcome === 'done',
+          record: recordOf(operation, request, call, facts),
+        };
+      };
+    },
+  };
 }
 
-/** Actions, by path inside the dashboard. */
-export type Actions = Readonly<Record<`/${string}`, Action>>;
+async function carriedOut<Fields extends TObject, Subject, Target, After>(
+  operation: Operation<Fields, Subject, Target, After>,
+  storage: OperableStorage,
+  call: Call<Target, Static<Fields>, Subject>,
+): ReturnType<Operation<Fields, Subject, Target, After>['perform']> {
+  let isDecided = false;
+  try {
+    return await operation.perform(storage, { ...call, onDecided: () => (isDecided = true) });
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new Problem({
+        status: 422,
+        title: 'This form has an invalid field',
+        text: `${error.message}. Nothing was changed.`,
+      });
+    throw new InterruptedAction(isDecided ? 'unknown' : 'undone', error);
+  }
+}
+
+function refusal(
+  operation: OperationDescription,
+  facts: Facts & { outcome: 'unknown' | 'illegal' },
+): Problem {
+  const { noun = kinds[operation.on].noun } = operation;
+  if (facts.outcome === 'unknown')
+    return notFound(
+      `There is no such ${noun}`,
+      'It may have been deleted, or removed after its retention time. Nothing was changed.',
+    );
+  const why = `${facts.why.slice(0, 1).toUpperCase()}${facts.why.slice(1)}`;
+  return conflict(`This ${noun} cannot be ${operation.done}`, `${why}. Nothing was changed.`);
+}
+
+function recordOf(
+  operation: OperationDescription,
+  { viewer, address, reason }: ActionRequest,
+  call: Pick<Call<unknown, unknown, never>, 'target' | 'fields' | 'selected'>,
+  facts: Facts & { outcome: 'done' | 'unchanged' },
+): ActionRecord {
+  const { count, exactly } = countOf(facts);
+  return {
+    viewer,
+    address,
+    action: actionOf(operation),
+    target: facts.target ?? (typeof call.target === 'string' ? call.target : null),
+    count: exactly === 'not' ? null : count,
+    exact: exactly === 'exactly',
+    filter: call.selected ?? null,
+    values: recordedValues(call.fields),
+    before: facts.before ?? null,
+    reason,
+  };
+}
+
+function checkboxes({ properties }: TObject, form: Form): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, form.get(name) === 'on']));
+}

@@ -1,23 +1,172 @@
-import type { Actions } from './action.js';
-import { batchActions } from '../pages/batch/actions.js';
-import { bulkActions } from '../pages/bulk-operation/actions.js';
-import { jobActions } from '../pages/job/actions.js';
-import { queueActions } from '../pages/queue/actions.js';
-import { recurringActions } from '../pages/recurring-job/actions.js';
-import { savedSearchActions } from '../pages/jobs/saved-search-actions.js';
-import { serverActions } from '../pages/server/actions.js';
-import { typeActions } from '../pages/type/actions.js';
-import { setAsideActions } from '../pages/set-aside/actions.js';
+import {
+  batchOperations,
+  bulkOperations,
+  type JobSelection as SelectedJobs,
+  jobOperations,
+  jobSetOperations,
+  jobTypeOperations,
+  type LimitFields,
+  queueOperations,
+  recurringJobOperations,
+  savedSearchOperations,
+  serverOperations,
+  setAsideOperations,
+} from '@longshore/jobs/operations';
+import { type BulkAction, maxTokens, savedSearchBounds } from '@longshore/jobs/storage';
+import type { Static } from 'typebox';
+import type { Form } from '../http/form.js';
+import { isDestructive, undoMs } from '../pages/bulk-words.js';
+import { savedPath } from '../pages/jobs/saved-searches.js';
+import { parseConfirmed } from '../search/confirmed-jobs.js';
+import { jobsPath } from '../search/filters.js';
+import { type JobSelection, parseJobSelection } from '../search/job-selection.js';
+import { calendarMomentOf } from '../search/moment.js';
+import { queryFilters } from '../search/query-filters.js';
+import { type Action, action, type ActionRequest } from './action.js';
+import { countField, invalidField, pauseEndField, textField } from './fields.js';
 
-/** All actions. In their paths, `:target` stands for the id or name of the thing to change. */
-export const actions: Actions = {
-  ...jobActions,
-  ...queueActions,
-  ...recurringActions,
-  ...batchActions,
-  ...bulkActions,
-  ...savedSearchActions,
-  ...serverActions,
-  ...setAsideActions,
-  ...typeActions,
-};
+/** All forms that change something. */
+export const actions: readonly Action[] = [
+  action(jobOperations.cancel, { next: (id) => `jobs/${id}` }),
+  action(jobOperations.retry, {
+    fields: ({ form }) => ({ dependents: form.get('dependents') === 'on' }),
+    next: (id) => `jobs/${id}`,
+  }),
+  action(jobOperations.run, { next: (id) => `jobs/${id}` }),
+  action(jobOperations.retry, {
+    path: '/jobs/:target/run-anyway',
+    fields: () => ({ ignoreDependencies: true }),
+    next: (id) => `jobs/${id}`,
+  }),
+  action(jobOperations.reschedule, {
+    fields: (request) => ({ runAt: newTime(request).toISOString() }),
+    next: (id) => `jobs/${id}`,
+  }),
+  // One job is deleted like many: after a delay, in which the operator can undo it.
+  action(jobSetOperations.delete, {
+    path: '/jobs/:target/delete',
+    target: ({ target }) => ({ filter: { id: [target] }, delayMs: undoMs }),
+    selected: ({ target }) => ({ ids: [target] }),
+    next: (_jobs, operation) => `bulk/${operation?.id}`,
+  }),
+  ...(['cancel', 'retry', 'run', 'delete'] as const).map((name) =>
+    action(jobSetOperations[name], {
+      path: `/bulk-${name}`,
+      target: (request) => confirmedJobs(request, name),
+      selected: (request) => selectionIn(request).auditFilter,
+      next: (_jobs, operation) => `bulk/${operation?.id}`,
+    }),
+  ),
+  action(bulkOperations.stop, { next: (id) => `bulk/${id}` }),
+  action(queueOperations.pause, { fields: pauseEnd, next: (name) => page('queues', name) }),
+  action(queueOperations.resume, { next: (name) => page('queues', name) }),
+  action(queueOperations.limit, {
+    fields: ({ form }) => limitsIn(form),
+    next: (name) => page('queues', name),
+  }),
+  action(queueOperations.delete, { next: () => 'queues' }),
+  action(jobTypeOperations.pause, { fields: pauseEnd, next: (name) => page('types', name) }),
+  action(jobTypeOperations.resume, { next: (name) => page('types', name) }),
+  action(recurringJobOperations.trigger, { next: (_id, job) => `jobs/${job?.id}` }),
+  action(recurringJobOperations.pause, { fields: pauseEnd, next: (id) => page('recurring', id) }),
+  action(recurringJobOperations.resume, { next: (id) => page('recurring', id) }),
+  action(batchOperations.cancel, { next: (id) => `batches/${id}` }),
+  action(serverOperations.quiet, { next: (id) => `servers/${id}` }),
+  action(serverOperations.stop, { next: (id) => `servers/${id}` }),
+  action(setAsideOperations.retry, { next: () => 'set-aside' }),
+  action(setAsideOperations.discard, { next: () => 'set-aside' }),
+  action(savedSearchOperations.save, {
+    path: '/searches/save',
+    target: ({ form }) => searchName(form),
+    fields: ({ form, redact }) => ({ search: searchIn(form, redact) }),
+    next: (_name, search) => `jobs?${search?.query}`,
+  }),
+  action(savedSearchOperations.delete, {
+    path: '/searches/delete',
+    target: ({ form }) => searchName(form),
+    next: (_name, search) => savedPath(search?.query ?? ''),
+  }),
+];
+
+function page(section: string, name: string): string {
+  return `${section}/${encodeURIComponent(name)}`;
+}
+
+function newTime({ form, nowMs }: ActionRequest): Date {
+  const at = calendarMomentOf(textField(form, 'at'));
+  if (at === null) throw invalidField('The new time', 'a date and a time in UTC, such as 2026-03-01T14:05');
+  // Rejects times in the past. An operator who mistakes UTC for local time would otherwise start the job at once.
+  if (at.getTime() <= nowMs) {
+    const now = new Date(nowMs).toISOString().slice(0, 16);
+    throw invalidField(
+      'The new time',
+      `later than ${now}, the current time in UTC. To start the job at once, use “Run now”`,
+    );
+  }
+  return at;
+}
+
+function pauseEnd({ form, nowMs }: ActionRequest): { until?: string } {
+  const until = pauseEndField(form, nowMs);
+  return until === null ? {} : { until: until.toISOString() };
+}
+
+/**
+ * Returns the jobs that the form selects, as the confirmation page showed them.
+ *
+ * @throws {Problem} (400) if the form contains no preview; (422) if the operator must type the action's name to confirm
+ *   it, but did not
+ */
+function confirmedJobs(request: ActionRequest, name: BulkAction): SelectedJobs {
+  const { form } = request;
+  const { filter } = selectionIn(request);
+  const confirmed = parseConfirmed(form.get('confirmed'));
+  const isTyped = textField(form, 'typed').toLowerCase() === name;
+  if (isDestructive(name) && confirmed.count?.exact !== true && !isTyped)
+    throw invalidField('The confirmation', `the word “${name}”, because the number of jobs is not exact`);
+  return { filter, confirmed, delayMs: name === 'delete' ? undoMs : 0 };
+}
+
+function selectionIn({ form, ...reading }: ActionRequest): JobSelection {
+  return parseJobSelection(new URLSearchParams(form.get('which') ?? ''), reading);
+}
+
+/**
+ * Parses the limits in a form. A limit is `null` if all of its fields are empty.
+ *
+ * @throws {Problem} if a field is invalid
+ */
+function limitsIn(form: Form): Static<typeof LimitFields> {
+  const what = 'The number of concurrent jobs';
+  const concurrencyLimit = countField(form, 'concurrency', { what, min: 1, max: maxTokens });
+  const starts = { what: 'The number of starts', min: 1, max: maxTokens };
+  const jobs = countField(form, 'jobs', starts);
+  const burst = countField(form, 'burst', { ...starts, what: 'The number in a burst' });
+  const seconds = textField(form, 'seconds');
+  if (jobs === null && burst === null && seconds === '') return { concurrencyLimit, rateLimit: null };
+  if (jobs === null) throw invalidField(starts.what, 'set if starts are limited');
+  const periodMs = Math.round(Number(seconds || 1) * 1_000);
+  if (!(periodMs >= 1 && periodMs <= 86_400_000))
+    throw invalidField('The time', 'a number of seconds up to a day, 86400');
+  return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === null ? {} : { burst }) } };
+}
+
+function searchName(form: Form): string {
+  const name = textField(form, 'name').replaceAll('\0', '');
+  const { min, max } = savedSearchBounds.name;
+  if (name.length >= min && name.length <= max) return name;
+  throw invalidField('The name', `${min} to ${max} characters long`);
+}
+
+/**
+ * Returns the filters of the submitted search as URL parameters.
+ *
+ * @throws {Problem} if a filter is invalid, or if the search has no filters or is too long
+ */
+function searchIn(form: Form, redact: RegExp): string {
+  const filters = queryFilters(new URLSearchParams(form.get('search') ?? ''), redact);
+  const query = jobsPath(filters).slice('jobs?'.length);
+  const { min, max } = savedSearchBounds.query;
+  if (query.length >= min && query.length <= max) return query;
+  throw invalidField('The search', `narrower than all jobs, and at most ${max} characters long`);
+}

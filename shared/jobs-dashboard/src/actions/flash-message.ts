@@ -1,22 +1,22 @@
 import type { Context } from 'koa';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Viewer } from '../auth/viewer.js';
-import type { ActionResult } from './action.js';
+import type { Action, ActionResult } from './action.js';
 import { actions } from './actions.js';
 
 const PARAMETER = 'done';
 const NOTHING_CHANGED = 'No change was needed.';
 
 /**
- * Returns the path of the page to show after an action. If the action has a flash message, adds a signed parameter that
- * identifies the message.
+ * Returns the path of the page to show after an action. If the operation has a message, adds a signed parameter that
+ * identifies it.
  */
 export function redirectWithFlash(
-  { next, changed = true }: ActionResult,
-  path: string,
+  { next, changed }: Pick<ActionResult, 'next' | 'changed'>,
+  { path, operation }: Action,
   sign: (message: string) => string,
 ): string {
-  if (actions[path as keyof typeof actions]?.flash === undefined) return next;
+  if (operation.message === undefined) return next;
   const flash = sign(`${changed ? 'done' : 'unchanged'} ${path}`);
   return `${next}${next.includes('?') ? '&' : '?'}${PARAMETER}=${encodeURIComponent(flash)}`;
 }
@@ -28,5 +28,5 @@ export function flashMessageOf(ctx: Context, authenticator: Authenticator, viewe
   if (message === null) return null;
   const [outcome, path = ''] = message.split(' ', 2);
   if (outcome === 'unchanged') return NOTHING_CHANGED;
-  return actions[path as keyof typeof actions]?.flash ?? null;
+  return actions.find((action) => action.path === path)?.operation.message ?? null;
 }

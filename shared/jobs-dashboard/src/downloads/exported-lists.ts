@@ -1,6 +1,6 @@
 import type { RecurringJob } from '@longshore/jobs';
 import { type AuditEntry, isId, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
-import { auditDetails } from '../actions/audit-details.js';
+import { auditDetails } from '@longshore/jobs/operations';
 import { selectionText, wantedIn } from '../pages/audit/page.js';
 import { storedFilters } from '../search/stored-filters.js';
 import { exportedJson } from './exported-json.js';

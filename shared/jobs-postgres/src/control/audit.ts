@@ -88,7 +88,8 @@ export function recordEntry(run: Run, entry: NewAuditEntry): Promise<unknown> {
 
 export function recordWith<Result>(run: Run, { audit }: ActionOptions<Result>): RecordResult<Result> {
   return async (result) => {
-    if (audit !== undefined) await recordEntry(run, audit(result));
+    const entry = audit?.(result) ?? null;
+    if (entry !== null) await recordEntry(run, entry);
   };
 }
 

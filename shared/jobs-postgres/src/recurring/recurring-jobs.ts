@@ -31,7 +31,7 @@ import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import { afterCommit, type Run, runOf, runOnConnection, runInCallersTransaction } from '../connection/run.js';
-import { inTransaction, recordEntry, recordWith } from '../control/audit.js';
+import { inTransaction, recordWith } from '../control/audit.js';
 import { pauseValues } from '../control/pause.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { nextDueAt, query, synchronize } from './synchronization.js';
@@ -141,8 +141,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
   ): Promise<number> {
     return this.#database.transaction(async (client) => {
       const removed = await query<{ id: string }>(client, sql.deleteRecurringJobs, [ids]);
-      if (audit !== undefined)
-        for (const { id } of removed) await recordEntry(runOnConnection(client), audit(id));
+      const record = recordWith(runOnConnection(client), { audit });
+      for (const { id } of removed) await record(id);
       return removed.length;
     });
   }

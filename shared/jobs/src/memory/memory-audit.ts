@@ -42,7 +42,8 @@ export class MemoryAuditLog implements AuditLog {
    * function.
    */
   addOf<Result>({ audit }: ActionOptions<Result>, result: Result): void {
-    if (audit !== undefined) this.add(audit(result));
+    const entry = audit?.(result) ?? null;
+    if (entry !== null) this.add(entry);
   }
 
   async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {

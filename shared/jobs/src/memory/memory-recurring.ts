@@ -113,7 +113,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     { audit }: Pick<ActionOptions<string>, 'audit'> = {},
   ): Promise<number> {
     const existing = [...new Set(ids)].filter((id) => this.#records.has(id));
-    if (audit !== undefined) for (const id of existing) this.#audit.add(audit(id));
+    for (const id of existing) this.#audit.addOf({ audit }, id);
     for (const id of existing) this.#records.delete(id);
     return existing.length;
   }

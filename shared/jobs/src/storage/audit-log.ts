@@ -49,14 +49,15 @@ export interface ActionOptions<Result> {
   /** The caller's transaction, in which the action runs. The memory storage throws a `TypeError` if it is set. */
   readonly transaction?: TransactionClient | undefined;
   /**
-   * Returns the audit entry for the action. The entry is stored in the same transaction as the change.
+   * Returns the audit entry for the action; `null` to store none. The entry is stored in the same transaction as the
+   * change.
    *
    * The function receives the action's result. If the result contains the target, it shows the target as it was before
    * the action. The function is also called if the action changed nothing or was refused. If the transaction is
    * retried, the function is called again. If the function throws, or the entry cannot be stored, nothing changes and
    * the action rejects with that error.
    */
-  readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
+  readonly audit?: ((result: Result) => NewAuditEntry | null) | undefined;
 }
 
 /**

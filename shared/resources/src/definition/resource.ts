@@ -26,7 +26,7 @@ export interface CallDeclaration {
    */
   readonly wording?: { readonly summary: string; readonly description: string };
   /** Sentences that the reference appends to the call's description. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly deprecated?: DeprecationDeclaration;
 }
 

@@ -1,5 +1,5 @@
 import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs/storage';
-import { type AuditDetails, auditDetails, type Outcome } from '../../actions/audit-details.js';
+import { type AuditDetails, auditDetails, type Outcome } from '@longshore/jobs/operations';
 import { actionTexts } from './action-texts.js';
 import { changeLine } from '../../format/change-line.js';
 import { limitsLine } from '../../format/limits-line.js';
@@ -66,7 +66,7 @@ function auditRow(
   const kept = target !== null && !action.endsWith('/delete') && !action.startsWith('searches/');
   const [done, thing] = actionTexts[action] ?? [action, ''];
   const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
-  const isBulk = action.startsWith('bulk-');
+  const isBulk = action.startsWith('bulk/') && action !== 'bulk/stop';
   const isLong = !isBulk && target !== null && isId(target);
   return {
     ...details,
@@ -86,7 +86,7 @@ function auditRow(
     what: isBulk ? selection : isLong ? target.slice(-8) : target,
     whole: isLong ? target : null,
     limits,
-    ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk-delete' },
+    ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk/delete' },
     given: limits === null ? withTimes(changeLine(before, values, pattern)) : [],
     path: kept ? pathOf(action, target) : null,
   };
@@ -103,7 +103,7 @@ function withTimes(line: string): (string | Date)[] {
 
 function pathOf(action: string, target: string): string {
   if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
-  return `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}`;
+  return `${action.replace(/\/.*/s, '')}/${encodeURIComponent(target)}`;
 }
 
 function jobsCounted(count: number, known: AuditDetails['counted']): string {

@@ -9,7 +9,7 @@ import {
   type Server,
 } from '@longshore/jobs/storage';
 import { skipReason } from '../../diagnosis/skip-reason.js';
-import { auditDetails } from '../../actions/audit-details.js';
+import { auditDetails } from '@longshore/jobs/operations';
 import { actionDone } from '../audit/action-texts.js';
 import { noBlockingKeys } from '../../diagnosis/blocking-keys.js';
 import { explain, type ExplanationContext } from '../../diagnosis/explanation.js';

@@ -1,0 +1,64 @@
+import { batchOperations } from './batches.js';
+import { bulkOperations } from './bulk-operations.js';
+import { deploymentOperations } from './deployments.js';
+import { jobTypeOperations } from './job-types.js';
+import { jobOperations, jobSetOperations } from './jobs.js';
+import type { Kind, OperationDescription } from './operation-description.js';
+import { queueOperations } from './queues.js';
+import { recurringJobOperations } from './recurring-jobs.js';
+import { savedSearchOperations } from './saved-searches.js';
+import { serverOperations } from './servers.js';
+import { setAsideOperations } from './set-aside-items.js';
+
+/** The changes that people and programs make to the platform. Every surface is made of these declarations. */
+export {
+  actionOf,
+  type Actor,
+  type AuditDetails,
+  auditDetails,
+  auditEntryOf,
+  countOf,
+  type Outcome,
+  recordedValues,
+  refusalOf,
+} from './audit-entry.js';
+export { batchOperations } from './batches.js';
+export { bulkOperations } from './bulk-operations.js';
+export { deploymentOperations } from './deployments.js';
+export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
+export { jobTypeOperations } from './job-types.js';
+export { type Call, type OperableStorage, type Operation, type Performed } from './operation.js';
+export {
+  type Facts,
+  type Kind,
+  kinds,
+  type LegalStates,
+  type OperationDescription,
+} from './operation-description.js';
+export { LimitFields, queueOperations, RateLimitFields } from './queues.js';
+export { recurringJobOperations } from './recurring-jobs.js';
+export { savedSearchOperations } from './saved-searches.js';
+export { serverOperations } from './servers.js';
+export { setAsideOperations } from './set-aside-items.js';
+
+/** All operations. */
+export const operations: readonly OperationDescription[] = [
+  jobOperations,
+  jobSetOperations,
+  queueOperations,
+  jobTypeOperations,
+  recurringJobOperations,
+  batchOperations,
+  serverOperations,
+  bulkOperations,
+  setAsideOperations,
+  savedSearchOperations,
+  deploymentOperations,
+].flatMap((each): OperationDescription[] => Object.values(each));
+
+/** Returns the past participles of the operations that a state allows: `['retried', 'deleted']`. */
+export function operationsAllowedIn(on: Kind, state: string): string[] {
+  return operations
+    .filter((operation) => operation.on === on && operation.states?.from.includes(state) === true)
+    .map(({ done }) => done);
+}

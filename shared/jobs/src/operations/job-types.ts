@@ -1,0 +1,42 @@
+import type { PausedType } from '../storage/job-types.js';
+import { type Call, noFields, operation, type OperableStorage } from './operation.js';
+import {
+  factsOfPause,
+  factsOfResumption,
+  type PauseFields,
+  pauseOptionsOf,
+  pausing,
+  resuming,
+} from './pauses.js';
+
+/** The operations on a job type. After them, the subject is `null` if the type is not paused. */
+export const jobTypeOperations = {
+  pause: operation<typeof PauseFields, PausedType, PausedType | null>({
+    ...pausing,
+    on: 'types',
+    summary: 'Pause a job type in all queues; running jobs continue',
+    message: 'The job type is paused. Its jobs do not start until it is resumed.',
+    change: ({ jobTypes }, call, { transaction, audit }) =>
+      jobTypes.pause(call.target, { transaction, audit, ...pauseOptionsOf(call) }),
+    facts: factsOfPause,
+    after: pausedType,
+  }),
+  resume: operation<typeof noFields, PausedType, PausedType | null>({
+    ...resuming,
+    on: 'types',
+    summary: 'Resume a paused job type',
+    message: 'The job type is resumed.',
+    fields: noFields,
+    change: ({ jobTypes }, { target }, { transaction, audit }) =>
+      jobTypes.resume(target, { transaction, audit }),
+    facts: factsOfResumption,
+    after: pausedType,
+  }),
+};
+
+async function pausedType(
+  { jobTypes }: OperableStorage,
+  { target }: Call<string, unknown, PausedType>,
+): Promise<PausedType | null> {
+  return (await jobTypes.listPaused()).find(({ name }) => name === target) ?? null;
+}

@@ -1,0 +1,200 @@
+import Type from 'typebox';
+import { storable } from '../job/storable.js';
+import type { Job } from '../job/job.js';
+import type { JobState } from '../job/state.js';
+import {
+  type BulkAction,
+  type BulkOperation,
+  type BulkPreview,
+  statesOfAction,
+} from '../storage/bulk-operations.js';
+import type { ControlResult } from '../storage/job-control.js';
+import type { JobFilter } from '../storage/job-filter.js';
+import { noFields, type Operation, operation } from './operation.js';
+import type { Facts, LegalStates, OperationDescription } from './operation-description.js';
+
+/** In these states, `retry` and `run` change nothing, because the job is already ready or running. */
+const readyOrRunning: readonly JobState[] = ['enqueued', 'processing'];
+
+const Dependents = Type.Boolean({
+  description:
+    'Whether to restore the jobs that were skipped because this one, or its batch, did not end as required, directly or through other skipped jobs: they wait again. `false` by default',
+});
+
+const RetryFields = Type.Object(
+  {
+    dependents: Type.Optional(Dependents),
+    ignoreDependencies: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether to make the job ready even if it was cancelled while it waited for other jobs. By default it waits for them again',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const RescheduleFields = Type.Object(
+  { runAt: Type.String({ format: 'date-time', description: 'When it becomes ready' }) },
+  { additionalProperties: false },
+);
+
+const descriptions = {
+  cancel: {
+    on: 'jobs',
+    name: 'cancel',
+    summary: 'Cancel a job',
+    note: 'The signal of a running job is aborted within a second; the job is cancelled once its handler throws, and done if its handler returns anyway.',
+    done: 'cancelled',
+    message: 'The job is cancelled. If it is running, its handler has been asked to stop.',
+    role: 'operator',
+    isFrequent: true,
+    states: { from: statesOfAction.cancel, to: ['cancelled'] },
+  },
+  retry: {
+    on: 'jobs',
+    name: 'retry',
+    summary: 'Retry a failed or cancelled job',
+    note: 'Allows one more attempt if none is left. A job that was cancelled while it waited for other jobs waits for them again, in the state `awaiting`, unless `ignoreDependencies` is true.',
+    done: 'retried',
+    message: 'The job will run again.',
+    role: 'operator',
+    isFrequent: true,
+    states: { from: statesOfAction.retry, to: ['enqueued'], unchanged: readyOrRunning },
+  },
+  run: {
+    on: 'jobs',
+    name: 'run',
+    summary: 'Run a scheduled or awaiting job now',
+    note: 'An awaiting job no longer waits for other jobs.',
+    done: 'started',
+    message: 'The job is ready to run.',
+    role: 'operator',
+    isFrequent: true,
+    states: { from: statesOfAction.run, to: ['enqueued'], unchanged: readyOrRunning },
+  },
+  delete: {
+    on: 'jobs',
+    name: 'delete',
+    summary: 'Delete a finished job',
+    done: 'deleted',
+    role: 'admin',
+    isReasoned: true,
+    isFrequent: true,
+    states: { from: statesOfAction.delete, to: ['deleted'] },
+  },
+} as const satisfies Record<
+  BulkAction,
+  Omit<OperationDescription, 'fields'> & { readonly states?: LegalStates }
+>;
+
+/** The operations on one job. */
+export const jobOperations = {
+  cancel: operation<typeof noFields, Job, ControlResult>({
+    ...descriptions.cancel,
+    fields: noFields,
+    change: ({ control }, { target }, options) => control.cancel(target, options),
+    facts: factsOf,
+    after: jobAfter,
+  }),
+  retry: operation<typeof RetryFields, Job, ControlResult>({
+    ...descriptions.retry,
+    fields: RetryFields,
+    change: ({ control }, { target, fields }, options) => control.retry(target, { ...options, ...fields }),
+    facts: factsOf,
+    after: jobAfter,
+  }),
+  run: operation<typeof noFields, Job, ControlResult>({
+    ...descriptions.run,
+    fields: noFields,
+    change: ({ control }, { target }, options) => control.run(target, options),
+    facts: factsOf,
+    after: jobAfter,
+  }),
+  reschedule: operation<typeof RescheduleFields, Job, ControlResult>({
+    on: 'jobs',
+    name: 'reschedule',
+    summary: 'Change when a scheduled job becomes ready',
+    done: 'rescheduled',
+    message: 'The job is rescheduled.',
+    role: 'operator',
+    isFrequent: true,
+    states: { from: ['scheduled'], to: ['scheduled'], unchanged: [] },
+    fields: RescheduleFields,
+    change: ({ control }, { target, fields }, options) =>
+      control.reschedule(target, new Date(fields.runAt), options),
+    facts: (result) => {
+      const facts = factsOf(result);
+      if (facts.outcome !== 'done' || result.outcome === 'unknown') return facts;
+      return { ...facts, before: { runAt: result.job.runAt?.toISOString() ?? null } };
+    },
+    after: jobAfter,
+  }),
+  delete: operation<typeof noFields, Job, ControlResult>({
+    ...descriptions.delete,
+    fields: noFields,
+    change: ({ control }, { target }, options) => control.delete(target, options),
+    facts: factsOf,
+    after: jobAfter,
+  }),
+};
+
+function factsOf(result: ControlResult): Facts {
+  if (result.outcome === 'unknown') return result;
+  const { state } = result.job;
+  if (result.outcome === 'illegal') return { outcome: 'illegal', why: `it is ${state}`, state };
+  return { outcome: result.changed ? 'done' : 'unchanged' };
+}
+
+function jobAfter(_storage: unknown, _call: unknown, result: ControlResult): Job | null {
+  return result.outcome === 'unknown' ? null : result.job;
+}
+
+/** The jobs that an operation on many jobs changes. */
+export interface JobSelection {
+  /** At least one condition; at most 1000 ids. */
+  readonly filter: JobFilter;
+  /** What the caller confirmed; without it, all jobs that match when the operation is stored. */
+  readonly confirmed?: BulkPreview;
+  /** How long to wait before changing anything, so that the operation can be undone, in milliseconds. */
+  readonly delayMs?: number;
+}
+
+const SetFields = Type.Object({ dependents: Type.Optional(Dependents) }, { additionalProperties: false });
+
+/**
+ * The operations on many jobs. Each is stored as a bulk operation, which servers carry out in the background; its jobs
+ * are those of the selection whose state is legal.
+ */
+export const jobSetOperations: Readonly<
+  Record<BulkAction, Operation<typeof SetFields, BulkOperation, JobSelection>>
+> = {
+  cancel: onMany('cancel'),
+  retry: onMany('retry'),
+  run: onMany('run'),
+  delete: onMany('delete'),
+};
+
+function onMany(action: BulkAction): Operation<typeof SetFields, BulkOperation, JobSelection> {
+  const {
+    isFrequent: _,
+    message: __,
+    ...description
+  }: OperationDescription = { ...descriptions[action], fields: SetFields };
+  return operation<typeof SetFields, BulkOperation, BulkOperation, JobSelection>({
+    ...description,
+    on: 'bulk',
+    noun: 'selection of jobs',
+    fields: SetFields,
+    change: ({ bulk }, { target, fields, by }, { transaction, audit }) =>
+      bulk.start(
+        { ...target, action, ...fields, requestedBy: storable(by.name, 200) },
+        { transaction, audit },
+      ),
+    facts: ({ id, matched }) =>
+      matched?.count === 0
+        ? { outcome: 'illegal', why: 'none of its jobs exists in a state that allows this' }
+        : { outcome: 'done', count: matched, target: id },
+    after: (_storage, _call, started: BulkOperation) => started,
+  });
+}

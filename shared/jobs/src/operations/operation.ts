@@ -1,0 +1,121 @@
+import Type, { type Static, type TObject } from 'typebox';
+import type { JsonValue } from '../job/job.js';
+import type { NewAuditEntry } from '../storage/audit-log.js';
+import type { ControlOptions } from '../storage/job-control.js';
+import type { JobStorage } from '../storage/storage.js';
+import { type Actor, auditEntryOf } from './audit-entry.js';
+import type { Facts, OperationDescription } from './operation-description.js';
+
+/** The parts of a storage that operations change. */
+export type OperableStorage = Pick<
+  JobStorage,
+  | 'control'
+  | 'queues'
+  | 'jobTypes'
+  | 'recurring'
+  | 'batches'
+  | 'servers'
+  | 'bulk'
+  | 'setAside'
+  | 'savedSearches'
+  | 'deployments'
+  | 'clock'
+>;
+
+/** A request to carry out an operation. */
+export interface Call<Target, Fields, Subject> {
+  /** The id or name of what to change; the selection of jobs if the operation changes many. */
+  readonly target: Target;
+  readonly fields: Fields;
+  readonly by: Actor;
+  /** Why; `null` or absent if no reason was given. */
+  readonly reason?: string | null | undefined;
+  /** How the audit entry describes the selected jobs; absent if the operation changes one thing. */
+  readonly selected?: { readonly [member: string]: JsonValue } | undefined;
+  /** See {@link ControlOptions.check}. */
+  readonly check?: ((subject: Subject) => void) | undefined;
+  readonly transaction?: ControlOptions['transaction'];
+  /**
+   * Called with the facts in the transaction of the change, immediately before it commits. If the call rejects without
+   * having called this function, nothing was changed.
+   */
+  readonly onDecided?: ((facts: Facts) => void) | undefined;
+}
+
+/** The outcome of a call. `subject` is the target after the operation; `null` if it does not exist (any more). */
+export interface Performed<Subject> {
+  readonly facts: Facts;
+  readonly subject: Subject | null;
+}
+
+/** A change that a person or a program can make to the platform. Every surface carries it out through `perform`. */
+export interface Operation<
+  Fields extends TObject,
+  Subject,
+  Target = string,
+  After = Subject,
+> extends OperationDescription<Fields> {
+  /**
+   * Carries out the operation, and writes its audit entry in the same transaction, even if nothing was changed.
+   *
+   * @throws {RangeError} if a field is invalid
+   */
+  perform(storage: OperableStorage, call: Call<Target, Static<Fields>, Subject>): Promise<Performed<After>>;
+}
+
+/** How an operation is carried out by one call of the storage. */
+interface Declaration<
+  Fields extends TObject,
+  Subject,
+  Result,
+  Target,
+  After,
+> extends OperationDescription<Fields> {
+  /** Makes one call of the storage, passing on the options. */
+  readonly change: (
+    storage: OperableStorage,
+    call: Call<Target, Static<Fields>, Subject>,
+    options: ControlOptions<Subject, Result>,
+  ) => Promise<Result>;
+  /**
+   * Reads the facts from the result of that call, which shows the target as it was before. Returns `null` if nothing
+   * was done because the target does not exist or has just been changed; `change` then tries again as it sees fit.
+   */
+  readonly facts: (result: Result, call: Call<Target, Static<Fields>, Subject>) => Facts | null;
+  /** Returns the target after the change. */
+  readonly after: (
+    storage: OperableStorage,
+    call: Call<Target, Static<Fields>, Subject>,
+    result: Result,
+  ) => After | null | Promise<After | null>;
+}
+
+export const noFields = Type.Object({}, { additionalProperties: false });
+
+/** Makes an operation of its declaration. */
+export function operation<Fields extends TObject, Subject, Result, Target = string, After = Subject>(
+  declaration: Declaration<Fields, Subject, Result, Target, After>,
+): Operation<Fields, Subject, Target, After> {
+  const { change, facts: factsOf, after, ...description } = declaration;
+  return {
+    ...description,
+    perform: async (storage, call) => {
+      const { by, reason = null, check, transaction, onDecided } = call;
+      let facts = null as Facts | null;
+      const isRecorded = !(description.isFrequent === true && by.via === 'api' && reason === null);
+      const audit = (result: Result): NewAuditEntry | null => {
+        facts = factsOf(result, call);
+        if (facts === null) return null;
+        onDecided?.(facts);
+        return auditEntryOf(description, call, facts);
+      };
+      const result = await change(storage, call, {
+        check,
+        transaction,
+        audit: isRecorded ? audit : undefined,
+      });
+      facts ??= factsOf(result, call) ?? { outcome: 'unknown' };
+      return { facts, subject: await after(storage, call, result) };
+    },
+  };
+}
