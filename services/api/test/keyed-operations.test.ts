@@ -16,6 +16,8 @@ interface Operated {
   readonly path: string;
   /** A query for a single row that the operation changes. */
   readonly effect: string;
+  /** The status of the response; 200 by default. */
+  readonly status?: number;
 }
 
 const stateOf = (id: string): string => `
@@ -75,6 +77,15 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       insert into longshore.set_aside (role, key, job_id, error)
       values ('bulk', 'cancel ${cancelled}', '${cancelled}', '{"name": "Error", "message": "odd", "stack": null}')`);
     const [aside] = await storage.setAside.list({ limit: 1 });
+    for (const verb of ['cancel', 'retry', 'run', 'delete']) {
+      const id = await job({ ...later, queue: `set-${verb}` });
+      if (verb === 'retry' || verb === 'delete') await storage.control.cancel(id);
+    }
+    const pending = await storage.bulk.start({
+      action: 'delete',
+      filter: { name: ['none'] },
+      delayMs: 3_600_000,
+    });
     operations = {
       '/jobs/{jobId}/cancel': { path: `/jobs/${toCancel}/cancel`, effect: stateOf(toCancel) },
       '/jobs/{jobId}/retry': { path: `/jobs/${cancelled}/retry`, effect: stateOf(cancelled) },
@@ -108,6 +119,20 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         path: `/set-aside-items/${aside?.id}/retry`,
         effect: 'select count(*)::integer as items from longshore.set_aside',
       },
+      '/bulk-operations/{bulkOperationId}/stop': {
+        path: `/bulk-operations/${pending.id}/stop`,
+        effect: `select state::text from longshore.bulk_operation where id = '${pending.id}'`,
+      },
+      ...Object.fromEntries(
+        ['cancel', 'retry', 'run', 'delete'].map((verb) => [
+          `/jobs/${verb}`,
+          {
+            path: `/jobs/${verb}?queue=set-${verb}`,
+            status: 202,
+            effect: `select count(*)::integer as operations from longshore.bulk_operation where action = '${verb}'`,
+          },
+        ]),
+      ),
       '/batches/{batchId}/cancel': {
         path: `/batches/${batch.id}/cancel`,
         effect: stateOf(ofBatch?.id ?? ''),
@@ -132,7 +157,8 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       paths: Record<string, { put?: { operationId: string } }>;
     };
     const paths = Object.entries(document.paths).filter(
-      ([path, { put }]) => put !== undefined && /\}\/[a-z-]+$/.test(path) && !applicationPath.test(path),
+      ([path, { put }]) =>
+        put !== undefined && /(?:\}|^\/jobs)\/[a-z-]+$/.test(path) && !applicationPath.test(path),
     );
     expect(paths.map(([path]) => path)).to.have.members(Object.keys(operations));
   });
@@ -151,7 +177,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         return JSON.stringify(now) !== JSON.stringify(before) && now;
       });
       seen[name] = { refused, unchanged, carriedOut, changed: after !== undefined };
-      expected[name] = { refused: 500, unchanged: before, carriedOut: 200, changed: true };
+      expected[name] = { refused: 500, unchanged: before, carriedOut: operated.status ?? 200, changed: true };
     }
     expect(seen).to.deep.equal(expected);
   });

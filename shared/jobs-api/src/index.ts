@@ -6,7 +6,9 @@
 import type { JobClient, JobDefinition, JobEvents, JobStorage } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
+import { auditEntriesResource } from './audit-entries-resource.js';
 import { batchesResource } from './batches-resource.js';
+import { bulkOperationsResource } from './bulk-operations-resource.js';
 import { deploymentsResource } from './deployments-resource.js';
 import { eventsResource } from './events-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
@@ -41,6 +43,7 @@ export interface JobsApiOptions {
     | 'jobTypes'
     | 'deployments'
     | 'savedSearches'
+    | 'audit'
   >;
   readonly client: JobClient;
   /**
@@ -69,12 +72,14 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
   const { acceptUnknownJobs = false, maxBacklog = Infinity, requiresReasons = false } = options;
   const requests = new EnqueueRequests(definitions, acceptUnknownJobs);
   const enqueuer = new JobEnqueuer(client, storage, requests, new Backlog(storage, maxBacklog));
+  const bulkOperations = bulkOperationsResource(storage, requiresReasons);
   const jobs = jobsResource({
     storage,
     enqueuer,
     editor: new JobEditor(storage, requests),
     events,
     requiresReason: requiresReasons,
+    bulkOperations,
   });
   return [
     jobs,
@@ -88,5 +93,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     statisticsResource(storage),
     jobTypesResource(storage, definitions, requiresReasons),
     deploymentsResource(storage, requiresReasons),
+    bulkOperations,
+    auditEntriesResource(storage),
   ];
 }

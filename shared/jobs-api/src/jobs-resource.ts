@@ -1,15 +1,17 @@
-import type { JobEvents, JobStorage } from '@longshore/jobs';
+import type { JobEvents, JobStorage, JsonValue } from '@longshore/jobs';
 import { jobOperations, jobSetOperations, type OperableStorage } from '@longshore/jobs/operations';
-import { statesOfAction } from '@longshore/jobs/storage';
-import { defineResource, type Resource } from '@longshore/resources';
+import { type BulkAction, isUnrestricted, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
+import { apiError, defineResource, type Resource, type SetOperationFunction } from '@longshore/resources';
+import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
-import { endOf } from './bulk-work.js';
+import { toBulkOperationItem } from './bulk-operations-resource.js';
+import { endOf, startAfterCommit } from './bulk-work.js';
 import { continuationsResource } from './continuations-resource.js';
 import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { transitionsResource } from './transitions-resource.js';
 import { logsResource } from './logs-resource.js';
-import { checkOf, perform, served } from './operations.js';
+import { attempt, checkOf, perform, served, setDeclarationOf } from './operations.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
@@ -22,6 +24,8 @@ interface JobsResourceParts {
   readonly events: JobEvents;
   /** Whether callers must give a reason when they delete jobs. */
   readonly requiresReason: boolean;
+  /** The resource that shows the progress of operations on many jobs. */
+  readonly bulkOperations: Resource;
 }
 
 const editable =
@@ -34,6 +38,7 @@ export function jobsResource({
   editor,
   events,
   requiresReason,
+  bulkOperations,
 }: JobsResourceParts): Resource {
   const operations = served([jobOperations.cancel, jobOperations.retry, jobOperations.run], {
     storage,
@@ -57,9 +62,17 @@ export function jobsResource({
       replaceMany: { note: editable },
       patch: { note: editable },
       delete: { note: 'Only a finished job can be deleted; for any other, the answer is 409 (40902).' },
-      deleteMany: { note: 'Jobs that have not finished are kept.' },
+      deleteMany: {
+        note: 'Jobs that have not finished are kept; if a filter matches some of these, the answer is 409 (40902) and says how many.',
+      },
     },
     operations: operations.declarations,
+    setOperations: Object.fromEntries(
+      Object.values(jobSetOperations).map((operation) => [
+        operation.name,
+        setDeclarationOf(operation, () => bulkOperations, requiresReason),
+      ]),
+    ),
     notAllowed: {
       replace:
         'A job keeps its name, tags and dependencies; use PATCH to change its queue, priority, arguments or time.',
@@ -88,11 +101,12 @@ export function jobsResource({
       deleteMany: async (filters, context) => {
         const filter = toJobFilter({ filters, search: undefined });
         if (filter === null) return 0;
-        const target = { filter: { state: statesOfAction.delete, ...filter } };
         const { reason } = context;
-        const call = { target, fields: {}, reason };
-        const { subject } = await perform(jobSetOperations.delete, storage, context, call);
-        return subject === null ? 0 : (await endOf(storage.bulk, subject)).changed;
+        const call = { target: { filter: { state: statesOfAction.delete, ...filter } }, fields: {}, reason };
+        const { subject } = await attempt(jobSetOperations.delete, storage, context, call);
+        const deleted = subject === null ? 0 : (await endOf(storage.bulk, subject)).changed;
+        await requireNoneLeft(storage, filter, deleted);
+        return deleted;
       },
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),
@@ -102,6 +116,57 @@ export function jobsResource({
         return (await perform(jobOperations.delete, storage, context, call)).subject !== null;
       },
       operations: operations.functions,
+      setOperations: Object.fromEntries(
+        Object.values(jobSetOperations).map((operation) => [
+          operation.name,
+          setFunctionOf(operation, storage),
+        ]),
+      ),
     },
   });
+}
+
+/** @throws {ApiError} 40902 if unfinished jobs match the filter, so that they were not deleted */
+async function requireNoneLeft(
+  { jobs }: Pick<JobStorage, 'jobs'>,
+  filter: JobFilter,
+  deleted: number,
+): Promise<void> {
+  const state = statesOfAction.cancel.filter((each) => filter.state?.includes(each) ?? true);
+  if (isUnrestricted(filter) || state.length === 0) return;
+  const left = await jobs.count({ ...filter, state });
+  if (left.count === 0) return;
+  throw apiError(
+    40902,
+    `${deleted} finished jobs were deleted; ${left.exact ? '' : 'at least '}${left.count} that match have not finished and were kept: cancel them first, or filter by state`,
+  );
+}
+
+/** An operation that changes at most this many jobs is answered at its end, unless the client prefers otherwise. */
+const maxAwaited = 1_000;
+
+function setFunctionOf(
+  operation: (typeof jobSetOperations)[BulkAction],
+  storage: OperableStorage,
+): SetOperationFunction {
+  return async ({ ids, filters }, body, context, respondsAsync) => {
+    const { reason, ...fields } = body as Static<typeof operation.fields> & { readonly reason?: string };
+    const matching = toJobFilter({ filters, search: undefined });
+    if (matching === null) throw apiError(40902, 'No job can match these filters together');
+    const filter = { ...matching, ...(ids && { id: ids }) };
+    const selected = ids === undefined ? { filter: toJson(filter) } : { ids: [...ids] };
+    const call = { target: { filter }, fields, reason, selected };
+    const { subject } = await perform(operation, storage, context, call);
+    if (subject === null) throw new Error('The bulk operation was not stored');
+    const { transaction } = context;
+    if (transaction !== undefined) startAfterCommit(storage.bulk, subject, transaction);
+    const isSmall = subject.matched?.exact === true && subject.matched.count <= maxAwaited;
+    const isAwaited = isSmall && !respondsAsync && transaction === undefined && fields.delayMs === undefined;
+    const item = toBulkOperationItem(isAwaited ? await endOf(storage.bulk, subject) : subject);
+    return { item, isDone: isAwaited };
+  };
+}
+
+function toJson(filter: JobFilter): JsonValue {
+  return JSON.parse(JSON.stringify(filter)) as JsonValue;
 }

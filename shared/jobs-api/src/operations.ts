@@ -15,6 +15,9 @@ import {
   type Check,
   type OperationDeclaration,
   type OperationFunction,
+  type Resource,
+  type SetOperationDeclaration,
+  type WithJob,
 } from '@longshore/resources';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { text } from './fields.js';
@@ -33,7 +36,7 @@ export interface Serving<Subject, After, Item> {
     after: After,
     target: string,
     context: CallContext,
-  ) => ReturnType<OperationFunction<Item, never>> | Awaited<ReturnType<OperationFunction<Item, never>>>;
+  ) => Item | WithJob<Item> | Promise<Item | undefined>;
 }
 
 type Functions<Item> = Readonly<Record<string, OperationFunction<Item, unknown>>>;
@@ -53,6 +56,16 @@ export function declarationOf(
       { additionalProperties: false },
     ),
   };
+}
+
+/** Returns the declaration of an operation on many items. */
+export function setDeclarationOf(
+  { summary, note, fields, isReasoned = false }: OperationDescription,
+  answer: () => Resource,
+  requiresReason: boolean,
+): SetOperationDeclaration {
+  const reason = isReasoned && requiresReason ? Reason : Type.Optional(Reason);
+  return { summary, note, body: Type.Object({ ...fields.properties, reason }), answer };
 }
 
 /** Returns the function that serves an operation. */
@@ -108,27 +121,34 @@ export async function perform<Fields, Subject, Target, After>(
   context: CallContext,
   call: ApiCall<Target, Fields, Subject>,
 ): Promise<Performed<After>> {
-  const { transaction } = context;
-  const performed = await operation
-    .perform(storage, { ...call, by: actorOf(context), transaction })
-    .catch((error: unknown) => {
-      throw error instanceof RangeError ? apiError(42202, error.message) : error;
-    });
+  const performed = await attempt(operation, storage, context, call);
   const { facts } = performed;
   if (facts.outcome === 'unknown') return { facts, subject: null };
   if (facts.outcome !== 'illegal') return performed;
-  const { noun } = kinds[operation.on];
+  const { noun = kinds[operation.on].noun } = operation;
   const allowed = facts.state === undefined ? [] : operationsAllowedIn(operation.on, facts.state);
-  const instead =
-    facts.state === undefined || allowed.length === 0
-      ? ''
-      : `; in this state, it can be ${allowed.join(' or ')}`;
+  const instead = allowed.length === 0 ? '' : `; in this state, it can be ${allowed.join(' or ')}`;
   throw apiError(40902, `The ${noun} cannot be ${operation.done}: ${facts.why}${instead}`);
+}
+
+/** Like {@link perform}, but leaves a refusal to the caller. */
+export async function attempt<Fields, Subject, Target, After>(
+  operation: PerformedBy<Fields, Subject, Target, After>,
+  storage: OperableStorage,
+  context: CallContext,
+  call: ApiCall<Target, Fields, Subject>,
+): Promise<Performed<After>> {
+  const { transaction } = context;
+  try {
+    return await operation.perform(storage, { ...call, by: actorOf(context), transaction });
+  } catch (error) {
+    throw error instanceof RangeError ? apiError(42202, error.message) : error;
+  }
 }
 
 type PerformedBy<Fields, Subject, Target, After> = Pick<
   Operation<TObject, Subject, Target, After>,
-  'on' | 'done'
+  'on' | 'noun' | 'done'
 > & {
   perform(storage: OperableStorage, call: Call<Target, Fields, Subject>): Promise<Performed<After>>;
 };

@@ -166,9 +166,19 @@ onEachStorage('Enqueueing over HTTP', (api) => {
       await api.enqueue(other),
     ];
     for (const { id } of [first, third]) await api.put(`/jobs/${id}/cancel`);
-    expect((await api.delete(`/jobs?queue=${queue}`)).status).to.equal(204);
+    const refused = await api.delete(`/jobs?queue=${queue}`);
+    expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
+    expect(refused.text).to.include('1 finished jobs were deleted; 1 that match have not finished');
     const statuses = [first, second, third].map(async ({ id }) => (await api.get(`/jobs/${id}`)).status);
     expect(await Promise.all(statuses)).to.deep.equal([404, 200, 200]);
+  });
+
+  it('DELETE /jobs says how many finished jobs it has forgotten', async () => {
+    const queue = api.newName();
+    for (const { id } of [await api.enqueue(queue), await api.enqueue(queue)])
+      await api.put(`/jobs/${id}/cancel`);
+    const answer = await api.delete(`/jobs?queue=${queue}`);
+    expect([answer.status, answer.headers['x-total-count']]).to.deep.equal([204, '2']);
   });
 
   it('DELETE /jobs forgets every finished job', async () => {

@@ -37,6 +37,29 @@ export function auditing(fixture: Fixture): void {
     expect(first?.target).to.equal('first');
   });
 
+  it('lists the oldest entries first on request, and skips some', async () => {
+    const who = fixture.newQueue();
+    for (const target of ['first', 'second', 'third']) await record({ who, target });
+    const listed = async (query: Omit<AuditListQuery, 'limit'>): Promise<unknown[]> =>
+      (await fixture.storage.audit.list({ who, limit: 10, ...query })).map(({ target }) => target);
+    expect(await listed({ order: 'oldest' })).to.deep.equal(['first', 'second', 'third']);
+    expect(await listed({ order: 'oldest', offset: 1 })).to.deep.equal(['second', 'third']);
+    const [first] = await fixture.storage.audit.list({ who, limit: 1, order: 'oldest' });
+    expect(await listed({ order: 'oldest', after: first?.id ?? '' })).to.deep.equal(['second', 'third']);
+    expect(await fixture.storage.audit.count({ who })).to.deep.equal({ count: 3, exact: true });
+  });
+
+  it('lists entries by the time at which they were recorded', async () => {
+    const who = fixture.newQueue();
+    await record({ who });
+    const { at = new Date(NaN) } = (await newest()) ?? {};
+    const next = new Date(at.getTime() + 1);
+    const counted = async (span: Pick<AuditListQuery, 'from' | 'until'>): Promise<number> =>
+      (await fixture.storage.audit.count({ who, ...span })).count;
+    expect(await counted({ from: at, until: next })).to.equal(1);
+    expect([await counted({ from: next }), await counted({ until: at })]).to.deep.equal([0, 0]);
+  });
+
   it('stores any text, and cuts what is too long', async () => {
     await record({ who: `\0${'w'.repeat(300)}`, target: '"\\\'' });
     const kept = await newest();

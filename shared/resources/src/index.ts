@@ -17,13 +17,16 @@ export type {
   OperationDeclaration,
   Resource,
   ResourceDefinition,
+  SetOperationDeclaration,
 } from './definition/resource.js';
 export { type NotAllowed, readOnly } from './definition/resource.js';
 export {
   type Check,
   Existing,
+  type ItemSelection,
   type OperationFunction,
   type ResourceStorage,
+  type SetOperationFunction,
   type WithJob,
   withJob,
 } from './definition/storage.js';

@@ -8,11 +8,11 @@ import type { Scope } from './api-key.js';
  * another.
  */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
-  read: 'GET on everything except API keys',
+  read: 'GET on everything except API keys and the audit',
   write:
     "changes to single jobs, batches and recurring jobs; all changes to the application's resources; `POST /test`",
   operate:
-    'special operations (`PUT …/{verb}`) and changes to many items at once, on the resources of the job platform; all changes to queues and servers',
+    'special operations (`PUT …/{verb}`) and changes to many items at once, on the resources of the job platform; all changes to queues and servers; reading the audit',
   admin: 'everything, including API keys and the stack traces of 500 responses',
 };
 
@@ -27,7 +27,7 @@ const resourcesWritableWithWrite = new Set(['jobs', 'batches', 'recurring-jobs']
 export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
   return ({ root, resource, method, kind }): Scope => {
     if (root === apiKeys) return 'admin';
-    if (method === 'GET' || method === 'HEAD') return 'read';
+    if (method === 'GET' || method === 'HEAD') return resource === 'audit-entries' ? 'operate' : 'read';
     if (!platform.has(root)) return 'write';
     const isSingle = kind === 'item' || (kind === 'collection' && method === 'POST');
     return resourcesWritableWithWrite.has(resource) && isSingle ? 'write' : 'operate';

@@ -101,6 +101,8 @@ export const rows = (places: PathValues): readonly Row[] => [
   ...['pause', 'resume'].map((name) => operation(() => `/job-types/add/${name}`)),
   collection(() => '/deployments', { GET: undefined, POST: { version: '2.4.1' } }),
   collection(() => '/set-aside-items'),
+  collection(() => '/bulk-operations'),
+  collection(() => '/audit-entries'),
   collection(() => '/servers'),
   item(({ server }) => `/servers/${server}`),
   collection(({ server }) => `/servers/${server}/jobs`),

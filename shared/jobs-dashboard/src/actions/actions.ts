@@ -45,7 +45,8 @@ export const actions: readonly Action[] = [
   // One job is deleted like many: after a delay, in which the operator can undo it.
   action(jobSetOperations.delete, {
     path: '/jobs/:target/delete',
-    target: ({ target }) => ({ filter: { id: [target] }, delayMs: undoMs }),
+    target: ({ target }) => ({ filter: { id: [target] } }),
+    fields: () => ({ delayMs: undoMs }),
     selected: ({ target }) => ({ ids: [target] }),
     next: (_jobs, operation) => `bulk/${operation?.id}`,
   }),
@@ -53,6 +54,10 @@ export const actions: readonly Action[] = [
     action(jobSetOperations[name], {
       path: `/bulk-${name}`,
       target: (request) => confirmedJobs(request, name),
+      fields: ({ form }) => ({
+        dependents: form.get('dependents') === 'on',
+        ...(name === 'delete' && { delayMs: undoMs }),
+      }),
       selected: (request) => selectionIn(request).auditFilter,
       next: (_jobs, operation) => `bulk/${operation?.id}`,
     }),
@@ -124,7 +129,7 @@ function confirmedJobs(request: ActionRequest, name: BulkAction): SelectedJobs {
   const isTyped = textField(form, 'typed').toLowerCase() === name;
   if (isDestructive(name) && confirmed.count?.exact !== true && !isTyped)
     throw invalidField('The confirmation', `the word “${name}”, because the number of jobs is not exact`);
-  return { filter, confirmed, delayMs: name === 'delete' ? undoMs : 0 };
+  return { filter, confirmed };
 }
 
 function selectionIn({ form, ...reading }: ActionRequest): JobSelection {

@@ -1,14 +1,17 @@
 import {
   type ActionOptions,
   type AuditEntry,
+  type AuditFilter,
   type AuditListQuery,
   type AuditLog,
+  type JobCount,
   type NewAuditEntry,
   storableEntry,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { type Run, runOnConnection, runInCallersTransaction } from '../connection/run.js';
-import { prepared } from '../connection/statement.js';
+import { countOf, maxCounted } from '../read/count-jobs.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
 
 /** A row of the audit log. The driver returns the bigint `count` as text. */
 export type AuditRow = Omit<AuditEntry, 'count'> & { count: string };
@@ -20,17 +23,38 @@ export const insertAudit = prepared(
 );
 
 /**
- * $1 limit, $2 id to continue after, $3 who, $4 action, $5 target. $2 to $5 can be null for no restriction. Returns the
- * newest entries first.
+ * One statement per order: $1 limit, $2 number to skip, $3 id to continue after, $4 who, $5 action, $6 target, $7 from, $8
+ * until. $3 to $8 can be null for no restriction.
  */
-export const selectAudit = prepared(
-  'longshore-select-audit',
-  `
+export const selectAudit = {
+  newest: auditBy('newest', 'id < coalesce($3::bigint, 9223372036854775807)', 'desc'),
+  oldest: auditBy('oldest', 'id > coalesce($3::bigint, 0)', 'asc'),
+};
+
+function auditBy(order: string, after: string, direction: 'asc' | 'desc'): Statement {
+  return prepared(
+    `longshore-select-${order}-audit`,
+    `
     select id, at, who, action, target, filter, count, reason from longshore.audit
-    where id < coalesce($2::bigint, 9223372036854775807) and who = coalesce($3::text, who)
-      and action = coalesce($4::text, action) and ($5::text is null or target = $5::text)
-    order by id desc limit $1`,
+    where ${after} and ${matches(4)}
+    order by id ${direction} limit $1 offset $2`,
+  );
+}
+
+/** $1 limit; $2 to $6 as $4 to $8 of {@link selectAudit}. */
+export const countSomeAudit = prepared(
+  'longshore-count-some-audit',
+  `select count(*)::integer as counted from (
+    select 1 from longshore.audit where ${matches(2)} limit $1) as some_of_them`,
 );
+
+/** Returns the conditions on an entry. Their parameters, from this number on: who, action, target, from, until. */
+function matches(first: number): string {
+  return `who = coalesce($${first}::text, who) and action = coalesce($${first + 1}::text, action)
+      and ($${first + 2}::text is null or target = $${first + 2}::text)
+      and ($${first + 3}::timestamptz is null or at >= $${first + 3})
+      and ($${first + 4}::timestamptz is null or at < $${first + 4})`;
+}
 
 export const deleteOldAudit = prepared(
   'longshore-delete-old-audit',
@@ -51,16 +75,27 @@ export class PostgresAuditLog implements AuditLog {
     await this.#database.query(insertAudit, valuesOf(entry));
   }
 
-  async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {
-    const rows = await this.#reads.query<AuditRow>(selectAudit, [
-      limit,
-      after ?? null,
-      who ?? null,
-      action ?? null,
-      target ?? null,
-    ]);
+  async list({
+    order = 'newest',
+    limit,
+    offset = 0,
+    after,
+    ...filter
+  }: AuditListQuery): Promise<AuditEntry[]> {
+    const values = [limit, offset, after ?? null, ...valuesOfFilter(filter)];
+    const rows = await this.#reads.query<AuditRow>(selectAudit[order], values);
     return rows.map(({ count, ...entry }) => ({ ...entry, count: Number(count) }));
   }
+
+  async count(filter: AuditFilter): Promise<JobCount> {
+    const values = [maxCounted + 1, ...valuesOfFilter(filter)];
+    const rows = await this.#reads.query<{ counted: number }>(countSomeAudit, values);
+    return countOf(rows[0]?.counted ?? 0);
+  }
+}
+
+function valuesOfFilter({ who, action, target, from, until }: AuditFilter): unknown[] {
+  return [who ?? null, action ?? null, target ?? null, from ?? null, until ?? null];
 }
 
 /** Stores the audit entry for an action with this result; does nothing if the caller wants no entry. */

@@ -147,13 +147,28 @@ export const lockBulk = prepared(
   `select ${columns} from longshore.bulk_operation where id = $1 for update`,
 );
 
-/** $1 limit, $2 id to continue after, or null. */
-export const selectBulks = prepared(
-  'longshore-select-bulks',
-  `
-    select ${columns} from longshore.bulk_operation
-    where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    order by id desc limit $1`,
+/** One statement per order: $1 limit, $2 number to skip, $3 id to continue after, or null. */
+export const selectBulks = {
+  newest: prepared(
+    'longshore-select-newest-bulks',
+    `
+      select ${columns} from longshore.bulk_operation
+      where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+      order by id desc limit $1 offset $2`,
+  ),
+  oldest: prepared(
+    'longshore-select-oldest-bulks',
+    `
+      select ${columns} from longshore.bulk_operation
+      where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+      order by id limit $1 offset $2`,
+  ),
+};
+
+/** $1 limit. */
+export const countSomeBulks = prepared(
+  'longshore-count-some-bulks',
+  `select count(*)::integer as counted from (select 1 from longshore.bulk_operation limit $1) as some_of_them`,
 );
 
 /** Returns the running operations that are past their start time. Usually, there are none. */

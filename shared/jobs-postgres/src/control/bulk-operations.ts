@@ -24,7 +24,7 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import { afterCommit } from '../connection/run.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
-import { maxCounted } from '../read/count-jobs.sql.js';
+import { countOf, maxCounted } from '../read/count-jobs.sql.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -112,9 +112,15 @@ export class PostgresBulkOperations implements BulkOperations {
     return rows.map((row) => row.id);
   }
 
-  async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
-    const rows = await this.#database.query<sql.BulkRow>(sql.selectBulks, [limit, after ?? null]);
+  async list({ order = 'newest', limit, offset = 0, after }: BulkListQuery): Promise<BulkOperation[]> {
+    const values = [limit, offset, after ?? null];
+    const rows = await this.#database.query<sql.BulkRow>(sql.selectBulks[order], values);
     return rows.map(sql.toBulkOperation);
+  }
+
+  async count(): Promise<JobCount> {
+    const rows = await this.#database.query<{ counted: number }>(sql.countSomeBulks, [maxCounted + 1]);
+    return countOf(rows[0]?.counted ?? 0);
   }
 
   async cancel(id: string, options: ActionOptions<BulkOperation | null> = {}): Promise<BulkOperation | null> {

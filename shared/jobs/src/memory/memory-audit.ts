@@ -2,12 +2,14 @@ import type { JsonValue } from '../job/job.js';
 import {
   type ActionOptions,
   type AuditEntry,
+  type AuditFilter,
   type AuditListQuery,
   type AuditLog,
   type NewAuditEntry,
   storableEntry,
 } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
+import type { JobCount } from '../storage/job-reader.js';
 
 /** Maximum number of entries. Beyond this number, the oldest entries are deleted. */
 const maxEntries = 10_000;
@@ -46,16 +48,34 @@ export class MemoryAuditLog implements AuditLog {
     if (entry !== null) this.add(entry);
   }
 
-  async list({ limit, after, who, action, target }: AuditListQuery): Promise<AuditEntry[]> {
-    return this.#entries
-      .filter(
-        (entry) =>
-          (after === undefined || Number(entry.id) < Number(after)) &&
-          (who === undefined || entry.who === who) &&
-          (action === undefined || entry.action === action) &&
-          (target === undefined || entry.target === target),
-      )
-      .slice(0, limit)
+  async list({
+    order = 'newest',
+    limit,
+    offset = 0,
+    after,
+    ...filter
+  }: AuditListQuery): Promise<AuditEntry[]> {
+    const matching = this.#matching(filter);
+    const isPast = (id: string): boolean =>
+      after === undefined || (order === 'newest' ? Number(id) < Number(after) : Number(id) > Number(after));
+    return (order === 'newest' ? matching : matching.toReversed())
+      .filter(({ id }) => isPast(id))
+      .slice(offset, offset + limit)
       .map((entry) => ({ ...entry }));
+  }
+
+  async count(filter: AuditFilter): Promise<JobCount> {
+    return { count: this.#matching(filter).length, exact: true };
+  }
+
+  #matching({ who, action, target, from, until }: AuditFilter): AuditEntry[] {
+    return this.#entries.filter(
+      (entry) =>
+        (who === undefined || entry.who === who) &&
+        (action === undefined || entry.action === action) &&
+        (target === undefined || entry.target === target) &&
+        (from === undefined || entry.at >= from) &&
+        (until === undefined || entry.at < until),
+    );
   }
 }

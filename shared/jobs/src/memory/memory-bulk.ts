@@ -14,6 +14,7 @@ import {
 import type { ControlResult, JobControl } from '../storage/job-control.js';
 import { bulkKey } from '../storage/set-aside.js';
 import type { Clock } from '../storage/clock.js';
+import type { JobCount } from '../storage/job-reader.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { matcherOf } from './job-matcher.js';
 import type { JobRecord } from './job-record.js';
@@ -130,13 +131,19 @@ export class MemoryBulkOperations implements BulkOperations {
       .slice(0, limit);
   }
 
-  async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
+  async list({ order = 'newest', limit, offset = 0, after }: BulkListQuery): Promise<BulkOperation[]> {
     this.#begin();
+    const isBefore = (left: string, right: string): boolean =>
+      order === 'newest' ? left > right : left < right;
     return [...this.#operations.values()]
       .map(({ operation }) => ({ ...operation }))
-      .filter(({ id }) => after === undefined || id < after)
-      .toSorted((left, right) => (left.id < right.id ? 1 : -1))
-      .slice(0, limit);
+      .filter(({ id }) => after === undefined || isBefore(after, id))
+      .toSorted((left, right) => (isBefore(left.id, right.id) ? -1 : 1))
+      .slice(offset, offset + limit);
+  }
+
+  async count(): Promise<JobCount> {
+    return { count: this.#operations.size, exact: true };
   }
 
   async cancel(id: string, options: ActionOptions<BulkOperation | null> = {}): Promise<BulkOperation | null> {

@@ -54,7 +54,7 @@ export const operations: readonly OperationDescription[] = [
   setAsideOperations,
   savedSearchOperations,
   deploymentOperations,
-].flatMap((each): OperationDescription[] => Object.values(each));
+].flatMap((each) => Object.values<OperationDescription>(each));
 
 /** Returns the past participles of the operations that a state allows: `['retried', 'deleted']`. */
 export function operationsAllowedIn(on: Kind, state: string): string[] {

@@ -156,11 +156,22 @@ export interface JobSelection {
   readonly filter: JobFilter;
   /** What the caller confirmed; without it, all jobs that match when the operation is stored. */
   readonly confirmed?: BulkPreview;
-  /** How long to wait before changing anything, so that the operation can be undone, in milliseconds. */
-  readonly delayMs?: number;
 }
 
-const SetFields = Type.Object({ dependents: Type.Optional(Dependents) }, { additionalProperties: false });
+const SetFields = Type.Object(
+  {
+    dependents: Type.Optional(Dependents),
+    delayMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 86_400_000,
+        description:
+          'Milliseconds to wait before any job is changed; until then, stopping the operation undoes it. 0 by default',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 /**
  * The operations on many jobs. Each is stored as a bulk operation, which servers carry out in the background; its jobs

@@ -1,6 +1,7 @@
 import { bounds } from '../job/bounds.js';
 import type { JsonValue } from '../job/job.js';
 import { storable } from '../job/storable.js';
+import type { JobCount } from './job-reader.js';
 import type { TransactionClient } from './transaction.js';
 
 /** A record of an operator's action or of an automatic action, such as the end of a pause. */
@@ -29,15 +30,27 @@ export interface AuditEntry {
  */
 export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at' | 'reason'> & { reason?: string | null };
 
-export interface AuditListQuery {
-  readonly limit: number;
-  /** Only entries older than the entry with this id. */
-  readonly after?: string;
+/** Conditions on audit entries; all must hold. */
+export interface AuditFilter {
+  /** Only entries recorded at this time or later. */
+  readonly from?: Date;
+  /** Only entries recorded before this time. */
+  readonly until?: Date;
   /** Only entries with exactly this `who`. */
   readonly who?: string;
   readonly action?: string;
   /** Only entries with exactly this `target`. */
   readonly target?: string;
+}
+
+export interface AuditListQuery extends AuditFilter {
+  /** Which entries come first; `newest` by default. */
+  readonly order?: 'newest' | 'oldest';
+  readonly limit: number;
+  /** Number of entries to skip; 0 by default. */
+  readonly offset?: number;
+  /** Only entries that follow the entry with this id in the chosen order. */
+  readonly after?: string;
 }
 
 /**
@@ -68,8 +81,10 @@ export interface ActionOptions<Result> {
 export interface AuditLog {
   /** Stores an entry. Resolves once the entry is durable. */
   record(entry: NewAuditEntry): Promise<void>;
-  /** Lists the entries that match the query, newest first. */
+  /** Lists the entries that match the query; newest first, unless it says otherwise. */
   list(query: AuditListQuery): Promise<AuditEntry[]>;
+  /** Counts the entries that match. May stop counting at 10,000; the count is then marked as inexact. */
+  count(filter: AuditFilter): Promise<JobCount>;
 }
 
 const maxWho = 200;

@@ -110,8 +110,12 @@ export interface ChangedJobsQuery {
 }
 
 export interface BulkListQuery {
+  /** Which operations come first, by creation time; `newest` by default. */
+  readonly order?: 'newest' | 'oldest';
   readonly limit: number;
-  /** Only operations created before the operation with this id. */
+  /** Number of operations to skip; 0 by default. */
+  readonly offset?: number;
+  /** Only operations that follow the operation with this id in the chosen order. */
   readonly after?: string;
 }
 
@@ -138,8 +142,10 @@ export interface BulkOperations {
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   find(id: string): Promise<BulkOperation | null>;
-  /** Lists operations, newest first. */
+  /** Lists operations; newest first, unless the query says otherwise. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
+  /** Counts all operations. May stop counting at 10,000; the count is then marked as inexact. */
+  count(): Promise<JobCount>;
   /**
    * Lists the ids of the jobs that an operation has changed, most recently created job first. Includes jobs that have
    * since been deleted.

@@ -1,4 +1,4 @@
-import type { Static, TObject, TSchema } from 'typebox';
+import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { SortTerm } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
@@ -20,6 +20,7 @@ import type {
   Resource,
   ResourceDefinition,
   ResourceDescription,
+  SetOperationDeclaration,
   StorageFactory,
 } from './resource.js';
 import type { AnyStorage, StorageFunction } from './storage.js';
@@ -118,6 +119,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     deletionReason: definition.deletionReason,
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
+    setOperations: compileSetOperations(definition.setOperations ?? {}, item.properties?.[key]),
     notAllowed: compileReasons(definition.notAllowed ?? {}, ''),
     children: compileChildren(definition.children ?? [], operations),
     storage,
@@ -165,6 +167,31 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
     ),
   );
 }
+
+/** @param key the schema of the field that identifies an item */
+function compileSetOperations(
+  declarations: Readonly<Record<string, SetOperationDeclaration>>,
+  key: JsonSchema | undefined,
+): Resource['setOperations'] {
+  if (Object.keys(declarations).length > 0 && key?.format !== 'uuid')
+    throw new DefinitionError('only a resource whose keys are UUIDs can have set operations');
+  return new Map(
+    Object.entries(declarations).map(([verb, { summary, note, body, answer }]) => {
+      requireVerb(verb);
+      const properties = { ids: selectedIds, ...body?.properties };
+      const schema: TSchema = Type.Object(properties, { additionalProperties: false });
+      return [verb, { verb, summary, note, body: limited(schema), answer }];
+    }),
+  );
+}
+
+const selectedIds = Type.Optional(
+  Type.Array(Type.String({ format: 'uuid' }), {
+    minItems: 1,
+    maxItems: 1_000,
+    description: 'The items to change, out of those that match the filters',
+  }),
+);
 
 /** Checks that the storage has code for every operation that needs code, and for no undeclared operation. */
 function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFactory): void {

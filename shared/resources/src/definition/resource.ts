@@ -53,6 +53,20 @@ export interface OperationDeclaration {
 }
 
 /**
+ * An operation on the items of a collection that a request selects, by the filters of the list or by `ids` in the body.
+ * Clients call it with `PUT {collection}/{verb}`. Only collections whose keys are UUIDs can have one, so that no verb
+ * can be the key of an item.
+ */
+export interface SetOperationDeclaration {
+  readonly summary: string;
+  readonly note?: string | undefined;
+  /** The schema of the body, apart from `ids`. */
+  readonly body?: TObject;
+  /** The top-level resource whose items describe the operation's progress, and are the answer. */
+  readonly answer: () => Resource;
+}
+
+/**
  * The states from which an operation is allowed, and the states that it leads to. In the states in `unchanged`, the
  * operation has no effect. In any other state, it is rejected (40902).
  */
@@ -173,6 +187,7 @@ export interface ResourceDescription<
    */
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
+  readonly setOperations?: Readonly<Record<string, SetOperationDeclaration>>;
   readonly children?: readonly ChildDeclaration[];
   readonly notAllowed?: NotAllowed;
 }
@@ -221,6 +236,14 @@ export interface Operation {
   readonly deprecated: Deprecation | undefined;
 }
 
+export interface SetOperation {
+  readonly verb: string;
+  readonly summary: string;
+  readonly note: string | undefined;
+  readonly body: JsonSchema;
+  readonly answer: () => Resource;
+}
+
 export interface Call {
   readonly wording: { readonly summary: string; readonly description: string } | undefined;
   readonly note: string | undefined;
@@ -249,6 +272,7 @@ export interface Resource extends QueryRules {
   readonly partialBulk: boolean;
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;
+  readonly setOperations: ReadonlyMap<string, SetOperation>;
   readonly children: ReadonlyMap<string, Child>;
   /** The reasons why calls are not served, by storage function. */
   readonly notAllowed: ReadonlyMap<StorageFunction, string>;

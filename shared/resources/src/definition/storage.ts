@@ -26,6 +26,28 @@ export type OperationFunction<Item, Body> = (
   check: Check<Item> | undefined,
 ) => Promise<Item | WithJob<Item> | undefined>;
 
+/** The items that a set operation changes: those with these ids, and those that match the filters. */
+export interface ItemSelection {
+  /** Undefined if the request selects by filters alone. */
+  readonly ids: readonly string[] | undefined;
+  /** Includes the row scope of the caller. */
+  readonly filters: readonly Filter[];
+}
+
+/**
+ * Performs a set operation with a validated body. Resolves to an item of the resource that the operation declares as its
+ * `answer`.
+ *
+ * @param respondsAsync whether the client prefers not to wait for the end
+ * @returns `isDone`: whether the operation has ended; the response is then 200 instead of 202
+ */
+export type SetOperationFunction = (
+  selection: ItemSelection,
+  body: unknown,
+  context: CallContext,
+  respondsAsync: boolean,
+) => Promise<{ readonly item: ItemRecord; readonly isDone: boolean }>;
+
 /**
  * The result of an operation that leaves the rest of its work to a job: the item, and the id of the job. If the
  * operation declares `enqueues`, a request with `Prefer: respond-async` gets a 202 with the job's location.
@@ -110,6 +132,8 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   readonly operations?: {
     readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;
   };
+  /** Set operations by verb. */
+  readonly setOperations?: Readonly<Record<string, SetOperationFunction>>;
 }
 
 /** A storage without the types of its resource, as the pipeline uses it. */

@@ -1,5 +1,5 @@
 import { type Deprecation, firstDeprecation } from '../definition/deprecation.js';
-import type { Operation } from '../definition/resource.js';
+import type { Operation, SetOperation } from '../definition/resource.js';
 import { isReference, type OperationObject } from './document-types.js';
 import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
@@ -10,9 +10,14 @@ import type { Call, Subject } from './wording.js';
  */
 export function deprecationAt(
   { resource, parents }: Subject,
-  call: Call | Operation,
+  call: Call | Operation | SetOperation,
 ): Deprecation | undefined {
-  const own = typeof call === 'object' ? call : resource.calls.get(call === 'search' ? 'list' : call);
+  const own =
+    typeof call === 'object'
+      ? 'answer' in call
+        ? undefined
+        : call
+      : resource.calls.get(call === 'search' ? 'list' : call);
   return firstDeprecation([own, resource, ...parents.toReversed()]);
 }
 

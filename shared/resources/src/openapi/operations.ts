@@ -1,5 +1,5 @@
 import { nameInProse, namesInProse } from '../definition/naming.js';
-import type { Operation, Resource } from '../definition/resource.js';
+import type { Operation, Resource, SetOperation } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
@@ -58,7 +58,7 @@ interface Parts {
 export function operation(
   place: OperationPlace,
   operationId: string,
-  call: Call | Operation,
+  call: Call | Operation | SetOperation,
   parts: Parts,
 ): OperationObject {
   const always = [403, 404, 406, 414, 421, 429, 431, 500, 503, ...(place.secured ? [401] : [])];
@@ -133,7 +133,12 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     ...(serves('deleteMany') && {
       delete: operation(place, `delete${plural}`, 'deleteMany', {
         parameters: [...filterParameters(resource), ...reasonParameters(resource)],
-        responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
+        responses: {
+          '204': {
+            description: 'Deleted. `X-Total-Count` says how many.',
+            headers: headerReferences('XTotalCount'),
+          },
+        },
         errors: [400, 409],
       }),
     }),
@@ -273,6 +278,29 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
       }),
     },
     errors: [400, 409, 412, 413, 415, 422],
+  });
+}
+
+/** Returns the operation for `PUT {collection}/{verb}`. */
+export function setOperation(place: OperationPlace, special: SetOperation): OperationObject {
+  const { resource, owner } = place;
+  const answer = special.answer();
+  const schema = schemaReference(answer.singular);
+  const headers: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
+  return operation(place, `${camelCase(special.verb)}Selected${ownedName(owner, resource.name)}`, special, {
+    parameters: [...filterParameters(resource), respondAsync, idempotencyKey],
+    requestBody: {
+      ...body(schemaReference(`${resource.singular} set ${special.verb}`), exampleBody(special.body)),
+      required: false,
+    },
+    responses: {
+      '200': success(answer, schema, 'It has ended.', headers),
+      '202': success(answer, schema, 'Accepted: it goes on in the background.', [
+        ...headers,
+        'PreferenceApplied',
+      ]),
+    },
+    errors: [400, 409, 413, 415, 422],
   });
 }
 

@@ -8,6 +8,7 @@ import {
   itemOperations,
   listOperation,
   type OperationPlace,
+  setOperation,
   specialOperation,
 } from './operations.js';
 import { type ItemPlace, keyParameter, ownedName } from './links.js';
@@ -88,6 +89,15 @@ function resourcePaths(
         collectionOperations({ ...place, created: createdPlace(catalog, place) }),
       ),
     ] as const,
+    ...[...resource.setOperations.values()]
+      .filter(() => serves('setOperations'))
+      .map(
+        (one) =>
+          [
+            `${collection}/${one.verb}`,
+            withParameters(above.parameters, { put: setOperation(place, one) }),
+          ] as const,
+      ),
     ...searchPath(place, collection, above.parameters),
     ...(isItemServed
       ? [

@@ -1,5 +1,5 @@
 import { capitalized, nameInProse, withArticle } from '../definition/naming.js';
-import type { Child, Resource } from '../definition/resource.js';
+import type { Child, Operation, Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 import { arrayOf, listBody, oneOrManyOf } from './array-schemas.js';
@@ -82,15 +82,19 @@ function resourceSchemas(resource: Resource): Plans {
       `One ${one} of a bulk change.`,
       { ...resource, serverSet: resource.serverSet.filter((field) => field !== resource.key) },
     ),
-    ...operationSchemas(resource),
+    ...operationSchemas(resource.singular, [...resource.operations.values()]),
+    ...operationSchemas(`${resource.singular} set`, [...resource.setOperations.values()]),
   };
 }
 
-function operationSchemas({ singular, operations }: Resource): Plans {
+function operationSchemas(
+  words: string,
+  operations: readonly Pick<Operation, 'verb' | 'summary' | 'body'>[],
+): Plans {
   return Object.fromEntries(
-    [...operations.values()].flatMap(({ verb, summary, body }) => {
+    operations.flatMap(({ verb, summary, body }) => {
       if (body === undefined) return [];
-      const name = schemaName(`${singular} ${verb}`);
+      const name = schemaName(`${words} ${verb}`);
       const plan: Plans[string] = (parts) => ({
         description: `${summary}.`,
         ...withDescriptions({ singular: verb }, parts.separate(name, bodySchema(body))),

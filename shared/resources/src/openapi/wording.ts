@@ -1,5 +1,5 @@
 import { nameInProse, pluralOf, withArticle } from '../definition/naming.js';
-import type { Operation, Resource, StateChange } from '../definition/resource.js';
+import type { Operation, Resource, SetOperation, StateChange } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 
 /** The heading of a call, in the imperative, and sentences that explain what the call does. */
@@ -22,14 +22,15 @@ export interface Subject {
  * A call other than a special operation, named after the storage function that serves it. `search` is GET on
  * `/search/{keyword}`.
  */
-export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'> | 'search';
+export type Call =
+  Exclude<StorageFunction, 'wait' | 'createMany' | 'operations' | 'setOperations'> | 'search';
 
 /**
  * Returns the summary and description of a call, such as `Create an order`. The definition of the resource can replace
  * them, and append a note to the description.
  */
-export function wordingOf(subject: Subject, call: Call | Operation): Wording {
-  if (typeof call === 'object') return specialWording(subject, call);
+export function wordingOf(subject: Subject, call: Call | Operation | SetOperation): Wording {
+  if (typeof call === 'object') return 'answer' in call ? setWording(call) : specialWording(subject, call);
   const declared = call === 'search' ? undefined : subject.resource.calls.get(call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
   const { wording = { summary, description: joined(sentences) } } = declared ?? {};
@@ -41,6 +42,20 @@ function specialWording(subject: Subject, { summary, note, states }: Operation):
   return {
     summary,
     description: joined([`Returns the updated ${one}.`, states !== undefined && stateRules(states)], note),
+  };
+}
+
+function setWording({ summary, note, answer }: SetOperation): Wording {
+  const one = nameInProse(answer());
+  return {
+    summary,
+    description: joined(
+      [
+        `Returns ${withArticle(one)}, with status 202 while it is under way and 200 once it has ended.`,
+        'Items that do not exist, or whose state does not allow it, are not changed.',
+      ],
+      note,
+    ),
   };
 }
 

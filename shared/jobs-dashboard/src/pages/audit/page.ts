@@ -1,4 +1,4 @@
-import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs/storage';
+import { type AuditEntry, isId } from '@longshore/jobs/storage';
 import { type AuditDetails, auditDetails, type Outcome } from '@longshore/jobs/operations';
 import { actionTexts } from './action-texts.js';
 import { changeLine } from '../../format/change-line.js';
@@ -117,7 +117,7 @@ export function selectionText(filters: Filters): string {
 }
 
 /** Parses the filters of the audit page: `who`, `action` and `target`. Omits empty ones. */
-export function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
+export function wantedIn(query: URLSearchParams): Partial<Record<'who' | 'action' | 'target', string>> {
   const given = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, value] as const];

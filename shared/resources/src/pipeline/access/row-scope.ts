@@ -120,7 +120,7 @@ function scopedStorage(
     return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
-  const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations'>> = {
+  const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations' | 'setOperations'>> = {
     list: async (query, context) => {
       const filters = scopedFilters(query.filters);
       const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
@@ -171,8 +171,18 @@ function scopedStorage(
       },
     ]),
   );
+  const setOperations = Object.fromEntries(
+    Object.entries(storage.setOperations ?? {}).map(([verb, perform]) => [
+      verb,
+      async (...[selection, body, context, respondsAsync]: Parameters<typeof perform>) => {
+        const filters = scopedFilters(selection.filters);
+        if (filters === undefined) throw outOfScope();
+        return perform({ ...selection, filters }, body, withRowScope(context), respondsAsync);
+      },
+    ]),
+  );
   // Leaves out functions that the storage lacks, because callers check whether a function exists.
   return Object.fromEntries(
-    Object.entries({ ...storage, ...scoped, operations }).filter(([name]) => name in storage),
+    Object.entries({ ...storage, ...scoped, operations, setOperations }).filter(([name]) => name in storage),
   );
 }

@@ -11,7 +11,7 @@ export interface ScopedCall {
   readonly root: string;
   readonly method: string;
   readonly kind: Route['kind'];
-  /** The verb of a special operation; undefined for any other call. */
+  /** The verb of a special operation or set operation; undefined for any other call. */
   readonly operation: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function readOrWrite({ method }: Pick<ScopedCall, 'method'>): string {
 export function scopedCall(route: Route, method: string): ScopedCall {
   const { resource, parents } = route;
   const root = (parents[0] ?? route).resource.name;
-  const operation = route.kind === 'operation' ? route.operation.verb : undefined;
+  const operation = 'operation' in route ? route.operation.verb : undefined;
   return { resource: resource.name, root, method, kind: route.kind, operation };
 }
 

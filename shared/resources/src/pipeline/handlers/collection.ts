@@ -138,8 +138,8 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   const { filters: selected, reason } = parseDeletionQuery(resource, checked.request.query);
   const filters = [...selected, ...parentFilters(checked.context.parentFields)];
   return async (context) => {
-    await storage.deleteMany?.(filters, { ...context, reason });
-    return { status: 204, headers: {} };
+    const deleted = await resultOf(storage.deleteMany?.(filters, { ...context, reason }));
+    return { status: 204, headers: { 'x-total-count': String(deleted) } };
   };
 }
 

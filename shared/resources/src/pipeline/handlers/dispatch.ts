@@ -4,6 +4,7 @@ import type { CheckedRequest, Execute, Handler } from './checked-request.js';
 import { createItem, deleteItems, listItems, replaceItems } from './collection.js';
 import { deleteItem, patchItem, readItem, replaceItem } from './item.js';
 import { operate } from './operation.js';
+import { operateOnSet } from './set-operation.js';
 import { streamEvents } from './stream.js';
 
 type Methods<Kind extends Route['kind']> = Readonly<Record<string, Handler<Kind>>>;
@@ -13,6 +14,7 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
   search: { GET: listItems, HEAD: listItems },
   item: { GET: readItem, HEAD: readItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem },
   operation: { PUT: operate },
+  'set-operation': { PUT: operateOnSet },
 };
 
 /**

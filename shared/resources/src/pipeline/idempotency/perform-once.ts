@@ -27,6 +27,7 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
   const key = `${checked.context.principal?.name ?? ''} ${placeOf(checked.route)} ${given}`;
   const fingerprint = createHash('sha256')
     .update(JSON.stringify(checked.body ?? null))
+    .update(checked.route.kind === 'set-operation' ? checked.request.query : '')
     .digest('base64url');
   return async (context) => {
     let performed: ApiResponse | undefined;
@@ -56,10 +57,11 @@ function replayed(response: ApiResponse): ApiResponse {
  * methods are idempotent without a key.
  */
 function takesKey({ request, route }: CheckedRequest): boolean {
-  return request.method === 'POST' || route.kind === 'operation';
+  return request.method === 'POST' || 'operation' in route;
 }
 
 function placeOf(route: Route): string {
+  if (route.kind === 'set-operation') return `${route.path}/${route.operation.verb}`;
   if (route.kind !== 'operation') return route.path;
   return `${route.path}/${encodeURIComponent(route.id)}/${route.operation.verb}`;
 }

@@ -30,6 +30,7 @@ export function allowedMethods(route: Route): readonly string[] {
     case 'item':
       return [...methodsServed(itemMethods, route), 'OPTIONS'];
     case 'operation':
+    case 'set-operation':
       return ['PUT', 'OPTIONS'];
   }
 }
@@ -55,8 +56,12 @@ export function requireMethod(route: Route, method: string): void {
  * methods that are not served.
  */
 export function functionOf(route: Route, method: string): StorageFunction | undefined {
-  const methods = route.kind === 'item' ? itemMethods : route.kind === 'operation' ? [] : collectionMethods;
+  const methods = route.kind === 'item' ? itemMethods : isOperation(route) ? [] : collectionMethods;
   return methods.find(([name, serving]) => name === method && route.serves(serving))?.[1];
+}
+
+function isOperation({ kind }: Route): boolean {
+  return kind === 'operation' || kind === 'set-operation';
 }
 
 function reasonAgainst(route: Route, method: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../definition/catalog.js';
-import type { Child, Operation, Resource } from '../../definition/resource.js';
+import type { Child, Operation, Resource, SetOperation } from '../../definition/resource.js';
 import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
 import { decodePercent } from '../../query/query-string.js';
@@ -29,7 +29,8 @@ export type Route =
   | (Place & { readonly kind: 'collection' })
   | (Place & { readonly kind: 'search'; readonly keyword: string })
   | (Place & { readonly kind: 'item'; readonly id: string })
-  | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation });
+  | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation })
+  | (Place & { readonly kind: 'set-operation'; readonly operation: SetOperation });
 
 /** The only API version that is served. */
 export const supportedVersion = 'v1';
@@ -78,6 +79,9 @@ function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | 
   if (id === undefined) return { kind: 'collection', ...place };
   if (name !== undefined && isSearch(place, id) && deeper.length === 0)
     return { kind: 'search', keyword: name, ...place };
+  const setOperation = resource.setOperations.get(id);
+  if (setOperation !== undefined && name === undefined && serves('setOperations'))
+    return { kind: 'set-operation', operation: setOperation, ...place };
   if (id === '' || !servesItems(serves)) return undefined;
   if (name === undefined) return { kind: 'item', id, ...place };
   const child = resource.children.get(name);
