@@ -70,14 +70,16 @@ export function auditEntriesResource({ audit }: Pick<JobStorage, 'audit'>): Reso
 }
 
 function wantedBy(filters: readonly Filter[]): AuditFilter {
-  return Object.fromEntries(
-    filters.map(({ parameter, match, values: [value] }) => {
-      const text = String(value);
-      if (match === 'from') return ['from', new Date(text)];
-      // The API's bound is inclusive, the log's is not.
-      return match === 'to' ? ['until', new Date(Date.parse(text) + 1)] : [parameter, text];
-    }),
-  );
+  const wanted: { -readonly [Name in keyof AuditFilter]: AuditFilter[Name] } = {};
+  for (const { parameter, values } of filters) {
+    const text = String(values[0]);
+    if (parameter === 'from') wanted.from = new Date(text);
+    // The API's bound is inclusive, the log's is not.
+    else if (parameter === 'until') wanted.until = new Date(Date.parse(text) + 1);
+    else if (parameter === 'who' || parameter === 'action' || parameter === 'target')
+      wanted[parameter] = text;
+  }
+  return wanted;
 }
 
 function toAuditEntryItem({

@@ -495,8 +495,18 @@ found (id, is_batch) as (
 select count(*)::integer as jobs
 from (select 1 from found where not is_batch and id <> all ($1::uuid[]) limit $2::integer) as counted;
 
+-- longshore-count-some-audit
+select count(*)::integer as counted from (
+    select 1 from longshore.audit where who = coalesce($2::text, who) and action = coalesce($3::text, action)
+      and ($4::text is null or target = $4::text)
+      and ($5::timestamptz is null or at >= $5)
+      and ($6::timestamptz is null or at < $6) limit $1) as some_of_them;
+
 -- longshore-count-some-batches
 select count(*)::integer as batches from (select 1 from longshore.batch order by id limit $1) as counted;
+
+-- longshore-count-some-bulks
+select count(*)::integer as counted from (select 1 from longshore.bulk_operation limit $1) as some_of_them;
 
 -- longshore-declare-servers-dead
 with silent as materialized (
@@ -3066,12 +3076,6 @@ select aside.id::text, role, key, queue.name as queue, job_id, error, failures, 
 from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id where discarded_at is null and ($2::bigint is null or aside.id < $2)
 order by aside.id desc limit $1;
 
--- longshore-select-audit
-select id, at, who, action, target, filter, count, reason from longshore.audit
-where id < coalesce($2::bigint, 9223372036854775807) and who = coalesce($3::text, who)
-  and action = coalesce($4::text, action) and ($5::text is null or target = $5::text)
-order by id desc limit $1;
-
 -- longshore-select-backend
 select pg_backend_pid() as pid;
 
@@ -3128,13 +3132,6 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
   coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1;
-
--- longshore-select-bulks
-  select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
-cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
-  where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-  order by id desc limit $1;
 
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
@@ -3517,15 +3514,45 @@ select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried,
 where queue_id = $1 and name = any (array(select name from busiest)) and seconds = $2
   and at >= to_timestamp($3::float8 / 1000);
 
+-- longshore-select-newest-audit
+select id, at, who, action, target, filter, count, reason from longshore.audit
+where id < coalesce($3::bigint, 9223372036854775807) and who = coalesce($4::text, who) and action = coalesce($5::text, action)
+  and ($6::text is null or target = $6::text)
+  and ($7::timestamptz is null or at >= $7)
+  and ($8::timestamptz is null or at < $8)
+order by id desc limit $1 offset $2;
+
 -- longshore-select-newest-batches
 select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch
 where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 order by id desc limit $1 offset $2;
 
+-- longshore-select-newest-bulks
+    select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+    where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by id desc limit $1 offset $2;
+
+-- longshore-select-oldest-audit
+select id, at, who, action, target, filter, count, reason from longshore.audit
+where id > coalesce($3::bigint, 0) and who = coalesce($4::text, who) and action = coalesce($5::text, action)
+  and ($6::text is null or target = $6::text)
+  and ($7::timestamptz is null or at >= $7)
+  and ($8::timestamptz is null or at < $8)
+order by id asc limit $1 offset $2;
+
 -- longshore-select-oldest-batches
 select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch
 where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
 order by id limit $1 offset $2;
+
+-- longshore-select-oldest-bulks
+    select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+    where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+    order by id limit $1 offset $2;
 
 -- longshore-select-pause-ends
 select kind, key, greatest(extract(epoch from least(paused_until, now() + interval '1 day') - now()), 0)::float8 * 1000 as due_in

@@ -119,7 +119,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     deletionReason: definition.deletionReason,
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
-    setOperations: compileSetOperations(definition.setOperations ?? {}, item.properties?.[key]),
+    setOperations: compileSetOperations(definition.setOperations, properties[key]),
     notAllowed: compileReasons(definition.notAllowed ?? {}, ''),
     children: compileChildren(definition.children ?? [], operations),
     storage,
@@ -170,7 +170,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
 
 /** @param key the schema of the field that identifies an item */
 function compileSetOperations(
-  declarations: Readonly<Record<string, SetOperationDeclaration>>,
+  declarations: Readonly<Record<string, SetOperationDeclaration>> = {},
   key: JsonSchema | undefined,
 ): Resource['setOperations'] {
   if (Object.keys(declarations).length > 0 && key?.format !== 'uuid')
