@@ -18,6 +18,7 @@ const published = [
   '@longshore/api',
   '@longshore/cli',
   '@longshore/dashboard',
+  '@longshore/edge',
   '@longshore/jobs',
   '@longshore/jobs-api',
   '@longshore/jobs-dashboard',

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { parseTypedTime } from '@longshore/edge';
 import { ConfigError, listOf } from '@longshore/service';
 import { type ApiKeyTerms, newApiKey, type Scope, scopes } from './access/api-key.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
@@ -42,8 +43,8 @@ function readTerms(args: readonly string[]): ApiKeyTerms {
   const unknown = given.find((scope) => !isScope(scope));
   if (name === undefined || name === '' || given.length === 0 || unknown !== undefined)
     throw new ConfigError(unknown === undefined ? usage : `There is no scope "${unknown}". ${usage}`);
-  const expiresAt = values.expires === undefined ? null : new Date(values.expires);
-  if (Number.isNaN(expiresAt?.getTime())) throw new ConfigError(`--expires is not a valid date. ${usage}`);
+  const expiresAt = values.expires === undefined ? null : parseTypedTime(values.expires);
+  if (expiresAt === undefined) throw new ConfigError(`--expires is not a valid date. ${usage}`);
   const queues = listOf(values.queues ?? '');
   return {
     name,

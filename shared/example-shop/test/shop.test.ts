@@ -103,7 +103,9 @@ for (const kind of ['postgres', 'memory'] as const)
         for (const { path, resource } of await collections()) {
           for (const query of ['q=berlni', ...resource.sort.map((field) => `sort=-${field}`)])
             expect((await get(`${path}?${query}`)).status, `${path}?${query}`).to.equal(200);
-          expect((await get(`${path}/search/berlni`)).status, path).to.equal(200);
+          // A store may have the id `search`.
+          const found = resource.name === 'stores' ? 404 : 200;
+          expect((await get(`${path}/search/berlni`)).status, path).to.equal(found);
         }
       });
 

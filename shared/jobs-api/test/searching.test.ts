@@ -70,7 +70,6 @@ onEachStorage('Searching jobs over HTTP', (api) => {
     const names = async (path: string, field: string): Promise<unknown[]> =>
       (await api.get(path)).items.map((item) => item[field]);
     expect(await names('/queues?q=invoces', 'name')).to.include(queue);
-    expect(await names('/queues/search/invoces', 'name')).to.include(queue);
     expect(await names('/recurring-jobs?q=nighlty', 'id')).to.include(`${queue}-nightly`);
     expect(await names('/batches?q=setlement', 'id')).to.deep.equal([batch.id]);
     expect(await names('/job-definitions?q=fali', 'name')).to.deep.equal(['fail']);

@@ -3,6 +3,7 @@
  *
  * @module @longshore/resources
  */
+export { Throttle, type ThrottlePolicy } from '@longshore/edge';
 export type { Database, PooledConnection, Queryable, QueryResult, Transaction } from './database/database.js';
 export { inTransaction } from './database/transaction.js';
 export type { CallContext, Principal } from './definition/call-context.js';
@@ -44,7 +45,6 @@ export type { SecuritySchemes } from './openapi/security.js';
 export type { AccessControl } from './pipeline/access/access-control.js';
 export { type Authenticate, unauthorized } from './pipeline/access/authentication.js';
 export { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
-export { createRateLimit, type RateLimit, type RateLimitPolicy } from './pipeline/access/rate-limit.js';
 export type { RowScope, RowScopes } from './pipeline/access/row-scope.js';
 export { readOrWrite, type ScopedCall, type ScopeOf } from './pipeline/access/scope.js';
 export type { ErrorPayload } from './pipeline/error-response.js';

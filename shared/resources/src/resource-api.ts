@@ -1,3 +1,4 @@
+import type { Throttle } from '@longshore/edge';
 import { createCatalog } from './definition/catalog.js';
 import type { Platform } from './definition/platform.js';
 import type { Resource } from './definition/resource.js';
@@ -9,7 +10,6 @@ import { createReference } from './openapi/reference.js';
 import { bearer, type SecuritySchemes } from './openapi/security.js';
 import type { Authenticate } from './pipeline/access/authentication.js';
 import { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
-import type { RateLimit } from './pipeline/access/rate-limit.js';
 import type { RowScopes } from './pipeline/access/row-scope.js';
 import { readOrWrite, type ScopeOf } from './pipeline/access/scope.js';
 import { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency/store.js';
@@ -41,8 +41,10 @@ export interface ResourceApiOptions {
    * without an entry are forbidden to such callers. Default: no entries.
    */
   readonly rowScopes?: RowScopes;
-  /** Limits how many requests each caller may send; default: no limit. */
-  readonly rateLimit?: RateLimit;
+  /**
+   * Limits how many requests each caller may send, e.g. `new Throttle({ perSecond: 10, burst: 20 })`; default: no limit.
+   */
+  readonly rateLimit?: Throttle;
   /** Limits how many event streams and `?wait` calls may be open; default: 10,000 in total, 1,000 per caller. */
   readonly listenerLimits?: ListenerLimits;
   /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30,000. */

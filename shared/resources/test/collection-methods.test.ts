@@ -204,19 +204,54 @@ describe('Methods of collections', () => {
   });
 
   describe('paths', () => {
-    for (const path of ['/Books', '/authors/austen/Books', '/books/Search/x', '/authors/AUSTEN'])
-      it(`are case-sensitive: ${path} is 404`, async () => {
-        expect((await send('GET', path)).status).to.equal(404);
+    for (const path of ['/Books', '/authors/austen/Books', '/books/Search/x', '/BOOKS?limit=1'])
+      it(`match words without regard to case: ${path} is 200`, async () => {
+        expect((await send('GET', path)).status).to.equal(200);
       });
 
-    for (const path of ['/API/v1/books', '/api/V1/books', '/Errors/40401'])
-      it(`are case-sensitive outside of the version, too: ${path} is 404`, async () => {
-        expect((await api.call(path)).status).to.equal(404);
+    for (const path of [
+      '/API/v1/books',
+      '/api/V1/books',
+      '/Errors/40401',
+      '/Api/V1/OpenAPI.json',
+      '/API/V1/Docs',
+    ])
+      it(`match words outside of the version, too: ${path} is 200`, async () => {
+        expect((await api.call(path)).status).to.equal(200);
       });
 
-    it('are the same with a trailing slash', async () => {
-      expect((await send('GET', '/authors/austen/')).status).to.equal(200);
+    it('match ids exactly, because they are data', async () => {
+      expect((await send('GET', '/authors/AUSTEN')).status).to.equal(404);
     });
+
+    it('are the same with a trailing slash for reading', async () => {
+      for (const path of ['/books/', '/authors/austen/', '/authors/austen/books/'])
+        expect((await send('GET', path)).status, path).to.equal(200);
+      expect((await send('OPTIONS', '/books/')).headers.get('allow')).to.equal('GET, HEAD, OPTIONS');
+    });
+
+    for (const [method, path] of [
+      ['DELETE', '/books/'],
+      ['POST', '/books/'],
+      ['PUT', '/books/'],
+      ['PATCH', '/books/'],
+      ['DELETE', '/authors/austen/books/'],
+      ['DELETE', '/books//'],
+      ['DELETE', '/books/%20/'],
+      ['PUT', '/books//lend'],
+      ['GET', '/authors//books'],
+      ['DELETE', '/authors//books'],
+    ] as const)
+      it(`${method} ${path}, where an id is missing, is 404 and changes nothing`, async () => {
+        const { body: before } = await send('GET', '/books');
+        const { status, codes } = await send(
+          method,
+          path,
+          ['GET', 'DELETE'].includes(method) ? undefined : {},
+        );
+        expect([status, codes]).to.deep.equal([404, [40401]]);
+        expect((await send('GET', '/books')).body).to.deep.equal(before);
+      });
 
     for (const path of ['/books/%zz', '/books/%00', '/books?title=%zz', '/books?title=%00', '/books/%ff']) {
       it(`answers 400 to ${path}`, async () => {

@@ -48,7 +48,6 @@ describe('Errors', () => {
       '/api/v1/nothing',
       '/api/v1/openapi',
       '/api/v1/docs/nothing',
-      '/api/v1/DOCS',
       '/nothing',
       '/errors/1',
       '/errors/99999',

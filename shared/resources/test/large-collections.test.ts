@@ -68,7 +68,7 @@ describe('Large collections', () => {
     expect(back.body).to.deep.equal(first.body);
   });
 
-  for (const sort of ['-createdAt', 'pages']) {
+  for (const sort of ['-createdAt', 'title']) {
     it(`the last link leads to the end, sorted by ${sort}`, async () => {
       const first = await api.call(`/api/v1/books?sort=${sort}&limit=50&fields=id`);
       const last = await api.call(nextOf(first, 'last') ?? '/none');

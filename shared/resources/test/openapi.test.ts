@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import createClient from 'openapi-fetch';
-import { createRateLimit, type OpenApiDocument, readOrWrite } from '@longshore/resources';
+import { Throttle, type OpenApiDocument, readOrWrite } from '@longshore/resources';
 import { compileClient } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
 
@@ -29,7 +29,7 @@ describe('The OpenAPI document', () => {
       baseUrl: 'https://library.longshore.dev',
       authenticate: () => ({ name: 'me', scopes: ['admin'] }),
       scopeOf: ({ method, operation }) => (operation === undefined ? readOrWrite({ method }) : 'operate'),
-      rateLimit: createRateLimit({ perSecond: 100, burst: 200 }),
+      rateLimit: new Throttle({ perSecond: 100, burst: 200 }),
     });
     text = (await api.call('/api/v1/openapi.json')).text;
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRateLimit } from '@longshore/resources';
+import { Throttle } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
 /** A fault that makes one check of a request fail, and the expected status. */
@@ -103,7 +103,7 @@ describe('Order of checks', () => {
     const limited = await serveLibrary({
       authenticate: ({ headers }) =>
         headers['authorization'] === undefined ? undefined : { name: 'reader', scopes: ['read'] },
-      rateLimit: createRateLimit({ perSecond: 0.001, burst: 1 }),
+      rateLimit: new Throttle({ perSecond: 0.001, burst: 1 }),
     });
     const post = async (headers: Record<string, string>): Promise<readonly number[]> =>
       (await limited.call('/api/v1/books', { method: 'POST', headers })).codes;

@@ -135,16 +135,22 @@ describe('Query parameters on collections', () => {
   });
 
   describe('sort', () => {
-    for (const field of ['id', 'title', 'authorId', 'status', 'price', 'pages', 'createdAt']) {
+    for (const field of ['id', 'title', 'authorId', 'status', 'price', 'createdAt']) {
       it(`takes ${field}, which has a single value`, async () =>
         expect(await titles(`?sort=-${field}`)).to.deep.equal((await titles(`?sort=${field}`)).toReversed()));
     }
-    const byPagesDown = ['Silas Marner', 'Middlemarch', 'Emma', 'Persuasion', '100% true_story'];
+    const byPagesUp = ['100% true_story', 'Persuasion', 'Emma', 'Middlemarch', 'Silas Marner'];
     for (const query of ['?sort=+pages', '?sort=%2Bpages', '?sort=%20pages', '?sort=pages']) {
-      it(`${query} is ascending`, async () =>
-        expect(await titles(query)).to.deep.equal(byPagesDown.toReversed()));
+      it(`${query} is ascending`, async () => expect(await titles(query)).to.deep.equal(byPagesUp));
     }
-    it('a minus is descending', async () => expect(await titles('?sort=-pages')).to.deep.equal(byPagesDown));
+    it('a minus is descending, and null comes last in both directions', async () =>
+      expect(await titles('?sort=-pages')).to.deep.equal([
+        'Middlemarch',
+        'Emma',
+        'Persuasion',
+        '100% true_story',
+        'Silas Marner',
+      ]));
     it('takes several fields', async () => {
       await api.database.query(
         `insert into library.book (title, author_id, pages, price) values ('Emma', 'eliot', 1, 1)`,

@@ -1,52 +1,8 @@
-import { createRateLimit } from '@longshore/resources';
+import { Throttle } from '@longshore/resources';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineResource, type ResourceApiOptions } from '@longshore/resources';
 import { serve } from './support/api.js';
-
-describe('A rate limit', () => {
-  it('allows a burst and then a number of requests per second', () => {
-    let now = 0;
-    const limit = createRateLimit({ perSecond: 2, burst: 3 }, () => now);
-    const taken = (): boolean => limit.take('me').retryAfterSeconds === undefined;
-    expect([taken(), taken(), taken(), taken()]).to.deep.equal([true, true, true, false]);
-    now = 1_000;
-    expect([taken(), taken(), taken()]).to.deep.equal([true, true, false]);
-  });
-
-  it('never saves up more than a burst', () => {
-    let now = 0;
-    const limit = createRateLimit({ perSecond: 10, burst: 2 }, () => now);
-    limit.take('me');
-    now = 3_600_000;
-    const allowed = [1, 2, 3].filter(() => limit.take('me').retryAfterSeconds === undefined);
-    expect(allowed).to.have.lengthOf(2);
-  });
-
-  it('counts each caller on its own', () => {
-    const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => 0);
-    limit.take('one');
-    expect(limit.take('other').retryAfterSeconds).to.equal(undefined);
-  });
-
-  it('reports what is left, when the burst is available again, and when to retry', () => {
-    const limit = createRateLimit({ perSecond: 0.5, burst: 2 }, () => 0);
-    const { headers } = limit.take('me');
-    limit.take('me');
-    expect(headers).to.deep.equal({
-      'ratelimit-policy': '"default";q=2;w=4',
-      ratelimit: '"default";r=1;t=2',
-    });
-    expect(limit.take('me').retryAfterSeconds).to.equal(2);
-  });
-
-  it('forgets the caller idle longest beyond ten thousand callers', () => {
-    const limit = createRateLimit({ perSecond: 1, burst: 1 }, () => 0);
-    const exceeds = (caller: string): boolean => limit.take(caller).retryAfterSeconds !== undefined;
-    for (let caller = 0; caller < 10_001; caller += 1) exceeds(String(caller));
-    expect([exceeds('1'), exceeds('0')]).to.deep.equal([true, false]);
-  });
-});
 
 describe('A limited API', () => {
   const notes = defineResource({
@@ -57,7 +13,7 @@ describe('A limited API', () => {
   const serveNotes = (options: Partial<ResourceApiOptions>) =>
     serve({
       resources: [notes],
-      rateLimit: createRateLimit({ perSecond: 0.001, burst: 2 }, () => 0),
+      rateLimit: new Throttle({ perSecond: 0.001, burst: 2 }, () => 0),
       ...options,
     });
 

@@ -1,9 +1,8 @@
 import type { Clock } from '@longshore/jobs/storage';
 import {
   type AccessControl,
-  createRateLimit,
+  Throttle,
   type Principal,
-  type RateLimit,
   type Resource,
   type SecuritySchemes,
 } from '@longshore/resources';
@@ -93,11 +92,11 @@ function verifierOf(
 function rateLimitOf(
   { API_RATE_LIMIT_PER_SECOND, API_RATE_LIMIT_BURST }: AccessConfig,
   kinds: ReadonlySet<CredentialKind>,
-): RateLimit | undefined {
+): Throttle | undefined {
   const perSecond = API_RATE_LIMIT_PER_SECOND ?? (kinds.size === 0 ? 0 : defaultPerSecond);
   return perSecond === 0
     ? undefined
-    : createRateLimit({ perSecond, burst: API_RATE_LIMIT_BURST ?? 2 * perSecond });
+    : new Throttle({ perSecond, burst: API_RATE_LIMIT_BURST ?? 2 * perSecond });
 }
 
 function schemesOf(kinds: ReadonlySet<CredentialKind>): SecuritySchemes {

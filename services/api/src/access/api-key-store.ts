@@ -15,13 +15,21 @@ export interface ApiKeyStore {
   /**
    * Calls `change` with the stored key and replaces the key's terms with the result. Returns the changed key;
    * `undefined` if there is no key with this id.
+   *
+   * @param transaction the transaction to write in; by default, one of its own
    */
-  change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
+  change(
+    id: string,
+    change: (current: ApiKey) => ApiKeyTerms,
+    transaction?: Transaction,
+  ): Promise<ApiKey | undefined>;
   /**
    * Calls `check` with the stored key, and then deletes the key. `check` can throw to prevent the deletion. Returns
    * `false` if there is no key with this id.
+   *
+   * @param transaction the transaction to write in; by default, one of its own
    */
-  remove(id: string, check: (current: ApiKey) => void): Promise<boolean>;
+  remove(id: string, check: (current: ApiKey) => void, transaction?: Transaction): Promise<boolean>;
   /** Records the current time as the last use of the key. */
   noteUse(id: string): Promise<void>;
 }

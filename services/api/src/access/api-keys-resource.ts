@@ -89,16 +89,25 @@ export interface ApiKeysParts {
 
 /** `/api-keys`: manages API keys. Deleting a key revokes it. */
 export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resource {
-  const changed = (action: ApiKeyEvent['action'], id: string, { principal }: CallContext): void => {
-    ring.forget(id);
-    onChange({ action, id, by: principal?.name });
+  const changed = (action: ApiKeyEvent['action'], id: string, context: CallContext): void => {
+    const { principal, transaction } = context;
+    const act = (): void => {
+      ring.forget(id);
+      onChange({ action, id, by: principal?.name });
+    };
+    if (transaction === undefined) act();
+    else transaction.afterCommit(act);
   };
   const update = async (
     id: string,
     change: ItemChange<ApiKeyItem, ApiKeyTermsItem>,
     context: CallContext,
   ): Promise<ApiKeyItem | undefined> => {
-    const key = await store.change(id, (current) => toTerms(change.apply(toItem(current))));
+    const key = await store.change(
+      id,
+      (current) => toTerms(change.apply(toItem(current))),
+      context.transaction,
+    );
     if (key === undefined) return undefined;
     changed('changed', id, context);
     return toItem(key);
@@ -127,16 +136,14 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
       create: async ({ name, scopes, queues = null, expiresAt = null }, context) => {
         const terms = toTerms({ name, scopes, queues, expiresAt });
         const { key: unstored, token } = newApiKey(terms, context.principal?.name ?? null);
-        const { transaction } = context;
-        const key = await store.add(unstored, transaction);
-        if (transaction === undefined) changed('made', key.id, context);
-        else transaction.afterCommit(() => changed('made', key.id, context));
+        const key = await store.add(unstored, context.transaction);
+        changed('made', key.id, context);
         return { ...toItem(key), key: token };
       },
       replace: update,
       patch: update,
       delete: async (id, check, context) => {
-        const existed = await store.remove(id, (current) => check(toItem(current)));
+        const existed = await store.remove(id, (current) => check(toItem(current)), context.transaction);
         if (existed) changed('revoked', id, context);
         return existed;
       },

@@ -41,8 +41,8 @@ export function tableApiKeyStore(database: Database, table: string): ApiKeyStore
       if (row === undefined) throw new Error('The insert returned no row');
       return toKey(row);
     },
-    change: (id, change) =>
-      inTransaction(database, async (transaction) => {
+    change: (id, change, given) =>
+      inTransaction(given ?? database, async (transaction) => {
         const current = await find(transaction, id, 'for update');
         if (current === undefined) return undefined;
         const terms = change(current);
@@ -53,8 +53,8 @@ export function tableApiKeyStore(database: Database, table: string): ApiKeyStore
         );
         return { ...current, ...terms };
       }),
-    remove: (id, check) =>
-      inTransaction(database, async (transaction) => {
+    remove: (id, check, given) =>
+      inTransaction(given ?? database, async (transaction) => {
         const current = await find(transaction, id, 'for update');
         if (current === undefined) return false;
         check(current);

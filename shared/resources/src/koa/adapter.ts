@@ -1,10 +1,11 @@
+import { shorten } from '@longshore/edge';
 import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
 import { fromHttpError, fromStatus } from '../errors/http-error.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import type { Responder } from '../pipeline/responder.js';
 import { bodyReader } from './body.js';
-import { compress, tagOfEncoded } from './compression.js';
+import { compress, encodingOf, tagOfEncoded } from './compression.js';
 import { toApiRequest } from './request.js';
 import { requireValidHead } from './request-head.js';
 import { mapInSlices } from '../slices.js';
@@ -56,7 +57,7 @@ export function koaAdapter(
       }
       const isAnswered = ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== '');
       if (isAnswered) return undefined;
-      const reason = `${apiRequest.method} ${apiRequest.path.slice(0, 200)}: ${ctx.message}`;
+      const reason = `${apiRequest.method} ${shorten(apiRequest.path, 200)}: ${ctx.message}`;
       return responder.answerError(apiRequest, fromStatus(ctx.status, reason));
     }
   };
@@ -64,26 +65,27 @@ export function koaAdapter(
 
 async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): Promise<void> {
   setHeaders(ctx, headers);
-  if (body === undefined) {
-    ctx.body = null;
-    ctx.status = status;
-    return;
-  }
+  if (body === undefined) return sendNothing(ctx, status);
   ctx.status = status;
   if (body instanceof Readable) return stream(ctx, body);
   if (Buffer.isBuffer(body)) {
     ctx.body = body;
     return;
   }
+  const text = await textOf(body);
+  const encoding = encodingOf(text, ctx.get('accept-encoding'));
+  if (encoding !== undefined && headers['etag'] !== undefined)
+    ctx.set('etag', tagOfEncoded(headers['etag'], encoding));
+  if (status === 304) return sendNothing(ctx, status);
   if (headers['content-type'] === undefined)
     ctx.res.setHeader('content-type', 'application/json; charset=utf-8');
-  const text = await textOf(body);
-  const encoded = await compress(text, ctx.get('accept-encoding'));
-  if (encoded.encoding !== undefined) {
-    ctx.set('content-encoding', encoded.encoding);
-    if (headers['etag'] !== undefined) ctx.set('etag', tagOfEncoded(headers['etag'], encoded.encoding));
-  }
-  ctx.body = encoded.body;
+  if (encoding !== undefined) ctx.set('content-encoding', encoding);
+  ctx.body = encoding === undefined ? text : await compress(text, encoding);
+}
+
+function sendNothing(ctx: Koa.Context, status: number): void {
+  ctx.body = null;
+  ctx.status = status;
 }
 
 /** Arrays with more items are serialized in slices, because serializing ten thousand jobs takes 40 ms. */

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import bourne from '@hapi/bourne';
@@ -52,7 +53,7 @@ function readError(error: Error & { readonly status?: number }, limitBytes: numb
     case 413:
       return apiError(41301, `The body exceeds ${limitBytes} bytes`, { connection: 'close' });
     case 415:
-      return apiError(41501, error.message.slice(0, 200));
+      return apiError(41501, shorten(error.message, 200));
     default:
       return apiError(40001, `The body cannot be read: ${error.message}`);
   }
@@ -91,7 +92,7 @@ function placeOfReplacement(value: unknown, place: string, depth: number): strin
   if (typeof value === 'string') return value.includes(replacement) ? place : undefined;
   if (typeof value !== 'object' || value === null || depth === maxDepth) return undefined;
   for (const [name, member] of Object.entries(value)) {
-    const at = Array.isArray(value) ? `${place}[${name}]` : join(place, name.slice(0, 100));
+    const at = Array.isArray(value) ? `${place}[${name}]` : join(place, shorten(name, 100));
     const found = name.includes(replacement) ? at : placeOfReplacement(member, at, depth + 1);
     if (found !== undefined) return found;
   }

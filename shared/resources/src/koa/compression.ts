@@ -8,30 +8,18 @@ const zip = promisify(gzip);
 /** Minimum size of a body to compress, in bytes. Compressing a smaller body would save less than one packet. */
 const minBytes = 1024;
 
-export interface Encoded {
-  /**
-   * The original string if the body was not compressed, because Node can send a string and the headers in one write.
-   */
-  readonly body: string | Buffer;
-  /** undefined if the body was not compressed. */
-  readonly encoding: 'br' | 'gzip' | undefined;
+export type Encoding = 'br' | 'gzip';
+
+/** Returns how a body is to be compressed; undefined if it is too small, or the caller does not accept it compressed. */
+export function encodingOf(text: string, acceptEncoding: string): Encoding | undefined {
+  if (acceptEncoding === '' || Buffer.byteLength(text) < minBytes) return undefined;
+  const encoding = smallestEncoding(acceptEncoding);
+  return encoding === 'identity' ? undefined : encoding;
 }
 
-/** Compresses a body if it is large enough and the caller accepts a compressed body. */
-export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
-  if (Buffer.byteLength(text) < minBytes) return { body: text, encoding: undefined };
-  switch (smallestEncoding(acceptEncoding)) {
-    case 'br':
-      // Quality 4 is as fast as gzip but compresses better. The default of 11 is meant for static files.
-      return {
-        body: await brotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-        encoding: 'br',
-      };
-    case 'gzip':
-      return { body: await zip(text), encoding: 'gzip' };
-    default:
-      return { body: text, encoding: undefined };
-  }
+export function compress(text: string, encoding: Encoding): Promise<Buffer> {
+  // Quality 4 is as fast as gzip but compresses better. The default of 11 is meant for static files.
+  return encoding === 'br' ? brotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : zip(text);
 }
 
 /** Returns the strong ETag of a compressed body. It must differ from the ETag of the uncompressed body. */

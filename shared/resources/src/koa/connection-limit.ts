@@ -1,12 +1,13 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from '@longshore/edge';
 import { apiError } from '../errors/api-error.js';
 import { endWithError } from './socket-response.js';
 
 /** Maximum numbers of open connections. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** The maximum per network address. Behind a proxy, all connections come from the proxy's address. */
+  /** The maximum per network address, for IPv6 per /64 network. Behind a proxy, all connections come from the proxy's address. */
   readonly perAddress: number;
 }
 
@@ -20,7 +21,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, rootU
   // Beyond this number, Node drops connections without a response.
   server.maxConnections = limits.total + 1_000;
   server.on('connection', (socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
+    const address = networkOf(socket.remoteAddress ?? '');
     const fromAddress = open.get(address) ?? 0;
     if (total >= limits.total || fromAddress >= limits.perAddress) {
       reject(socket, rootUrl);

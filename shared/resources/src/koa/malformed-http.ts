@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type ApiError, apiError } from '../errors/api-error.js';
 import { errorPayload } from '../pipeline/error-response.js';
@@ -29,7 +30,7 @@ export function answerMalformedHttp(server: Server, rootUrl: string): void {
     endWithError(socket, problemOf(error), rootUrl);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const expected = String(request.headers.expect).slice(0, 100);
+    const expected = shorten(String(request.headers.expect), 100);
     const error = apiError(41701, `Only Expect: 100-continue is supported, not "${expected}"`);
     const body = JSON.stringify(errorPayload(error, rootUrl));
     response.writeHead(error.status, {

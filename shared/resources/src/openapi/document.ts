@@ -1,6 +1,6 @@
 import type { Catalog } from '../definition/catalog.js';
 import type { Resource } from '../definition/resource.js';
-import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import type { ThrottlePolicy } from '@longshore/edge';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import {
   errorDetailSchema,
@@ -41,7 +41,7 @@ export interface DocumentSource {
   /** undefined if the API needs no credentials. */
   readonly security: Security | undefined;
   /** undefined if there is no rate limit. */
-  readonly rateLimit: RateLimitPolicy | undefined;
+  readonly rateLimit: ThrottlePolicy | undefined;
 }
 
 /** Generates the OpenAPI 3.1 document of an API. */

@@ -1,4 +1,4 @@
-import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import type { ThrottlePolicy } from '@longshore/edge';
 import type { Security } from './security.js';
 
 /** A change to the API that callers can notice, in Markdown. */
@@ -16,7 +16,7 @@ export interface GuideSource {
   /** Whether any resource streams events. */
   readonly streams: boolean;
   readonly security: Security | undefined;
-  readonly rateLimit: RateLimitPolicy | undefined;
+  readonly rateLimit: ThrottlePolicy | undefined;
   /** The changes to the API, newest first. */
   readonly changes: readonly ApiChange[];
 }
@@ -44,7 +44,7 @@ const requests = (
 collection, such as \`/{resources}\`, and items, such as \`/{resources}/{id}\`. A special operation is a \`PUT\` on
 an item and a verb, such as \`/{resources}/{id}/cancel\`. Collections are plain JSON arrays.`;
 
-function authentication(security: Security | undefined, rateLimit: RateLimitPolicy | undefined): string {
+function authentication(security: Security | undefined, rateLimit: ThrottlePolicy | undefined): string {
   const schemes = Object.values(security?.schemes ?? {}).map(({ type, name, description }) => {
     const header = type === 'apiKey' ? `${String(name)}: …` : 'Authorization: Bearer …';
     return `- \`${header}\`: ${String(description)}`;
@@ -110,7 +110,7 @@ relations are \`first\`, \`prev\`, \`next\` and \`last\`, and treat them as opaq
 
 - Filters are parameters named after fields. Repeat an exact filter to match any of several values.
 - \`q\` searches the text fields.
-- \`sort=-createdAt,name\` orders by several fields; \`-\` is descending.
+- \`sort=-createdAt,name\` orders by several fields; \`-\` is descending. Text sorts alphabetically (a, A, ä, b), and null comes last.
 - \`fields=id,name\` returns only these fields.
 - \`X-Total-Count\` is the number of items on all pages. Above 10 000 it may be an estimate, which
   \`Preference-Applied: count=estimated\` announces; \`Prefer: count=exact\` counts, and \`Prefer: count=none\` omits it.
@@ -125,12 +125,11 @@ without a body if the item is the same.`;
 
 const idempotency = `## Idempotency
 
-Send an \`Idempotency-Key\` of your choice, such as a UUID, with a \`POST\` or a special operation. For 24 hours, a repeated
-request with the same key and body gets the first response instead of being carried out again, so it is safe to repeat a
-request whose response was lost. The same key with another body is 422; while the first request is still running, the response
-is 409 with \`Retry-After\`. Errors are not stored: repeat the request with the same key.
-
-\`GET\`, \`PUT\` of an item and \`DELETE\` need no key: carrying them out twice has the same effect as once.`;
+Send an \`Idempotency-Key\` of your choice, such as a UUID, with a \`POST\`, \`PUT\`, \`PATCH\` or \`DELETE\`. For 24 hours, a
+repeated request with the same key gets the first response instead of being carried out again, so it is safe to repeat a
+request whose response was lost. The order of the members of a body does not matter. The same key with another method, query
+or body is 422; while the first request is still running, the response is 409 with \`Retry-After\`. Errors are not stored:
+repeat the request with the same key.`;
 
 const events = `## Events
 

@@ -117,7 +117,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     }),
     ...(serves('replaceMany') && {
       put: operation(place, `${resource.partialBulk ? verbs.patch : verbs.replace}${plural}`, 'replaceMany', {
-        parameters: bulkConditionParameters(resource),
+        parameters: [idempotencyKey, ...bulkConditionParameters(resource)],
         requestBody: body(listBody(resource, schemaReference(`${singular} bulk`)), [
           exampleBody(
             resource.bodies.bulk,
@@ -125,21 +125,23 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
           ),
         ]),
         responses: {
-          '200': success(resource, manyItems, 'The changed items, in the order of the request.', []),
+          '200': success(resource, manyItems, 'The changed items, in the order of the request.', [
+            'IdempotentReplayed',
+          ]),
         },
         errors: [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])],
       }),
     }),
     ...(serves('deleteMany') && {
       delete: operation(place, `delete${plural}`, 'deleteMany', {
-        parameters: [...filterParameters(resource), ...reasonParameters(resource)],
+        parameters: [idempotencyKey, ...filterParameters(resource), ...reasonParameters(resource)],
         responses: {
           '204': {
             description: 'Deleted. `X-Total-Count` says how many.',
-            headers: headerReferences('XTotalCount'),
+            headers: headerReferences('XTotalCount', 'IdempotentReplayed'),
           },
         },
-        errors: [400, 409],
+        errors: [400, 409, 422],
       }),
     }),
   };
@@ -214,32 +216,32 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
     }),
     ...(serves('replace') && {
       put: operation(place, verbs.replace + id, 'replace', {
-        parameters: conditions,
+        parameters: [idempotencyKey, ...conditions],
         requestBody: body(
           schemaReference(`${singular} replace`),
           exampleBody(resource.bodies.replace, [...resource.serverSet, resource.key]),
         ),
-        responses: { '200': success(resource, item, 'Replaced.', ['ETag']) },
+        responses: { '200': success(resource, item, 'Replaced.', ['ETag', 'IdempotentReplayed']) },
         errors: changeErrors,
       }),
     }),
     ...(serves('patch') && {
       patch: operation(place, verbs.patch + id, 'patch', {
-        parameters: conditions,
+        parameters: [idempotencyKey, ...conditions],
         requestBody: body(
           schemaReference(`${singular} patch`),
           exampleBody(resource.bodies.patch, [...resource.serverSet, resource.key]),
           ['application/merge-patch+json', 'application/json'],
         ),
-        responses: { '200': success(resource, item, 'Changed.', ['ETag']) },
+        responses: { '200': success(resource, item, 'Changed.', ['ETag', 'IdempotentReplayed']) },
         errors: changeErrors,
       }),
     }),
     ...(serves('delete') && {
       delete: operation(place, verbs.delete + id, 'delete', {
-        parameters: [...reasonParameters(resource), ...conditions],
-        responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
-        errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
+        parameters: [idempotencyKey, ...reasonParameters(resource), ...conditions],
+        responses: { '204': deleted },
+        errors: changeErrors.filter((status) => status !== 413 && status !== 415),
       }),
     }),
   };
@@ -317,6 +319,8 @@ function success(
     content: { 'application/json': { schema, example: schema.type === 'array' ? [example] : example } },
   };
 }
+
+const deleted: ResponseObject = { description: 'Deleted.', headers: headerReferences('IdempotentReplayed') };
 
 const ofCreated: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
 

@@ -1,3 +1,4 @@
+import { hasSearchPath } from '../definition/item-id.js';
 import type { Catalog } from '../definition/catalog.js';
 import { nameInProse } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
@@ -137,7 +138,7 @@ function searchPath(
   parameters: readonly ParameterObject[],
 ): readonly (readonly [string, PathItem])[] {
   const { resource, owner, serves } = place;
-  if (resource.search.length === 0 || !serves('list')) return [];
+  if (!hasSearchPath(resource) || !serves('list')) return [];
   const keyword = pathParameter('keyword', 'Text to search for.', {
     type: 'string',
     minLength: 1,

@@ -1,4 +1,4 @@
-import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
+import type { ThrottlePolicy } from '@longshore/edge';
 import { mapValues } from '../validation/map-values.js';
 import {
   type HeaderObject,
@@ -20,7 +20,7 @@ const references = {
 export function rateLimitHeaders({
   perSecond,
   burst,
-}: RateLimitPolicy): Readonly<Record<string, HeaderObject>> {
+}: ThrottlePolicy): Readonly<Record<string, HeaderObject>> {
   const window = Math.ceil(burst / perSecond);
   const schema = {
     type: 'string',

@@ -40,8 +40,8 @@ export function createReference(source: DocumentSource): Reference {
   };
 
   function answerAt([first = '', version, ...rest]: readonly string[]): Answer | undefined {
-    if (version === supportedVersion) return files().get(rest.join('/'));
-    if (version !== undefined || (first !== '' && first !== 'api')) return undefined;
+    if (version?.toLowerCase() === supportedVersion) return files().get(rest.join('/').toLowerCase());
+    if (version !== undefined || (first !== '' && first.toLowerCase() !== 'api')) return undefined;
     return (request) => indexResponse(rootIndex(info.title, apiUrl), info.title, request);
   }
 }
@@ -73,7 +73,7 @@ function unlessKnown(response: ApiResponse, known: string | undefined): ApiRespo
   const { 'content-type': _, ...headers } = response.headers;
   const tags = known === undefined ? undefined : parseTags(known);
   return tags !== undefined && matchesWeakly(tags, headers['etag'] ?? '')
-    ? { status: 304, headers }
+    ? { ...response, status: 304, headers }
     : response;
 }
 

@@ -1,4 +1,3 @@
-import Negotiator from 'negotiator';
 import {
   type CatalogueEntry,
   errorCatalogue,
@@ -6,6 +5,7 @@ import {
   parseErrorCode,
   statusOf,
 } from '../errors/error-catalogue.js';
+import { preferredType } from './request/media-type.js';
 import type { ApiResponse } from './request/request.js';
 
 /**
@@ -19,7 +19,7 @@ export function errorPage(text: string, accept: string | undefined): ApiResponse
   if (code === undefined) return undefined;
   const entry = errorCatalogue[code];
   const forms = ['text/html', 'application/json'];
-  const form = new Negotiator({ headers: { accept: accept ?? '*/*' } }).mediaType(forms);
+  const form = preferredType(accept, forms);
   const headers = { vary: 'Accept', 'cache-control': 'public, max-age=3600' };
   if (form === 'application/json') {
     return { status: 200, headers, body: { code, status: statusOf(code), ...entry } };

@@ -1,6 +1,6 @@
-import Negotiator from 'negotiator';
 import type { ApiError, Problem } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/error-catalogue.js';
+import { json, preferredType, problemJson } from './request/media-type.js';
 import type { ApiResponse } from './request/request.js';
 
 /** The body of an error response. Responses of type `application/problem+json` add further members to it. */
@@ -27,7 +27,7 @@ export function errorResponse(error: ApiError, rootUrl: string, accept: string |
   const [first] = error.problems;
   return {
     status: error.status,
-    headers: { ...error.headers, 'content-type': 'application/problem+json; charset=utf-8' },
+    headers: { ...error.headers, 'content-type': `${problemJson}; charset=utf-8` },
     body: {
       type: `${rootUrl}/errors/${first.code}`,
       title: errorCatalogue[first.code].title,
@@ -56,6 +56,5 @@ export function errorPayload(error: ApiError, rootUrl: string): ErrorPayload {
 
 function prefersProblemJson(accept: string | undefined): boolean {
   if (accept === undefined || !accept.includes('problem+json')) return false;
-  const forms = ['application/json', 'application/problem+json'];
-  return new Negotiator({ headers: { accept } }).mediaType(forms) === forms[1];
+  return preferredType(accept, [json, problemJson]) === problemJson;
 }

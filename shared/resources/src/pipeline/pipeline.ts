@@ -8,7 +8,7 @@ import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
 import { announce, deprecationOf } from './deprecation-headers.js';
 import type { CheckedRequest } from './handlers/checked-request.js';
 import { prepare, staysOpen } from './handlers/dispatch.js';
-import { parentFieldsOf, requireParents } from './handlers/item-lookup.js';
+import { parentFieldsOf, requireParents, requirePossibleId } from './handlers/item-lookup.js';
 import { performOnce } from './idempotency/perform-once.js';
 import type { IdempotencyStore } from './idempotency/store.js';
 import { requireAcceptable, requireMediaType } from './request/media-type.js';
@@ -16,7 +16,7 @@ import { allowedMethods, requireMethod } from './request/method.js';
 import { parsePrefer } from './request/prefer.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
 import { isPreflight } from './request/response-headers.js';
-import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
+import { afterVersion, findRoute, isStream, noSuchPath, type Route } from './request/route.js';
 
 /**
  * Returns the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path.
@@ -37,6 +37,8 @@ export interface Pipeline {
   readonly reference: Reference;
 }
 
+/** The methods for which a trailing slash does not matter. For others, an id may be missing after it. */
+const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
@@ -59,6 +61,7 @@ export async function answer(
     return reference(request);
   }
   const found = findRoute(pipeline.catalog, afterVersion(segments));
+  if (request.path.endsWith('/') && !readingMethods.has(request.method)) throw noSuchPath(segments, true);
   requireMethod(found, request.method);
   if (request.method === 'OPTIONS') return optionsResponse(found, request);
 
@@ -70,6 +73,7 @@ export async function answer(
   const takesBody = bodyMethods.has(request.method);
   if (takesBody) requireMediaType(request);
   const body = takesBody ? await request.readBody() : undefined;
+  for (const { resource, id } of route.parents) requirePossibleId(resource, id);
 
   const context: CallContext = {
     requestId: request.id,
@@ -99,7 +103,11 @@ export async function answer(
 }
 
 function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
-  const allow = allowedMethods(route).join(', ');
+  const served = allowedMethods(route);
+  const possible = request.path.endsWith('/')
+    ? served.filter((method) => readingMethods.has(method))
+    : served;
+  const allow = possible.join(', ');
   const methods = isPreflight(request) ? { 'access-control-allow-methods': allow } : {};
   return { status: 204, headers: { allow, ...methods } };
 }

@@ -1,6 +1,8 @@
+import { shorten } from '@longshore/edge';
 import { classifySqlError } from '../database/sql-errors.js';
 import type { Principal } from '../definition/call-context.js';
 import { requireNoParameters } from '../query/query-parser.js';
+import { pathSegments } from '../query/query-string.js';
 import { ApiError, apiError } from '../errors/api-error.js';
 import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
 import type { Caller } from './access/access-control.js';
@@ -10,7 +12,6 @@ import { errorResponse } from './error-response.js';
 import { answer, type Pipeline } from './pipeline.js';
 import type { ApiRequest, ApiResponse } from './request/request.js';
 import { commonHeaders } from './request/response-headers.js';
-import { pathSegments } from './request/route.js';
 
 export interface ApiLog {
   /** Called with each unexpected error, together with the incident id that the caller receives. */
@@ -72,7 +73,7 @@ export function createResponder(options: ResponderOptions): Responder {
     let caller: Caller = { principal: undefined, headers: {} };
     try {
       const segments = pathSegments(below);
-      if (segments[0] === 'errors') return errorPageOrThrow(request, segments);
+      if (segments[0]?.toLowerCase() === 'errors') return errorPageOrThrow(request, segments);
       const response = await answer(pipeline, request, segments, (identified) => (caller = identified));
       return withHeaders(response, caller.headers);
     } catch (error) {
@@ -96,15 +97,15 @@ function hasBody(request: ApiRequest): boolean {
  * that starts with `/api` or `/errors`. Returns undefined for any other path.
  */
 function withoutPrefix(path: string, prefix: string): string | undefined {
-  const hasPrefix = `${path}/`.startsWith(`${prefix}/`);
+  const hasPrefix = `${path}/`.toLowerCase().startsWith(`${prefix}/`.toLowerCase());
   const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];
-  return candidates.find((candidate) => /^(?:\/?$|\/(?:api|errors)(?:\/|$))/.test(candidate));
+  return candidates.find((candidate) => /^(?:\/?$|\/(?:api|errors)(?:\/|$))/i.test(candidate));
 }
 
 function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): ApiResponse {
   requireNoParameters(request.query);
   const page = segments.length === 2 ? errorPage(segments[1] ?? '', request.headers['accept']) : undefined;
-  if (page === undefined) throw apiError(40401, `There is no path ${request.path.slice(0, 200)}`);
+  if (page === undefined) throw apiError(40401, `There is no path ${shorten(request.path, 200)}`);
   if (request.method === 'GET' || request.method === 'HEAD') return page;
   const allow = 'GET, HEAD, OPTIONS';
   if (request.method === 'OPTIONS') return { status: 204, headers: { allow } };

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import { apiError } from '../errors/api-error.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { parseScalar } from '../validation/scalar.js';
@@ -57,9 +58,9 @@ export function findFilter(
 export function parseFilter(filter: FilterParameter, name: string, values: readonly string[]): Filter {
   const { field, match } = filter;
   const path = match === 'path' ? name.split('.').slice(1) : [];
-  if (path.includes('')) throw apiError(40003, `${name.slice(0, 100)} has an empty member name`);
+  if (path.includes('')) throw apiError(40003, `${shorten(name, 100)} has an empty member name`);
   if (path.length > maxPathDepth)
-    throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${maxPathDepth} levels deep`);
+    throw apiError(40003, `${shorten(name, 100)} must name a member at most ${maxPathDepth} levels deep`);
   if (filter.isSingle && values.length > 1) {
     throw apiError(40003, `${name} must be given once`);
   }
@@ -78,11 +79,11 @@ export function parseFilter(filter: FilterParameter, name: string, values: reado
  * @throws {ApiError} 40003 if the value does not match the schema
  */
 export function parseValue(schema: JsonSchema, name: string, text: string): string | number | boolean {
-  const value = parseScalar(typesOf(schema), text);
+  const value = parseScalar(schema, text);
   const [problem] =
     value === undefined ? [`must be ${typesOf(schema).join(' or ')}`] : validatorFor(schema).explain(value);
   if (value === undefined || problem !== undefined) {
-    throw apiError(40003, `${name} ${problem ?? 'is invalid'}, not "${text.slice(0, 100)}"`);
+    throw apiError(40003, `${name} ${problem ?? 'is invalid'}, not "${shorten(text, 100)}"`);
   }
   return value;
 }

@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import type { CollectionQuery, Selection } from './collection-query.js';
 import type { Filter } from './filter.js';
 import { TextSearch } from './similarity.js';
@@ -80,7 +81,9 @@ function valuesOf(item: object, sort: CollectionQuery['sort']): readonly unknown
 
 function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right: readonly unknown[]): number {
   for (const [index, { direction }] of sort.entries()) {
-    const order = compare(left[index], right[index]);
+    const [one, other] = [left[index] ?? null, right[index] ?? null];
+    if ((one === null) !== (other === null)) return one === null ? 1 : -1; // nulls last, in both directions
+    const order = compare(one, other);
     if (order !== 0) return direction === 'asc' ? order : -order;
   }
   return 0;
@@ -100,5 +103,5 @@ function matches(value: unknown, { match, values }: Filter): boolean {
 function compare(left: unknown, right: unknown): number {
   if (left === right) return 0;
   if (typeof left === 'number' && typeof right === 'number') return left - right;
-  return String(left) < String(right) ? -1 : 1;
+  return compareTexts(String(left), String(right));
 }

@@ -1,5 +1,5 @@
+import { parseInteger, shorten } from '@longshore/edge';
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
-import { parseInteger } from '../validation/scalar.js';
 import {
   type CollectionQuery,
   type QueryRules,
@@ -245,7 +245,7 @@ function integer(parameters: Parameters, name: string, maximum: number, hint = '
   if (value === undefined || value < 0 || value > maximum)
     throw apiError(
       40003,
-      `${name} must be an integer from 0 to ${maximum}, not "${text.slice(0, 100)}"${hint}`,
+      `${name} must be an integer from 0 to ${maximum}, not "${shorten(text, 100)}"${hint}`,
     );
   return value;
 }
@@ -267,7 +267,7 @@ function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
 
 function unknownParameter(name: string, known: readonly string[]): Problem {
   const hint = known.length === 0 ? 'none is allowed here' : `known here: ${known.join(', ')}`;
-  return { code: 40002, internalMessage: `Unknown parameter "${name.slice(0, 100)}"; ${hint}` };
+  return { code: 40002, internalMessage: `Unknown parameter "${shorten(name, 100)}"; ${hint}` };
 }
 
 function group(query: string): Map<string, readonly string[]> {
@@ -279,7 +279,7 @@ function group(query: string): Map<string, readonly string[]> {
     if (parameters.size > maxParameters)
       throw apiError(40003, `a query must have at most ${maxParameters} different parameters`);
     if (values !== undefined && values.length > maxValues)
-      throw apiError(40003, `${name.slice(0, 100)} must be given at most ${maxValues} times`);
+      throw apiError(40003, `${shorten(name, 100)} must be given at most ${maxValues} times`);
   }
   return parameters;
 }
@@ -317,7 +317,7 @@ function requireKnownOnce(parameter: string, names: readonly string[], known: re
     if (!known.includes(name)) {
       throw apiError(
         40003,
-        `${parameter} does not support "${name.slice(0, 100)}"; supported: ${known.join(', ')}`,
+        `${parameter} does not support "${shorten(name, 100)}"; supported: ${known.join(', ')}`,
       );
     }
     if (names.indexOf(name) !== index) throw apiError(40003, `${parameter} repeats "${name}"`);

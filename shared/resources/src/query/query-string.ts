@@ -1,3 +1,4 @@
+import { decodePairs, decodePercent, UrlError } from '@longshore/edge';
 import { apiError } from '../errors/api-error.js';
 
 /**
@@ -5,33 +6,22 @@ import { apiError } from '../errors/api-error.js';
  * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
  */
 export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {
-  if (query === '') return [];
-  return query
-    .split('&')
-    .filter((pair) => pair !== '')
-    .map((pair) => {
-      const equals = pair.indexOf('=');
-      const name = decode(equals < 0 ? pair : pair.slice(0, equals), 'The name of a parameter');
-      return [name, equals < 0 ? '' : decode(pair.slice(equals + 1), name.slice(0, 100))];
-    });
-}
-
-function decode(text: string, what: string): string {
-  return decodePercent(text.replaceAll('+', ' '), what);
+  return rejecting(() => decodePairs(query));
 }
 
 /**
- * Decodes one part of a URL.
- * @param what the name of the part, for messages
+ * Returns the decoded segments of a path, ignoring a trailing slash.
  * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
  */
-export function decodePercent(text: string, what: string): string {
-  let decoded: string;
+export function pathSegments(path: string): readonly string[] {
+  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
+  return rejecting(() => segments.map((segment) => decodePercent(segment, 'The path')));
+}
+
+function rejecting<Result>(read: () => Result): Result {
   try {
-    decoded = decodeURIComponent(text);
-  } catch {
-    throw apiError(40003, `${what} must be UTF-8 in percent-encoding, not ${text.slice(0, 100)}`);
+    return read();
+  } catch (error) {
+    throw error instanceof UrlError ? apiError(40003, error.message) : error;
   }
-  if (decoded.includes('\0')) throw apiError(40003, `${what} must not contain NUL`);
-  return decoded;
 }

@@ -1,4 +1,6 @@
+import { sortCollation } from '@longshore/edge';
 import { DefinitionError } from '../definition/naming.js';
+import type { Resource } from '../definition/resource.js';
 import { type ItemRecord, type JsonSchema, typesOf } from '../validation/json-schema.js';
 
 /** A field of the item, and the column that stores it. */
@@ -11,6 +13,10 @@ export interface Column {
   /** The expression to select. Converts times and numbers in SQL, so that the driver's type parsers do not matter. */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
+  /** The collation that sorts the column, as an SQL clause with a space before it; empty unless it holds free text. */
+  readonly collation: string;
+  /** The column as an operand of `=`, in the form in which the index for sorting can find it. */
+  readonly compared: string;
   /** Whether the field's schema allows null. */
   readonly nullable: boolean;
   /** Whether the field may be absent. */
@@ -19,19 +25,59 @@ export interface Column {
 
 export type Columns = ReadonlyMap<string, Column>;
 
-export function columnsOf(item: JsonSchema, names: Readonly<Record<string, string | undefined>>): Columns {
+interface Table {
+  readonly columns?: Readonly<Record<string, string | undefined>>;
+  readonly indexes?: { readonly sort?: readonly string[] };
+}
+
+export function columnsOf(resource: Pick<Resource, 'item' | 'key' | 'sort'>, table: Table = {}): Columns {
+  const { item } = resource;
+  const sorted = new Set(indexedSorts(resource, table));
   return new Map(
     Object.entries(item.properties ?? {}).map(([field, schema]) => {
-      const name = quoted(names[field] ?? snakeCase(field));
+      const name = quoted(table.columns?.[field] ?? snakeCase(field));
       const type = columnType(schema);
       const sql = `t.${name}`;
       const nullable = typesOf(schema).includes('null');
+      const collation = isFreeText(schema) ? ` collate ${sortCollation}` : '';
       const optional = !(item.required ?? []).includes(field);
       return [
         field,
-        { field, name, sql, type, nullable, optional, read: `${readAs(type, sql)} as "${field}"` },
+        {
+          field,
+          name,
+          sql,
+          type,
+          collation,
+          compared: sorted.has(field) ? sql + collation : sql,
+          nullable,
+          optional,
+          read: `${readAs(type, sql)} as "${field}"`,
+        },
       ];
     }),
+  );
+}
+
+/** Returns the fields, other than the key, whose columns have an index for sorting. */
+export function indexedSorts(
+  { item, key, sort }: Pick<Resource, 'item' | 'key' | 'sort'>,
+  { indexes }: Table,
+): readonly string[] {
+  const fields = indexes?.sort ?? sort.filter((field) => isShort(item.properties?.[field] ?? {}));
+  return fields.filter((field) => field !== key);
+}
+
+/**
+ * Maximum length, in characters, of text that is indexed for sorting by default. A B-tree entry has at most 2704 bytes,
+ * and a character takes up to four.
+ */
+const shortText = 500;
+
+function isShort(schema: JsonSchema): boolean {
+  return (schema.anyOf ?? [schema]).every(
+    ({ type, format, enum: values, maxLength = Infinity }) =>
+      type !== 'string' || format !== undefined || values !== undefined || maxLength <= shortText,
   );
 }
 
@@ -77,6 +123,13 @@ function columnType(schema: JsonSchema): Column['type'] {
   if (types.includes('number')) return 'number';
   if (types.includes('integer')) return 'integer';
   return types.includes('array') ? 'array' : 'other';
+}
+
+/** Returns whether a schema is text without a fixed set of values, for which the column might have a type of its own. */
+function isFreeText(schema: JsonSchema): boolean {
+  if (schema.anyOf !== undefined) return schema.anyOf.some(isFreeText);
+  const isText = schema.type === 'string' && schema.enum === undefined && schema.const === undefined;
+  return isText && (schema.format === undefined || schema.format === 'email');
 }
 
 function readAs(type: Column['type'], sql: string): string {

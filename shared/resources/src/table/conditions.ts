@@ -57,8 +57,8 @@ function filterCondition(columns: Columns, filter: Filter, parameters: Parameter
       if (column.type === 'array')
         return `to_jsonb(${column.sql}) ?| ${parameters.add(filter.values.map(String))}`;
       return filter.values.length === 1
-        ? `${column.sql} = ${parameters.add(value)}`
-        : `${column.sql} = any(${parameters.add(filter.values)})`;
+        ? `${column.compared} = ${parameters.add(value)}`
+        : `${column.compared} = any(${parameters.add(filter.values)})`;
     case 'partial':
       return `${column.sql} ilike ${parameters.add(likePattern(String(value)))}`;
     case 'from':
@@ -83,15 +83,16 @@ function roundedBound(
 }
 
 /**
- * Returns the ORDER BY expressions; `reversed` inverts every direction. Null sorts as the largest value, as is the
- * default in Postgres.
+ * Returns the ORDER BY expressions: text by the collation of its column, and null last in both directions. `reversed`
+ * inverts the whole order.
  */
 export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = false): string {
   return sort
-    .map(
-      ({ field, direction }) =>
-        `${columnOf(columns, field).sql} ${(direction === 'desc') === reversed ? 'asc' : 'desc'}`,
-    )
+    .map(({ field, direction }) => {
+      const { sql, collation, nullable, optional } = columnOf(columns, field);
+      const nulls = nullable || optional ? ` nulls ${reversed ? 'first' : 'last'}` : '';
+      return `${sql}${collation} ${(direction === 'desc') === reversed ? 'asc' : 'desc'}${nulls}`;
+    })
     .join(', ');
 }
 
@@ -105,33 +106,43 @@ export function seekCondition(
   seek: NonNullable<CollectionQuery['seek']>,
   parameters: Parameters,
 ): string {
+  const isForward = seek.direction === 'after';
   const terms = sort.map(({ field, direction }, index) => ({
     column: columnOf(columns, field),
     value: seek.values[index] ?? null,
-    operator: (direction === 'asc') === (seek.direction === 'after') ? ('>' as const) : ('<' as const),
+    operator: (direction === 'asc') === isForward ? ('>' as const) : ('<' as const),
   }));
   const [first] = terms;
   const simple = terms.every(
     ({ column, operator }) => operator === first?.operator && !column.nullable && !column.optional,
   );
   if (simple && first !== undefined) {
-    const left = terms.map(({ column }) => column.sql).join(', ');
+    const left = terms.map(({ column }) => column.sql + column.collation).join(', ');
     const right = terms.map(({ value }) => parameters.add(value)).join(', ');
     return `(${left}) ${first.operator} (${right})`;
   }
-  const alternatives = terms.map((term, index) => {
+  const alternatives = terms.map(({ column, operator, value }, index) => {
     const equal = terms
       .slice(0, index)
-      .map(({ column, value }) =>
-        value === null ? `${column.sql} is null` : `${column.sql} = ${parameters.add(value)}`,
+      .map((before) =>
+        before.value === null
+          ? `${before.column.sql} is null`
+          : `${before.column.sql} = ${parameters.add(before.value)}`,
       );
-    return allOf([...equal, beyond(term.column.sql, term.operator, term.value, parameters)]);
+    return allOf([...equal, beyond(column, operator, value, isForward, parameters)]);
   });
   return `(${alternatives.join(' or ')})`;
 }
 
-function beyond(sql: string, operator: '<' | '>', value: unknown, parameters: Parameters): string {
-  if (value === null) return operator === '>' ? 'false' : `${sql} is not null`;
-  const compared = `${sql} ${operator} ${parameters.add(value)}`;
-  return operator === '>' ? `(${compared} or ${sql} is null)` : compared;
+/** Returns the condition for values of one column beyond `value`. Null is beyond all others going forward. */
+function beyond(
+  { sql, collation }: Column,
+  operator: '<' | '>',
+  value: unknown,
+  isForward: boolean,
+  parameters: Parameters,
+): string {
+  if (value === null) return isForward ? 'false' : `${sql} is not null`;
+  const compared = `${sql}${collation} ${operator} ${parameters.add(value)}`;
+  return isForward ? `(${compared} or ${sql} is null)` : compared;
 }

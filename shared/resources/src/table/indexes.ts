@@ -1,6 +1,7 @@
 import type { Resource } from '../definition/resource.js';
-import { columnOf, type Columns, columnsOf, quotedTable } from './columns.js';
+import { columnOf, type Columns, columnsOf, indexedSorts, quotedTable } from './columns.js';
 import { searchExpression } from './conditions.js';
+import type { AnyTable } from './table-declaration.js';
 import { tableOf } from './table-storage.js';
 
 /**
@@ -21,11 +22,9 @@ interface Index {
 }
 
 function ownIndexes(resource: Resource): readonly Index[] {
-  const columns = columnsOf(resource.item, tableOf(resource)?.columns ?? {});
-  const indexes = tableOf(resource)?.indexes ?? {};
-  const sorted = (indexes.sort ?? resource.sort.filter((field) => isShort(resource, field))).filter(
-    (field) => field !== resource.key,
-  );
+  const table: Partial<AnyTable> = tableOf(resource) ?? {};
+  const columns = columnsOf(resource, table);
+  const sorted = indexedSorts(resource, table);
   const compared = [...resource.filters.values()].filter(
     ({ field, match }) =>
       match !== 'partial' && match !== 'path' && field !== resource.key && !sorted.includes(field),
@@ -33,13 +32,27 @@ function ownIndexes(resource: Resource): readonly Index[] {
   const partial = [...resource.filters.values()].filter(({ match }) => match === 'partial');
   return [
     ...sorted.map((field) =>
-      index(resource, columns, field, `(${name(columns, field)}, ${name(columns, resource.key)})`),
+      index(resource, columns, field, `(${sortedBy(columns, field)}, ${sortedBy(columns, resource.key)})`),
     ),
+    ...sorted
+      .filter((field) => isNullable(columns, field))
+      .map((field) =>
+        index(
+          resource,
+          columns,
+          `${field}Desc`,
+          `(${sortedBy(columns, field)} desc nulls last, ${sortedBy(columns, resource.key)} desc)`,
+        ),
+      ),
+    // The index of the primary key has the collation of the database.
+    ...(columnOf(columns, resource.key).collation === ''
+      ? []
+      : [index(resource, columns, `${resource.key}Sorted`, `(${sortedBy(columns, resource.key)})`)]),
     ...compared.map(({ field }) => index(resource, columns, field, `(${name(columns, field)})`)),
     ...partial.map(({ field }) =>
       index(resource, columns, `${field}Partial`, `using gin (${name(columns, field)} gin_trgm_ops)`),
     ),
-    ...(resource.search.length === 0 || indexes.search === false
+    ...(resource.search.length === 0 || table.indexes?.search === false
       ? []
       : [
           index(
@@ -52,27 +65,13 @@ function ownIndexes(resource: Resource): readonly Index[] {
   ].flat();
 }
 
-/**
- * Maximum length, in characters, of text that is indexed for sorting by default. A B-tree entry has at most 2704 bytes,
- * and a character takes up to four.
- */
-const shortText = 500;
-
-function isShort({ item }: Resource, field: string): boolean {
-  const schema = item.properties?.[field] ?? {};
-  return (schema.anyOf ?? [schema]).every(
-    ({ type, format, enum: values, maxLength = Infinity }) =>
-      type !== 'string' || format !== undefined || values !== undefined || maxLength <= shortText,
-  );
-}
-
 function childIndexes(resource: Resource): readonly Index[] {
   return [...resource.children.values()].flatMap(({ resource: child, by }) => {
-    const columns = columnsOf(child.item, tableOf(child)?.columns ?? {});
+    const columns = columnsOf(child, tableOf(child));
     const own =
       by === undefined
         ? []
-        : [index(child, columns, by, `(${name(columns, by)}, ${name(columns, child.key)})`)];
+        : [index(child, columns, by, `(${name(columns, by)}, ${sortedBy(columns, child.key)})`)];
     return [...own, ...childIndexes(child)].flat();
   });
 }
@@ -88,6 +87,17 @@ function index(resource: Resource, columns: Columns, field: string, on: string):
     columns.get(field)?.name.slice(1, -1) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const name = `${table.name.split('.').at(-1) ?? table.name}_${column}_idx`;
   return [{ name, statement: `create index if not exists "${name}" on ${quotedTable(table.name)} ${on}` }];
+}
+
+/** Returns a column with the collation in which pages are sorted. */
+function sortedBy(columns: Columns, field: string): string {
+  const column = columnOf(columns, field);
+  return column.name + column.collation;
+}
+
+function isNullable(columns: Columns, field: string): boolean {
+  const { nullable, optional } = columnOf(columns, field);
+  return nullable || optional;
 }
 
 function name(columns: Columns, field: string): string {

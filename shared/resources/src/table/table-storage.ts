@@ -63,7 +63,7 @@ function createStorage(
   table: AnyTable,
   { database, reads = database, enqueue, searchTimeoutMs }: Platform,
 ): AnyStorage {
-  const columns = columnsOf(resource.item, table.columns ?? {});
+  const columns = columnsOf(resource, table);
   const reader = new TableReader({ database, reads }, resource, table.name, columns);
   const writer = new TableWriter(resource, table.name, columns);
   const search = new TableSearch(reads, reader, defaultOrder(resource), searchTimeoutMs);
@@ -187,10 +187,10 @@ function createStorage(
         await transaction.query(`delete from ${reader.from} where ${where}`, parameters.values);
         return true;
       }),
-    deleteMany: async (filters) => {
+    deleteMany: async (filters, { transaction = database }) => {
       const parameters = new Parameters();
       const where = allOf(reader.conditions({ filters, search: undefined }, parameters));
-      const { rowCount } = await database.query(
+      const { rowCount } = await transaction.query(
         `delete from ${reader.from} where ${where}`,
         parameters.values,
       );

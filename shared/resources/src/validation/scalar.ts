@@ -1,11 +1,12 @@
-import { isDay } from './time.js';
+import { completeTime, parseInteger, parseNumber, parseUuid } from '@longshore/edge';
+import { type JsonSchema, typesOf } from './json-schema.js';
 
 /**
- * Parses a value from a URL. Returns undefined if the text cannot be a value of these types.
- *
- * @param types as returned by `typesOf`; if empty, any text is accepted
+ * Parses a value from a URL. Returns undefined if the text cannot be a value of the schema's types. A UUID becomes lower
+ * case. A day that stands for a time becomes the start of the day in UTC.
  */
-export function parseScalar(types: readonly string[], text: string): string | number | boolean | undefined {
+export function parseScalar(schema: JsonSchema, text: string): string | number | boolean | undefined {
+  const types = typesOf(schema);
   if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   const number = types.includes('number')
     ? parseNumber(text)
@@ -13,27 +14,11 @@ export function parseScalar(types: readonly string[], text: string): string | nu
       ? parseInteger(text)
       : undefined;
   if (number !== undefined) return number;
-  if (types.includes('date-time')) return fullTime(text);
-  return types.length === 0 || types.includes('string') ? text : undefined;
+  if (types.includes('date-time')) return completeTime(text);
+  if (types.length > 0 && !types.includes('string')) return undefined;
+  return isUuid(schema) ? (parseUuid(text) ?? text) : text;
 }
 
-/**
- * Parses an integer in the notation of JSON. Returns undefined for any other text, and for integers that are too large
- * to be represented exactly.
- */
-export function parseInteger(text: string): number | undefined {
-  return /^(?:0|-?[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
-}
-
-/** Parses an integer, or a decimal with up to 17 digits before and after the point. Rejects exponents. */
-function parseNumber(text: string): number | undefined {
-  return /^-?(?:0|[1-9]\d{0,16})\.\d{1,17}$/.test(text) ? Number(text) + 0 : parseInteger(text);
-}
-
-/**
- * Completes a time from a URL. A day becomes the start of the day in UTC. A space before the offset becomes `+` again;
- * URL decoding turned it into a space.
- */
-function fullTime(text: string): string {
-  return isDay(text) ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+');
+function isUuid({ format, anyOf = [] }: JsonSchema): boolean {
+  return format === 'uuid' || anyOf.some(isUuid);
 }

@@ -1,3 +1,4 @@
+import { isStorable, shorten } from '@longshore/edge';
 import { maxListedProblems, type Problem } from '../errors/api-error.js';
 import { join } from './field-path.js';
 
@@ -45,7 +46,7 @@ class Search {
     for (const name of Object.keys(members)) {
       if (!isStorable(name))
         this.#add(
-          `the field name ${JSON.stringify(name.slice(0, shownCharacters))} must be well-formed text without NUL`,
+          `the field name ${JSON.stringify(shorten(name, shownCharacters))} must be well-formed text without NUL`,
         );
       this.#enter(name, members[name]);
     }
@@ -60,7 +61,7 @@ class Search {
   #place(): string {
     return this.#path.reduce<string>(
       (place, step) =>
-        typeof step === 'number' ? `${place}[${step}]` : join(place, step.slice(0, shownCharacters)),
+        typeof step === 'number' ? `${place}[${step}]` : join(place, shorten(step, shownCharacters)),
       this.#root,
     );
   }
@@ -68,8 +69,4 @@ class Search {
   #add(internalMessage: string): void {
     if (this.problems.length < maxListedProblems) this.problems.push({ code: 42202, internalMessage });
   }
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
 }

@@ -1,16 +1,22 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isDay, isTime, parseUuid, shorten } from '@longshore/edge';
+import {
+  Ajv2020,
+  type ErrorObject,
+  type FuncKeywordDefinition,
+  type ValidateFunction,
+} from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Problem } from '../errors/api-error.js';
 import { fieldPath, join } from './field-path.js';
 import { type JsonSchema, typesOf } from './json-schema.js';
-import { isDay, isTime } from './time.js';
 import { withoutAlternatives } from './union-errors.js';
 import { unstorable } from './unstorable.js';
 
 /** Checks values against one schema. */
 export interface Validator {
   /**
-   * Returns the problems of a body, or only the first if the body is large. Fills in defaults.
+   * Returns the problems of a body, or only the first if the body is large. Fills in defaults, and changes UUIDs to lower
+   * case.
    *
    * @param at the position of the body in the request, e.g. `[3]`; empty by default
    */
@@ -62,7 +68,37 @@ export function validatorFor(schema: JsonSchema): Validator {
 
 // ajv-formats is a CommonJS module, so its plugin is the member `default`.
 function withFormats(ajv: Ajv2020): Ajv2020 {
-  return formats.default(ajv).addFormat('date-time', isTime).addFormat('date', isDay);
+  formats.default(ajv).addFormat('date-time', isTime).addFormat('date', isDay);
+  const compile = (format: string): FormatCheck =>
+    format === 'uuid' ? normalizeUuid : matchFormat(ajv, format);
+  return ajv
+    .removeKeyword('format')
+    .addKeyword({ keyword: 'format', type: 'string', schemaType: 'string', compile });
+}
+
+type FormatCheck = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
+
+/** Accepts a UUID in any case, and changes it to lower case where it stands in the body. */
+const normalizeUuid: FormatCheck = (text: string, context) => {
+  const uuid = parseUuid(text);
+  if (uuid === undefined) normalizeUuid.errors = [{ keyword: 'format', params: { format: 'uuid' } }];
+  else if (uuid !== text && context?.parentData?.[context.parentDataProperty] === text)
+    context.parentData[context.parentDataProperty] = uuid;
+  return uuid !== undefined;
+};
+
+function matchFormat(ajv: Ajv2020, format: string): FormatCheck {
+  const known = ajv.formats[format];
+  const validate = typeof known === 'object' && 'validate' in known ? known.validate : known;
+  const match: FormatCheck = (text: string) => {
+    const matches =
+      validate instanceof RegExp
+        ? validate.test(text)
+        : typeof validate !== 'function' || (validate as (text: string) => unknown)(text) === true;
+    if (!matches) match.errors = [{ keyword: 'format', params: { format } }];
+    return matches;
+  };
+  return match;
 }
 
 function toProblem(error: ErrorObject, at: string): Problem {
@@ -77,7 +113,7 @@ function toProblem(error: ErrorObject, at: string): Problem {
       const hint = unknownFieldHint(error.parentSchema as JsonSchema | undefined, name);
       return {
         code: 42203,
-        internalMessage: `${join(place, name.slice(0, 100))} is not a known field${hint}`,
+        internalMessage: `${join(place, shorten(name, 100))} is not a known field${hint}`,
       };
     }
     default:

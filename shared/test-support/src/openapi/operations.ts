@@ -134,23 +134,27 @@ export function operationFinder(
     .toSorted((one, other) => parameterCount(one.operation) - parameterCount(other.operation));
   return (method, path) => {
     const [place = ''] = path.split('?');
-    const base = place.indexOf(`${version}/`);
+    const base = place.toLowerCase().indexOf(`${version}/`);
     const below = base < 0 ? place : place.slice(base);
     const matching = byPrecision.filter(({ pattern }) => pattern.test(below));
     const template = matching[0]?.operation.template;
     const wanted = method === 'HEAD' ? 'GET' : method;
+    // With a slash at its end, a path is only for reading.
+    if (place.endsWith('/') && wanted !== 'GET' && place !== '/')
+      return { kind: base < 0 ? 'elsewhere' : 'nothing' };
     const found = matching.find(
       ({ operation }) => operation.template === template && operation.method === wanted,
     );
     if (found !== undefined) return { kind: 'operation', operation: found.operation };
-    const isDescribed = base >= 0 && !/^\/(?:$|docs|openapi\.json)/.test(below.slice(version.length));
+    const isDescribed = base >= 0 && !/^\/(?:$|docs|openapi\.json)/i.test(below.slice(version.length));
     return { kind: isDescribed || matching.length > 0 ? 'nothing' : 'elsewhere' };
   };
 }
 
 function patternOf({ template, base }: Operation, version: string): RegExp {
   const place = template.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+');
-  return new RegExp(base.endsWith(version) ? `^${version}${place}/?$` : `^(?!.*${version}/).*${place}/?$`);
+  const whole = base.endsWith(version) ? `^${version}${place}/?$` : `^(?!.*${version}/).*${place}/?$`;
+  return new RegExp(whole, 'i');
 }
 
 function parameterCount({ template }: Operation): number {

@@ -1,15 +1,15 @@
+import { type Attempt, networkOf, type Throttle, type ThrottlePolicy } from '@longshore/edge';
 import type { Principal } from '../../definition/call-context.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
 import { type Authenticate, authenticateWith, CredentialCache } from './authentication.js';
-import type { Allowance, RateLimit } from './rate-limit.js';
 
 /** Settings that determine who may call the API, and how often. */
 export interface AccessControl {
   /** Identifies the caller; undefined if the API is open to all. */
   readonly authenticate: Authenticate | undefined;
   /** Limits the requests of each caller; undefined if there is no limit. */
-  readonly rateLimit: RateLimit | undefined;
+  readonly rateLimit: Throttle | undefined;
   /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30,000. */
   readonly recheckMs?: number | undefined;
 }
@@ -24,7 +24,7 @@ export interface Caller {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const caches = new WeakMap<RateLimit, CredentialCache>();
+const caches = new WeakMap<Throttle, CredentialCache>();
 
 /**
  * Authenticates the caller and counts the request against the caller's limit. If the credentials are not in the cache,
@@ -75,28 +75,40 @@ export function countByAddress(
  * @throws {ApiError} 42901 beyond the limit, after calling `onHeaders`
  */
 function count(
-  rateLimit: RateLimit | undefined,
+  rateLimit: Throttle | undefined,
   caller: string,
-  onHeaders: (headers: Allowance['headers']) => void,
-): Allowance['headers'] {
-  const { headers, retryAfterSeconds } = rateLimit?.take(caller) ?? unlimited;
+  onHeaders: (headers: Caller['headers']) => void,
+): Caller['headers'] {
+  if (rateLimit === undefined) {
+    onHeaders({});
+    return {};
+  }
+  const attempt = rateLimit.take(caller);
+  const headers = rateLimitHeaders(rateLimit.policy, attempt);
   onHeaders(headers);
-  if (retryAfterSeconds !== undefined) throw tooManyRequests(retryAfterSeconds);
+  if (!attempt.isAllowed) throw tooManyRequests(Math.max(1, Math.ceil(attempt.waitMs / 1_000)));
   return headers;
 }
 
-const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
+/** Returns the headers `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10). */
+function rateLimitHeaders({ perSecond, burst }: ThrottlePolicy, attempt: Attempt): Caller['headers'] {
+  return {
+    'ratelimit-policy': `"default";q=${burst};w=${Math.ceil(burst / perSecond)}`,
+    ratelimit: `"default";r=${attempt.remaining};t=${Math.ceil(attempt.fullMs / 1_000)}`,
+  };
+}
 
 /**
- * Returns the rate limit key of an address. Requests with credentials have a separate key, so that guessing credentials
+ * Returns the rate limit key of an address, for IPv6 of its network. Requests with credentials have a separate key, so that guessing credentials
  * does not lock out anonymous callers at the same address.
  */
 function addressKey({ address, headers }: ApiRequest): string {
   const given = headers['authorization'] ?? headers['x-api-key'];
-  return given === undefined ? `address ${address}` : `unknown credentials from ${address}`;
+  const network = networkOf(address);
+  return given === undefined ? `address ${network}` : `unknown credentials from ${network}`;
 }
 
-function credentialCacheOf(rateLimit: RateLimit): CredentialCache {
+function credentialCacheOf(rateLimit: Throttle): CredentialCache {
   const cache = caches.get(rateLimit) ?? new CredentialCache();
   caches.set(rateLimit, cache);
   return cache;

@@ -1,3 +1,4 @@
+import { networkOf } from '@longshore/edge';
 import type { Principal } from '../../definition/call-context.js';
 import { apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
@@ -27,7 +28,7 @@ export class Listeners {
    * @throws {ApiError} 42902 beyond the limit of the caller, 50303 beyond the total
    */
   enter({ address, signal }: ApiRequest, principal: Principal | undefined): void {
-    const caller = principal?.name ?? `address ${address}`;
+    const caller = principal?.name ?? `address ${networkOf(address)}`;
     const open = this.#byCaller.get(caller) ?? 0;
     const retry = { 'retry-after': '5' };
     if (open >= this.#perCaller)

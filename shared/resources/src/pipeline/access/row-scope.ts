@@ -37,7 +37,8 @@ export function applyRowScope(route: Route, scopes: RowScopes, principal: Princi
   const scoped = <Place extends Pick<Route, 'resource' | 'storage'>>(place: Place): Place => {
     const scope = scopes[place.resource.name];
     if (scope === undefined) return place;
-    return { ...place, storage: scopedStorage(place.storage, place.resource, scope, values) };
+    const isVisible = (item: ItemRecord): boolean => values.some((value) => value === item[scope.field]);
+    return { ...place, isVisible, storage: scopedStorage(place.storage, place.resource, scope, values) };
   };
   return { ...scoped(route), parents: route.parents.map(scoped) };
 }

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { CallContext } from '../../definition/call-context.js';
 import { Existing, resultOf } from '../../definition/storage.js';
 import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
@@ -39,9 +40,7 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
     const body = JSON.stringify(page.items.map((item) => represent(resource, item, query.fields)));
     const etag = pageTag(body, headers);
     const isKnown = ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag);
-    return isKnown
-      ? { status: 304, headers: { ...headers, etag } }
-      : { status: 200, headers: { ...headers, etag }, body };
+    return { status: isKnown ? 304 : 200, headers: { ...headers, etag }, body };
   };
 }
 
@@ -173,7 +172,7 @@ function* repeatedKeys(elements: readonly unknown[], key: string): Generator<Pro
   for (const [index, element] of elements.entries()) {
     const value = isRecord(element) ? element[key] : undefined;
     if (value === undefined) continue;
-    const shown = JSON.stringify(value).slice(0, 100);
+    const shown = shorten(JSON.stringify(value), 100);
     if (seen.has(value))
       yield { code: 42202, internalMessage: `[${index}].${key} ${shown} appears more than once` };
     seen.add(value);

@@ -1,21 +1,12 @@
+import { shorten } from '@longshore/edge';
 import type { CallContext } from '../../definition/call-context.js';
+import { type ItemId, keyValue } from '../../definition/item-id.js';
 import { nameInProse } from '../../definition/naming.js';
 import type { Resource } from '../../definition/resource.js';
 import type { AnyStorage } from '../../definition/storage.js';
-import { ApiError, apiError } from '../../errors/api-error.js';
-import { parseValue } from '../../query/filter.js';
+import { type ApiError, apiError } from '../../errors/api-error.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import type { Parent } from '../request/route.js';
-
-/** Converts an id in a path to the type of the key; undefined if no item can have this id. */
-export function keyValue(resource: Resource, id: string): string | number | boolean | undefined {
-  try {
-    return parseValue(resource.item.properties?.[resource.key] ?? {}, 'id', id);
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
-}
 
 /** Returns the field that the innermost parent in the path sets; empty if there is none. */
 export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentFields'] {
@@ -30,7 +21,7 @@ export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentF
  */
 export async function requireItem(
   { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
-  id: string,
+  id: ItemId,
   context: CallContext,
 ): Promise<ItemRecord> {
   const isPossible = keyValue(resource, id) !== undefined;
@@ -63,12 +54,12 @@ export function requireFound<Item>(resource: Resource, id: string, item: Item | 
  * Rejects an id that no item can have. Does not use the storage.
  * @throws {ApiError} 40402
  */
-export function requirePossibleId(resource: Resource, id: string): void {
+export function requirePossibleId(resource: Resource, id: ItemId): void {
   if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }
 
 export function noSuchItem(resource: Resource, id: string): ApiError {
-  return apiError(40402, `There is no ${nameInProse(resource)} "${id.slice(0, 200)}" here`);
+  return apiError(40402, `There is no ${nameInProse(resource)} "${shorten(id, 200)}" here`);
 }
 
 function belowParent(

@@ -1,4 +1,5 @@
 import type { CallContext } from '../../definition/call-context.js';
+import { keyValue } from '../../definition/item-id.js';
 import { resultOf } from '../../definition/storage.js';
 import { apiError, ProblemList } from '../../errors/api-error.js';
 import { parseItemDeletionQuery, parseItemQuery, requireNoParameters } from '../../query/query-parser.js';
@@ -7,7 +8,7 @@ import { validatorFor } from '../../validation/validator.js';
 import { entityTag } from '../entity-tag.js';
 import { patchTypes } from '../request/media-type.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
-import { keyValue, noSuchItem, requireFound, requireItem, requirePossibleId } from './item-lookup.js';
+import { noSuchItem, requireFound, requireItem, requirePossibleId } from './item-lookup.js';
 import { checkChange, isKnown, preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
 import { requestedChange } from './requested-change.js';
@@ -26,9 +27,8 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
     );
     const whole = represent(resource, item);
     const etag = entityTag(whole);
-    if (isKnown(conditions, etag)) return { status: 304, headers: { etag } };
     const body = fields === undefined ? whole : represent(resource, item, fields);
-    return { status: 200, headers: { ...headers, etag }, body };
+    return { status: isKnown(conditions, etag) ? 304 : 200, headers: { ...headers, etag }, body };
   };
 }
 

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ItemChange } from '../../definition/item-change.js';
 import type { Resource } from '../../definition/resource.js';
 import { type Problem, ProblemList } from '../../errors/api-error.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
+import { isSameValue } from '../../validation/same-value.js';
 import { validatorFor } from '../../validation/validator.js';
 import { checkChange, type Preconditions } from './precondition.js';
 
@@ -43,7 +43,11 @@ function changedServerFields(
   at: string,
 ): readonly Problem[] {
   return [...new Set([...resource.serverSet, resource.key])]
-    .filter((field) => body[field] !== undefined && !isDeepStrictEqual(body[field], current[field]))
+    .filter(
+      (field) =>
+        body[field] !== undefined &&
+        !isSameValue(resource.item.properties?.[field] ?? {}, body[field], current[field]),
+    )
     .map((field) => ({
       code: 42202,
       internalMessage: `${at === '' ? '' : `${at}.`}${field} is ${JSON.stringify(current[field])} and cannot be changed`,

@@ -8,7 +8,7 @@ export const recordTtlMs = 24 * 60 * 60 * 1000;
 export interface KeyedRequest {
   /** Identifies the caller, the path, and the `Idempotency-Key` that the caller sent. */
   readonly key: string;
-  /** A digest of the body. */
+  /** A digest of the method, the query and the body. */
   readonly fingerprint: string;
 }
 
@@ -25,7 +25,7 @@ export type KeyedResult =
   | { readonly kind: 'answered'; readonly response: ApiResponse }
   /** Another request with this key is in progress. */
   | { readonly kind: 'running' }
-  /** The key was used with another body. */
+  /** The key was used with another method, query or body. */
   | { readonly kind: 'other-request' };
 
 /** Keeps idempotency records for 24 hours. A record is the response to a request with an `Idempotency-Key`. */

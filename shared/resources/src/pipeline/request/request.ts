@@ -24,6 +24,9 @@ export interface ApiResponse {
   readonly status: number;
   /** Headers by lower-case name. `content-type` defaults to `application/json; charset=utf-8`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Strings, streams and buffers are sent unchanged, other values as JSON. If undefined, the response has no body. */
+  /**
+   * Strings, streams and buffers are sent unchanged, other values as JSON. If undefined, the response has no body. With
+   * status 304, this is the body of the 200 that the response stands for; it is not sent.
+   */
   readonly body?: unknown;
 }

@@ -1,14 +1,16 @@
+import { shorten } from '@longshore/edge';
 import type { Catalog } from '../../definition/catalog.js';
 import type { Child, Operation, Resource, SetOperation } from '../../definition/resource.js';
 import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
+import { hasSearchPath, type ItemId, itemIdOf } from '../../definition/item-id.js';
 import { apiError } from '../../errors/api-error.js';
-import { decodePercent } from '../../query/query-string.js';
+import type { ItemRecord } from '../../validation/json-schema.js';
 
 /** A parent item in a path, such as the customer in `/customers/7/orders`. `child` is the collection below it. */
 export interface Parent {
   readonly resource: Resource;
   readonly storage: AnyStorage;
-  readonly id: string;
+  readonly id: ItemId;
   readonly child: Child;
 }
 
@@ -20,6 +22,8 @@ interface Place {
   /** The canonical, encoded path of the collection, such as `customers/7/orders`. */
   readonly path: string;
   readonly serves: (name: StorageFunction) => boolean;
+  /** Returns whether the caller's row scope includes an item; undefined if the caller may see all items. */
+  readonly isVisible?: (item: ItemRecord) => boolean;
   /** Returns the reason why a call is not served; undefined if the definition gives none. */
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
 }
@@ -28,21 +32,12 @@ interface Place {
 export type Route =
   | (Place & { readonly kind: 'collection' })
   | (Place & { readonly kind: 'search'; readonly keyword: string })
-  | (Place & { readonly kind: 'item'; readonly id: string })
-  | (Place & { readonly kind: 'operation'; readonly id: string; readonly operation: Operation })
+  | (Place & { readonly kind: 'item'; readonly id: ItemId })
+  | (Place & { readonly kind: 'operation'; readonly id: ItemId; readonly operation: Operation })
   | (Place & { readonly kind: 'set-operation'; readonly operation: SetOperation });
 
 /** The only API version that is served. */
 export const supportedVersion = 'v1';
-
-/**
- * Returns the decoded segments of a path, ignoring a trailing slash.
- * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
- */
-export function pathSegments(path: string): readonly string[] {
-  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
-  return segments.map((segment) => decodePercent(segment, 'The path'));
-}
 
 /**
  * Returns the segments after `api/v1`.
@@ -50,19 +45,19 @@ export function pathSegments(path: string): readonly string[] {
  */
 export function afterVersion(segments: readonly string[]): readonly string[] {
   const [, version = '', ...rest] = segments;
-  if (version !== supportedVersion) {
-    throw apiError(40403, `There is no version "${version.slice(0, 100)}"; supported: ${supportedVersion}`);
+  if (version.toLowerCase() !== supportedVersion) {
+    throw apiError(40403, `There is no version "${shorten(version, 100)}"; supported: ${supportedVersion}`);
   }
   return rest;
 }
 
 /**
- * Finds the route for the segments after the version. Names and ids are case-sensitive.
+ * Finds the route for the segments after the version. The words of a path match without regard to case; ids do not.
  * @throws {ApiError} 40401 if there is no such path
  */
 export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
   const [name = '', ...rest] = segments;
-  const resource = catalog.roots.get(name);
+  const resource = catalog.roots.get(name.toLowerCase());
   const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
   if (route === undefined) throw noSuchPath(segments);
   return route;
@@ -75,22 +70,24 @@ export function isStream(route: Route): boolean {
 
 function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | undefined {
   const { resource, parents, path, serves } = place;
-  const [id, name, ...deeper] = rest;
-  if (id === undefined) return { kind: 'collection', ...place };
-  if (name !== undefined && isSearch(place, id) && deeper.length === 0)
+  const [segment, name, ...deeper] = rest;
+  if (segment === undefined) return { kind: 'collection', ...place };
+  if (name !== undefined && isSearch(place, segment) && deeper.length === 0)
     return { kind: 'search', keyword: name, ...place };
-  const setOperation = resource.setOperations.get(id);
+  const setOperation = resource.setOperations.get(segment.toLowerCase());
   if (setOperation !== undefined && name === undefined && serves('setOperations'))
     return { kind: 'set-operation', operation: setOperation, ...place };
-  if (id === '' || !servesItems(serves)) return undefined;
+  if (segment === '' || !servesItems(serves)) return undefined;
+  const id = itemIdOf(resource, segment);
   if (name === undefined) return { kind: 'item', id, ...place };
-  const child = resource.children.get(name);
+  const word = name.toLowerCase();
+  const child = resource.children.get(word);
   if (child !== undefined) {
     const childPath = `${path}/${encodeURIComponent(id)}/${child.resource.name}`;
     const below = [...parents, { resource, storage: place.storage, id, child }];
     return walk(catalog, deeper, placeOf(catalog, child.resource, below, childPath));
   }
-  const operation = resource.operations.get(name);
+  const operation = resource.operations.get(word);
   if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
   return { kind: 'operation', id, operation, ...place };
 }
@@ -107,13 +104,22 @@ function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[
 }
 
 function isSearch({ resource, serves }: Place, segment: string): boolean {
-  return resource.search.length > 0 && segment === 'search' && serves('list');
+  return hasSearchPath(resource) && segment.toLowerCase() === 'search' && serves('list');
 }
 
 function servesItems(serves: Place['serves']): boolean {
   return (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
 }
 
-function noSuchPath(segments: readonly string[]): Error {
-  return apiError(40401, `There is no path /${segments.join('/').slice(0, 200)}`);
+/**
+ * Returns the error for a path that leads nowhere.
+ *
+ * @param slash whether the path leads somewhere without the slash at its end
+ */
+export function noSuchPath(segments: readonly string[], slash = false): Error {
+  const path = `/${shorten(segments.join('/'), 200)}`;
+  const hint = slash
+    ? `/: the id after the slash is missing; the collection is ${path}, without a slash`
+    : '';
+  return apiError(40401, `There is no path ${path}${hint}`);
 }

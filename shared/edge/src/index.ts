@@ -1,0 +1,12 @@
+/**
+ * The edge: reads what comes from outside, and writes what goes out, the same way for every surface.
+ *
+ * @module @longshore/edge
+ */
+export { createApplication, networkOf } from './address.js';
+export { parseInteger, parseNumber } from './number.js';
+export { compareTexts, isStorable, printable, shorten, sortCollation, toStorable } from './text.js';
+export { type Attempt, Throttle, type ThrottlePolicy } from './throttle.js';
+export { canonicalTime, completeTime, isDay, isTime, parseTime, parseTypedTime } from './time.js';
+export { decodePairs, decodePercent, UrlError } from './url.js';
+export { parseUuid, type Uuid } from './uuid.js';

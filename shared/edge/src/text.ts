@@ -1,0 +1,74 @@
+/** Returns whether Postgres can store a text: it contains neither NUL nor lone surrogates. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
+
+/** Replaces what Postgres cannot store: NUL by its symbol, lone surrogates by U+FFFD. */
+export function toStorable(text: string): string {
+  return text.replaceAll('\0', '\u2400').toWellFormed();
+}
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** How many code units after a cut can belong to the character before it. Longer characters are cut between code points. */
+const longestCharacter = 64;
+
+/**
+ * Returns a text of at most `max` UTF-16 code units: the text itself, or its beginning. Never cuts inside a character,
+ * such as an emoji or a letter with its accents. The result is well-formed.
+ *
+ * @param mark appended to a text that was cut, in addition to `max`; empty by default
+ */
+export function shorten(text: string, max: number, mark = ''): string {
+  if (text.length <= max) return text.toWellFormed();
+  const character = graphemes.segment(text.slice(0, max + longestCharacter)).containing(max);
+  const start = character?.index ?? 0;
+  const end = start > max - longestCharacter || start > 0 ? start : codePointBoundary(text, max);
+  return text.slice(0, end).toWellFormed() + mark;
+}
+
+/** Returns `index`, or the index before it if `index` is inside a surrogate pair. */
+function codePointBoundary(text: string, index: number): number {
+  return (text.codePointAt(index - 1) ?? 0) > 0xff_ff ? index - 1 : index;
+}
+
+/**
+ * Control characters and invisible characters that change the direction or the order of text. A terminal obeys some of
+ * them, and all of them can make a text look like another.
+ */
+const unprintable = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+
+/**
+ * Returns a text that is safe to print on a terminal. Shows control characters, and characters that change the direction
+ * of text, as escapes such as `\x1b` and `\u202e`.
+ *
+ * @param keeps characters to leave as they are, such as `'\n'`
+ */
+export function printable(text: string, keeps = ''): string {
+  return text.replace(unprintable, (character) => {
+    if (keeps.includes(character)) return character;
+    const code = character.charCodeAt(0);
+    return code < 0x1_00 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`;
+  });
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}
+
+/** Compares texts alphabetically: by the root collation of Unicode (`und-x-icu` in Postgres), and if that is a tie, by code points. */
+const alphabet = new Intl.Collator('en', { usage: 'sort' });
+
+/** Compares two texts by {@link sortCollation}. Returns a negative number, 0 or a positive number. */
+export function compareTexts(one: string, other: string): number {
+  return alphabet.compare(one, other) || compareCodePoints(one, other);
+}
+
+/** The collation of Postgres that sorts as {@link compareTexts} does. */
+export const sortCollation = '"und-x-icu"';
+
+/** Compares by code points, as Postgres does; `<` would compare by UTF-16 code units. */
+function compareCodePoints(one: string, other: string): number {
+  if (one === other) return 0;
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
