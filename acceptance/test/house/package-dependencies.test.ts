@@ -16,6 +16,8 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   // Depends on no other package, so any process can embed it and any storage can implement its interfaces.
   'shared/jobs': [],
   // Depends on no other package, because it is a toolkit for any domain.
+  // Every package may import it, so it imports none.
+  'shared/edge': [],
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
   // Combines what most programs need in one package.
@@ -44,6 +46,9 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   // Tests the services only from outside.
   acceptance: [],
 };
+
+/** The package that every other one may import. */
+const edge = '@longshore/edge';
 
 /** For each package, a pattern of the libraries that it must not use. */
 const libraries: Readonly<Record<string, RegExp>> = {
@@ -82,7 +87,7 @@ function forbidden(folder: string, manifest: Manifest, services: readonly string
     name.startsWith('@longshore/')
       ? allowed === undefined
         ? services.includes(name)
-        : !allowed.includes(name)
+        : !allowed.includes(name) && (name !== edge || folder === 'shared/edge')
       : libraries[folder]?.test(name),
   );
 }
@@ -134,6 +139,8 @@ describe('the packages', () => {
     expect(forbidden('shared/resources', depending('@longshore/jobs'), [])).to.deep.equal([
       '@longshore/jobs',
     ]);
+    expect(forbidden('shared/edge', depending('@longshore/jobs'), [])).to.deep.equal(['@longshore/jobs']);
+    expect(forbidden('shared/jobs', depending('@longshore/edge'), [])).to.deep.equal([]);
     expect(forbidden('shared/jobs', depending('@koa/router'), [])).to.deep.equal(['@koa/router']);
     expect(forbidden('bench', depending('@longshore/api'), ['@longshore/api'])).to.deep.equal([
       '@longshore/api',
