@@ -50,7 +50,7 @@ import { PostgresTimings } from './timings/timings.js';
 import { QueueIdCache } from './connection/queue-id-cache.js';
 import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './maintain/retention.js';
-import { indexPlans, searchPlans } from './connection/settings.js';
+import { indexPlans, searchPlans } from './connection/session.js';
 import { Notifier } from './connection/notifier.js';
 import { setDistributedForms } from './connection/statement.js';
 

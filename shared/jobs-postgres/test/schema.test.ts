@@ -1,6 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
+import {
+  createTestDatabase,
+  eventually,
+  patientServer,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { defaultSchema, Schema } from '../src/connection/schema.js';
@@ -29,10 +35,32 @@ describe('The schema of a storage', () => {
     );
   });
 
-  for (const name of ['', 'Jobs', '1st', 'pg_jobs', 'my-app', 'a"b', 'a'.repeat(60)]) {
+  for (const name of ['', 'Jobs', '1st', 'pg_jobs', 'my-app', 'a"b', 'a.b', 'größe', 'information_schema', 'a'.repeat(60)]) {
     it(`rejects the name ${JSON.stringify(name)}`, () => {
       const create = (): unknown => new PostgresStorage({ url: 'postgres://localhost/none', schema: name });
       expect(create).to.throw(RangeError, 'schema must have 1 to 59 lowercase letters');
+    });
+  }
+
+  // A keyword, a name that Postgres reserves for settings of its language, the usual schema, and the longest name.
+  for (const name of ['select', 'plpgsql', 'public', '_', 'a'.repeat(59)]) {
+    it(`may be ${name}, for every way to enqueue`, async () => {
+      const database = await createTestDatabase();
+      const storage = new PostgresStorage({ url: database.url, ...patientStorage, schema: name });
+      await storage.open();
+      const client = new pg.Client(database.url);
+      await client.connect();
+      const work = defineJob({ name: 'work' });
+      const alone = await new JobClient(storage).enqueue(work);
+      await client.query('begin');
+      const inTransaction = await new JobClient(storage).enqueue(work, {}, { transaction: client });
+      await client.query('commit');
+      const { rows } = await client.query<{ id: string }>(`select "${name}".enqueue('work') as id`);
+      for (const id of [alone.id, inTransaction.id, rows[0]?.id ?? ''])
+        expect((await storage.jobs.find(id))?.state).to.equal('enqueued');
+      await client.end();
+      await storage.close();
+      await database.drop();
     });
   }
 

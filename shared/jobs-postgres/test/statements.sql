@@ -1690,8 +1690,11 @@ where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 select id from longshore.job_history_failed where queue_id = $1 and id = $2 for update;
 
 -- longshore-lock-keys
-select pg_advisory_xact_lock($1::integer, key.hash)::text
-from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key;
+select pg_advisory_xact_lock(key.lock)::text
+from (
+  select distinct hashtextextended(key, longshore.lock_key('concurrency_key', $1::integer)) as lock
+  from unnest($2::text[]) as key order by lock
+) as key;
 
 -- longshore-lock-one-job
 select id from longshore.job where queue_id = $1 and id = $2 and server_id is null for update;
@@ -1721,7 +1724,7 @@ where id = $1 and (not $2::boolean or (
 for update;
 
 -- longshore-lock-queues
-select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)::text
+select pg_advisory_xact_lock(longshore.lock_key('job', id))::text
 from (select distinct id from unnest($1::integer[]) as id order by id) as queue;
 
 -- longshore-lock-recurring-job
@@ -1731,14 +1734,14 @@ select *, args::text as args_text, now() as now from longshore.recurring_job whe
 select *, now() as now from longshore.recurring_job where id = $1 and (paused_at is not null and paused_until <= now()) for update;
 
 -- longshore-lock-saved-searches
-select pg_advisory_xact_lock('longshore.saved_search'::regclass::oid::bigint)::text;
+select pg_advisory_xact_lock(longshore.lock_key('saved_search'))::text;
 
 -- longshore-lock-server
 select server.*, version from longshore.server left join longshore.server_version on server_id = id
 where id = $1 for update of server;
 
 -- longshore-lock-type
-select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))::text;
+select pg_advisory_xact_lock(longshore.lock_key('paused_type', hashtext($1)))::text;
 
 -- longshore-lock-unique
 insert into longshore.job_key as held (queue_id, namespace, key, job_id, states, expires_at, fingerprint)
@@ -1759,7 +1762,7 @@ cancelled as materialized (
 select id from failed union all select id from cancelled;
 
 -- longshore-lock-versions
-select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text;
+select pg_advisory_xact_lock(longshore.lock_key('server_version'))::text;
 
 -- longshore-make-bucket
 insert into longshore.queue_bucket as bucket (queue_id, tokens) values ($1, $2)
@@ -2043,7 +2046,7 @@ insert into longshore.server_version (server_id, version) values ($1, $2);
 select pg_notify('longshore', payload)::text from unnest($1::text[]) as payload;
 
 -- longshore-notify-on-commit
-select longshore.notify_on_commit()::text;
+select longshore.notify_on_commit()::pg_catalog.text;
 
 -- longshore-now
 select now() as now;
@@ -2052,7 +2055,7 @@ select now() as now;
 select pg_snapshot_xmin(pg_current_snapshot())::text as xid;
 
 -- longshore-only-dropper
-select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text;
+select pg_advisory_xact_lock(longshore.lock_key('job_history'))::text;
 
 -- longshore-open-dependencies
 select parent_id, child_id, queue_id, condition from longshore.job_dependency

@@ -35,7 +35,7 @@ export const readDistribution = `
     exists (select 1 from pg_catalog.pg_extension where extname = 'citus') as installed`;
 
 /** Lets only one process at a time distribute the store. The session holds the advisory lock until it ends. */
-export const lockDistribution = `select pg_advisory_lock(hashtextextended('longshore.two_phase_commit', 0))`;
+export const lockDistribution = `select pg_advisory_lock(longshore.lock_key('two_phase_commit'))`;
 
 /**
  * Prepares the tables for Citus. Unique keys must contain the distribution column, and ids must come from sequences on

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
-import { connectionConfig, type DatabaseOptions, schemaOf } from '../connection/database.js';
+import { schemaOf } from '../connection/database.js';
+import { connectionConfig, type DatabaseOptions } from '../connection/database-options.js';
 import { fromDriver } from '../connection/driver-errors.js';
+import { meaning } from '../connection/session.js';
 import { translate } from '../connection/errors.js';
 import {
   deleteLocalRows,
@@ -36,12 +38,15 @@ type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly R
 export async function distribute(options: DatabaseOptions): Promise<void> {
   const schema = schemaOf(options);
   // No statement timeout, because distributing an existing store copies all rows.
-  const config = connectionConfig({
-    ...options,
-    connection: options.direct,
-    pooler: 'none',
-    statementTimeoutMs: 0,
-  });
+  const config = connectionConfig(
+    {
+      ...options,
+      connection: options.direct,
+      pooler: 'none',
+      statementTimeoutMs: 0,
+    },
+    meaning,
+  );
   const client = new pg.Client(config);
   client.on('error', () => undefined); // ignored, because the next statement fails and reports the error
   try {

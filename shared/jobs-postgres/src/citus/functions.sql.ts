@@ -77,7 +77,7 @@ const takeOutboxEntries = `
   begin
     for place in select outbox.queue_id as number from longshore.outbox group by outbox.queue_id order by min(outbox.id) loop
       exit when room <= 0;
-      continue when not pg_try_advisory_xact_lock('longshore.outbox'::regclass::oid::integer, place.number);
+      continue when not pg_try_advisory_xact_lock(longshore.lock_key('outbox', place.number));
       return query
         delete from longshore.outbox as entry
         where entry.queue_id = place.number and entry.id in (
@@ -223,7 +223,8 @@ const deleteGoneMovedJobs = `
  * only makes Citus commit the transaction on all nodes or on none.
  */
 const notifyOnCommit = `
-  create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
+  create or replace function longshore.notify_on_commit() returns void language plpgsql
+  set search_path = pg_catalog, pg_temp as $$
   begin
     delete from longshore.two_phase_commit;
   end

@@ -10,7 +10,7 @@ const busy = `
     )`;
 
 const inTurn = `turn as materialized (
-      select pg_try_advisory_xact_lock('longshore.job_count'::regclass::oid::bigint) as mine
+      select pg_try_advisory_xact_lock(longshore.lock_key('job_count')) as mine
     )`;
 
 /**

@@ -1,4 +1,4 @@
-import type { Settings } from '../connection/settings.js';
+import type { Settings } from '../connection/session.js';
 
 /**
  * Session settings on the coordinator. Unlike `indexPlans`, they do not restrict the kinds of joins, because such

@@ -90,7 +90,7 @@ export class PostgresCompletions {
     const afterCommit = (act: () => void): void => void afterwards.push(act);
     // Not repeated after a deadlock or serialization failure, because the handler's work can have effects that cannot
     // be rolled back.
-    const kind = await this.#database.transactionOnce(
+    const kind = await this.#database.lend(
       async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
         const { rows } = await client.query<{ meta: JobMeta | null }>({ text: lockClaim.text }, [

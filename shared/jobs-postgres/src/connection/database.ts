@@ -7,16 +7,20 @@ import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
 import { fromDriver, fromStorage } from './driver-errors.js';
 import { repeatedly } from './repeatedly.js';
-import type { ConnectionSettings } from './connection-settings.js';
+import { connectionConfig, type DatabaseOptions } from './database-options.js';
 import { Schema } from './schema.js';
 import {
   indexPlans,
   localSettings,
+  type Guard,
+  guardOf,
+  initialSettings,
+  limits,
+  meaning,
   sessionSettings,
   type Settings,
-  startupOptions,
   transactionTimeout,
-} from './settings.js';
+} from './session.js';
 import { pipelined } from './pipeline.js';
 import { closePool, createPool, connectionErrorOf, watch } from './pool.js';
 import { codeOf, sqlStateOf, translate } from './errors.js';
@@ -30,51 +34,21 @@ import { distributedForm, prepared, type Statement } from './statement.js';
 export const lockQueues = prepared(
   'longshore-lock-queues',
   `
-    select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)::text
+    select pg_advisory_xact_lock(longshore.lock_key('job', id))::text
     from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
 );
-
-/**
- * The kind of connection pooler. `transaction`: each transaction can run on a different connection, as with pgbouncer
- * in transaction mode. Session state such as prepared statements, settings and LISTEN is then lost between
- * transactions.
- */
-export type Pooler = 'none' | 'transaction';
-
-/** How the tables are stored. `citus` spreads them over the nodes of a Citus cluster. */
-export type Distribution = 'none' | 'citus';
-
-export interface DatabaseOptions {
-  readonly connection: ConnectionSettings;
-  /** The application's pool. The storage uses it instead of creating one, and does not close it. */
-  readonly pool?: pg.Pool;
-  /** Name of the schema that contains the store's tables. */
-  readonly schema: string;
-  /** Maximum number of connections in the pool. */
-  readonly poolSize: number;
-  /** Whether every transaction sets READ COMMITTED. `false` keeps the database's default isolation level. */
-  readonly useRecommendedIsolationLevel: boolean;
-  /** `false` serializes transactions that change jobs of the same queue; `true` relies on row locks alone. */
-  readonly disableGlobalLocks: boolean;
-  /** Maximum duration of a statement, in milliseconds; 0 for no limit. */
-  readonly statementTimeoutMs: number;
-  /** Maximum time to wait for a connection, in milliseconds. */
-  readonly connectTimeoutMs: number;
-  /** Maximum time that a handler's transaction can be idle between statements, in milliseconds. */
-  readonly transactionIdleTimeoutMs: number;
-  /** Name of the connections, as shown in `pg_stat_activity`. */
-  readonly applicationName: string;
-  readonly pooler: Pooler;
-  readonly distribution: Distribution;
-  /** Connection settings that bypass the pooler, for work that needs a session. */
-  readonly direct: ConnectionSettings;
-  /** Whether these connections are only used for reads; timeouts are then reported as {@link ReadTimeoutError}. */
-  readonly reads?: boolean;
-}
 
 export interface Query {
   readonly statement: Statement;
   readonly values: unknown[];
+}
+
+/** How a transaction runs. */
+interface Terms {
+  readonly settings: Settings;
+  /** Whether statements of the application run in it. */
+  readonly isLent: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -96,6 +70,11 @@ const ignore = (): void => undefined;
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
+  /** Begins a transaction in which statements of the application run with the settings that the application expects. */
+  readonly #beginLent: string;
+  /** Ends such a transaction. On a connection of the storage, also undoes what the application has set. */
+  readonly #commitLent: string;
+  readonly #guard: Guard;
   /** SQL that makes a transaction commit on all nodes of a cluster or on none; empty without Citus. */
   readonly #twoPhaseCommit: string;
   readonly #keptOpen: number;
@@ -118,17 +97,21 @@ export class Database {
     const pooled = options.pooler === 'transaction';
     this.#setsSettings = pooled || options.pool !== undefined;
     const begin = options.useRecommendedIsolationLevel ? 'begin isolation level read committed' : 'begin';
-    this.#begin = this.#setsSettings
-      ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}`
-      : begin;
+    const ours = { ...meaning, ...plans };
+    const setsSession = sessionSettings(ours);
+    this.#guard = guardOf(ours);
+    this.#begin = this.#setsSettings ? `${begin}; ${localSettings({ ...ours, ...limits(options) })}` : begin;
+    this.#beginLent = `${begin}; ${this.#setsSettings ? localSettings(limits(options)) : initialSettings(ours)}`;
+    this.#commitLent = this.#setsSettings ? 'commit' : `commit; ${setsSession}`;
     this.#twoPhaseCommit =
       options.distribution === 'citus' ? this.schema.render(forceTwoPhaseCommit.text) : '';
     this.#pool =
       options.pool ??
       createPool({
-        ...connectionConfig(options, plans),
+        ...connectionConfig(options, {}),
         types: storedTypes,
         max: options.poolSize,
+        ...(!pooled && { verify: setsUp(setsSession, options.connectTimeoutMs) }),
         min: this.#keptOpen,
         idleTimeoutMillis,
         maxLifetimeSeconds,
@@ -212,23 +195,37 @@ export class Database {
     return repeatedly(() => this.transactionOnce(work, settings));
   }
 
-  /**
-   * Like {@link transaction}, but never repeats `work`.
-   *
-   * @param signal ends the transaction when aborted; the promise then rejects with the signal's reason
-   */
+  /** Like {@link transaction}, but never repeats `work`. */
   async transactionOnce<Result>(
     work: (client: Connection) => Promise<Result>,
     settings: Settings = {},
+  ): Promise<Result> {
+    return this.#once(work, { settings, isLent: false });
+  }
+
+  /**
+   * Like {@link transactionOnce}, for a transaction in which statements of the application run. They see the settings of
+   * a connection that the application opens itself, apart from the time limits.
+   *
+   * @param signal ends the transaction when aborted; the promise then rejects with the signal's reason
+   */
+  async lend<Result>(
+    work: (client: Connection) => Promise<Result>,
+    settings: Settings,
     signal?: AbortSignal,
   ): Promise<Result> {
+    return this.#once(work, { settings, isLent: true, signal });
+  }
+
+  async #once<Result>(work: (client: Connection) => Promise<Result>, terms: Terms): Promise<Result> {
+    const { settings, signal } = terms;
     const client = await this.#borrow();
-    const pid = await this.#begun(client, settings, signal !== undefined).catch((error: unknown) => {
+    const pid = await this.#begun(client, terms).catch((error: unknown) => {
       client.release(true);
       throw translate(error, connectionErrorOf(client));
     });
     try {
-      const result = await unlessAborted(this.#runAndCommit(client, work), signal);
+      const result = await unlessAborted(this.#runAndCommit(client, work, terms), signal);
       client.release();
       return result;
     } catch (error) {
@@ -247,12 +244,14 @@ export class Database {
     }
   }
 
-  /** Begins a transaction. If `withPid`, returns the process id of the backend; otherwise `undefined`. */
-  async #begun(client: pg.PoolClient, settings: Settings, withPid: boolean): Promise<number | undefined> {
+  /** Begins a transaction. If there is a signal, returns the process id of the backend; otherwise `undefined`. */
+  async #begun(client: pg.PoolClient, { settings, isLent, signal }: Terms): Promise<number | undefined> {
+    const withPid = signal !== undefined;
+    const begin = isLent ? this.#beginLent : this.#begin;
     // The total duration of transactions with their own application name is unlimited, because some run handlers.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = withPid ? 'select pg_backend_pid() as pid' : '';
-    const statements = [this.#begin, localSettings(settings), bound, this.#twoPhaseCommit, process];
+    const statements = [begin, localSettings(settings), bound, this.#twoPhaseCommit, process];
     const results: unknown = await fromDriver(client.query(statements.filter(Boolean).join('; ')));
     if (!withPid) return undefined;
     return (results as readonly pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
@@ -261,11 +260,13 @@ export class Database {
   async #runAndCommit<Result>(
     client: pg.PoolClient,
     work: (client: Connection) => Promise<Result>,
+    { isLent }: Terms,
   ): Promise<Result> {
-    const result = await work(this.#wrap(client));
+    const result = await work(this.#wrap(client, isLent ? this.#guard : undefined));
+    const ended: unknown = await fromDriver(client.query(isLent ? this.#commitLent : 'commit'));
     // If a statement failed and `work` ignored the error, Postgres answers COMMIT with a successful ROLLBACK.
-    const { command } = await fromDriver(client.query('commit'));
-    if (command !== 'COMMIT')
+    const [first] = [ended].flat() as pg.QueryResult[];
+    if (first?.command !== 'COMMIT')
       throw new Error('The transaction was rolled back because one of its statements had failed');
     return result;
   }
@@ -306,9 +307,10 @@ export class Database {
     }
   }
 
-  #wrap(client: pg.PoolClient): Connection {
+  #wrap(client: pg.PoolClient, guard?: Guard): Connection {
     const { pool, pooler } = this.options;
     return new Connection(client, this.schema, {
+      ...(guard && { guard }),
       isShared: pool !== undefined,
       isPooled: pooler === 'transaction',
     });
@@ -374,17 +376,10 @@ export function schemaOf({ schema, distribution }: DatabaseOptions): Schema {
   return new Schema(schema, distribution === 'citus' ? distributedForm : undefined);
 }
 
-/** Returns the `pg` configuration that all connections share: where to connect, timeouts, and session settings. */
-export function connectionConfig(options: DatabaseOptions, plans: Settings = {}): pg.ClientConfig {
-  const { options: given = '', ...connection } = options.connection;
-  return {
-    ...connection,
-    application_name: options.applicationName,
-    // Left out behind a pooler, because poolers reject or ignore these options.
-    ...(options.pooler === 'none' && {
-      options: `${given} ${startupOptions({ ...plans, ...sessionSettings(options) })}`.trim(),
-    }),
-    connectionTimeoutMillis: options.connectTimeoutMs,
-    keepAlive: true,
-  };
+type Verify = NonNullable<pg.PoolConfig['verify']>;
+
+/** Returns a function that gives a new connection the settings of the storage, before it is used. */
+function setsUp(text: string, timeoutMs: number): Verify {
+  const query: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: timeoutMs };
+  return (client, done) => client.query(query, (error: Error | null) => done(error ?? undefined));
 }

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { connectionConfig, type DatabaseOptions } from './database.js';
+import { connectionConfig, type DatabaseOptions } from './database-options.js';
 import { fromDriver } from './driver-errors.js';
 import { codeOf, isRefused, isTransient, translate } from './errors.js';
 import { jobStoreFiles, type MigrationFiles, textsOf, withDirectory } from './migration-files.js';
 import { defaultSchema, type Schema } from './schema.js';
+import { meaning, type Settings } from './session.js';
 
 /** A schema and its migration files. */
 export interface Migrations {
@@ -19,15 +20,17 @@ export interface Migrations {
 interface AnyMigrations {
   readonly directory: MigrationFiles;
   readonly schema: string;
+  /** Settings of the session in which they run; none by default. */
+  readonly settings?: Settings;
 }
 
 /** Returns the migrations of the job store's tables, rewritten for the given schema. */
 export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
   const { name } = schema;
-  if (name === defaultSchema) return { directory: jobStoreFiles, schema: name };
+  if (name === defaultSchema) return { directory: jobStoreFiles, schema: name, settings: meaning };
   const texts = Object.entries(await textsOf(jobStoreFiles));
   const rendered = Object.fromEntries(texts.map(([file, text]) => [file, schema.render(text)]));
-  return { directory: rendered, schema: name };
+  return { directory: rendered, schema: name, settings: meaning };
 }
 
 /** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
@@ -43,14 +46,20 @@ const betweenAttemptsMs = 1_000;
  * @throws {StorageUnavailableError} if the database cannot be reached, or if the last attempt fails for the same reason
  * @throws {Error} if a migration fails; the message names the migration
  */
-export async function migrate(options: DatabaseOptions, { directory, schema }: AnyMigrations): Promise<void> {
+export async function migrate(
+  options: DatabaseOptions,
+  { directory, schema, settings = {} }: AnyMigrations,
+): Promise<void> {
   // No statement timeout: waiting for the advisory lock can take as long as another process's migrations.
-  const connection = connectionConfig({
-    ...options,
-    connection: options.direct,
-    pooler: 'none',
-    statementTimeoutMs: 0,
-  });
+  const connection = connectionConfig(
+    {
+      ...options,
+      connection: options.direct,
+      pooler: 'none',
+      statementTimeoutMs: 0,
+    },
+    settings,
+  );
   let name = '';
   const run = (dir: string): Promise<void> =>
     withClient(connection, async (client) =>

@@ -1,6 +1,8 @@
 import pg from 'pg';
-import { connectionConfig, type Database } from './database.js';
+import type { Database } from './database.js';
+import { connectionConfig } from './database-options.js';
 import { cutOff } from './pool.js';
+import { meaning } from './session.js';
 
 const reconnectMs = 1_000;
 
@@ -67,7 +69,7 @@ export class NotificationListener {
   async #connect(): Promise<void> {
     const { database, onPayload } = this.#options;
     const client = new pg.Client({
-      ...connectionConfig(database.options),
+      ...connectionConfig(database.options, meaning),
       keepAliveInitialDelayMillis: 10_000,
     });
     this.#client = client;

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { RetentionDays } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } from './connection-settings.js';
-import type { DatabaseOptions, Distribution, Pooler } from './database.js';
+import type { DatabaseOptions, Distribution, Pooler } from './database-options.js';
 import { checkSchema, defaultSchema } from './schema.js';
 
 /** Options of the Postgres storage. Exactly one of `url` and `pool` is required; all other options are optional. */
@@ -26,7 +26,7 @@ export interface PostgresOptions {
    */
   ssl?: boolean | ConnectionOptions;
   /**
-   * Schema of the tables: at most 59 lowercase letters, digits and underscores, not beginning with a digit or `pg_`;
+   * Schema of the tables: at most 59 lowercase letters, digits and underscores, not beginning with a digit or `pg_`, and not `information_schema`;
    * `longshore` by default. Job stores in different schemas of one database are independent: they share no jobs,
    * servers or notifications.
    */

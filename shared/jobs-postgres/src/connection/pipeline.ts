@@ -1,16 +1,38 @@
 import type pg from 'pg';
 
+type Pipelining = pg.ClientBase & { pipeline: boolean; readonly readyForQuery: boolean };
+
+/** How many calls of {@link pipelined} are running on a client. */
+const running = new WeakMap<object, number>();
+
 /**
- * Runs `work` in pipeline mode: statements are sent without waiting for the results of earlier ones. All statements
- * must have completed when `work` settles. Pipeline mode is then switched off, because handlers can use cursors, and
- * cursors cannot be pipelined.
+ * Runs `work` in pipeline mode: statements are sent without waiting for the results of earlier ones. Pipeline mode is
+ * then switched off, because handlers can use cursors, and cursors cannot be pipelined. If other statements have been
+ * sent in the meantime, it is switched off when their results have arrived.
  */
 export async function pipelined<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
-  const connection = client as pg.ClientBase & { pipeline: boolean };
+  const connection = client as Pipelining;
+  running.set(client, (running.get(client) ?? 0) + 1);
   connection.pipeline = true;
   try {
     return await work();
   } finally {
-    connection.pipeline = false;
+    const others = (running.get(client) ?? 1) - 1;
+    running.set(client, others);
+    if (others === 0) switchOff(connection);
   }
+}
+
+function switchOff(connection: Pipelining): void {
+  if (connection.readyForQuery) connection.pipeline = false;
+  else
+    connection.once('drain', () => {
+      if ((running.get(connection) ?? 0) === 0) connection.pipeline = false;
+    });
+}
+
+/** Returns whether an object is a client of `pg` that can pipeline statements, and that is not running any. */
+export function canPipeline(client: object): client is pg.ClientBase {
+  const { pipeline, readyForQuery } = client as Partial<Pipelining>;
+  return typeof pipeline === 'boolean' && readyForQuery === true;
 }

@@ -3,7 +3,8 @@ import pg from 'pg';
 import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import type { Connection } from './connection.js';
 import type { Database } from './database.js';
-import { checkTransaction, rowsOf } from '../drivers/check-transaction.js';
+import { checkTransaction } from '../drivers/check-transaction.js';
+import { CallersSession } from './foreign-session.js';
 import { storedRow } from './stored-value.js';
 import type { Schema } from './schema.js';
 import { type Statement, unprepared } from './statement.js';
@@ -23,15 +24,15 @@ export function runAlone(database: Database): Run {
  */
 export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
+  const session = new CallersSession(transaction);
   // On a Citus cluster, the first call requests two-phase commit, so that all nodes commit or none.
   let isPrepared = !schema.isDistributed;
   return async (statement, values) => {
     if (!isPrepared) await transaction.query(schema.statement(forceTwoPhaseCommit).text);
     isPrepared = true;
     // The caller's connection lacks the storage's type parsers, so times are limited to the valid range here.
-    return rowsOf(await transaction.query(schema.statement(statement).text, values.map(portable))).map(
-      (row) => storedRow(row as object),
-    );
+    const rows = await session.query(schema.statement(statement).text, values.map(portable));
+    return rows.map((row) => storedRow(row as object));
   };
 }
 
@@ -80,7 +81,10 @@ export function runOnConnection(client: Connection): Run {
 }
 
 /** Makes Postgres notify servers when the caller's transaction commits. */
-const notifyOnCommit = unprepared('longshore-notify-on-commit', 'select longshore.notify_on_commit()::text');
+const notifyOnCommit = unprepared(
+  'longshore-notify-on-commit',
+  'select longshore.notify_on_commit()::pg_catalog.text',
+);
 
 /**
  * Calls `act`, which must notify servers. Without a transaction, calls it immediately; otherwise, after the commit. If

@@ -11,7 +11,7 @@ export const insertDeployment = prepared(
 /** Takes a lock for the rest of the transaction, so that only one server at a time records its version. */
 export const lockVersions = prepared(
   'longshore-lock-versions',
-  `select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text`,
+  `select pg_advisory_xact_lock(longshore.lock_key('server_version'))::text`,
 );
 
 /**

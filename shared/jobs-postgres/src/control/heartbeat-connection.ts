@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { DatabaseOptions } from '../connection/database.js';
+import type { DatabaseOptions } from '../connection/database-options.js';
 import { Schema } from '../connection/schema.js';
 import { clockDifference } from './clock-difference.js';
 import { beat, type BeatRow } from './servers.sql.js';
@@ -60,14 +60,15 @@ export class HeartbeatConnection {
    * before their first heartbeat.
    */
   async #connect(timeoutMs: number): Promise<Client> {
-    const [{ default: pg }, { connectionConfig }] = await Promise.all([
+    const [{ default: pg }, { connectionConfig }, { meaning }] = await Promise.all([
       import('pg'),
-      import('../connection/database.js'),
+      import('../connection/database-options.js'),
+      import('../connection/session.js'),
     ]);
     const database = this.#database;
     const applicationName = `${database.applicationName} heartbeat`;
     const client = new pg.Client(
-      connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(timeoutMs) }),
+      connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(timeoutMs) }, meaning),
     );
     client.on('error', () => undefined); // the next heartbeat fails and reconnects
     await client.connect();

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { DatabaseOptions } from '../connection/database.js';
+import type { DatabaseOptions } from '../connection/database-options.js';
 import { HeartbeatConnection } from './heartbeat-connection.js';
 import { type HeartbeatServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
 

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs/storage';
-import type { DatabaseOptions } from '../connection/database.js';
+import type { DatabaseOptions } from '../connection/database-options.js';
 import { packageFile } from '../connection/package-file.js';
 import { type HeartbeatCommand, type HeartbeatMessage, sendHeartbeats } from './heartbeat-sender.js';
 

@@ -11,7 +11,7 @@ export const selectPaused = prepared(
 /** $1 name. Locks a job type until the transaction ends, so that concurrent changes run one after another. */
 export const lockType = prepared(
   'longshore-lock-type',
-  `select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))::text`,
+  `select pg_advisory_xact_lock(longshore.lock_key('paused_type', hashtext($1)))::text`,
 );
 
 /** $1 name. Returns no row if the type is not paused. */

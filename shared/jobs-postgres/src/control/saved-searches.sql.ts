@@ -10,7 +10,7 @@ export const selectSearches = prepared(
 /** Serializes changes to saved searches, so that their number cannot exceed the maximum. */
 export const lockSearches = prepared(
   'longshore-lock-saved-searches',
-  `select pg_advisory_xact_lock('longshore.saved_search'::regclass::oid::bigint)::text`,
+  `select pg_advisory_xact_lock(longshore.lock_key('saved_search'))::text`,
 );
 
 /** $1 name. */

@@ -26,8 +26,11 @@ export const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'nu
 export const lockKeys = prepared(
   'longshore-lock-keys',
   `
-    select pg_advisory_xact_lock($1::integer, key.hash)::text
-    from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key`,
+    select pg_advisory_xact_lock(key.lock)::text
+    from (
+      select distinct hashtextextended(key, longshore.lock_key('concurrency_key', $1::integer)) as lock
+      from unnest($2::text[]) as key order by lock
+    ) as key`,
 );
 
 /**

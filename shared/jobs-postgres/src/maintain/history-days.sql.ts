@@ -138,7 +138,7 @@ export const selectExpired = unprepared(
 /** Takes the same lock as make_history_day(), so that only one process at a time creates or drops partitions. */
 export const lockPartitions = unprepared(
   'longshore-only-dropper',
-  `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text`,
+  `select pg_advisory_xact_lock(longshore.lock_key('job_history'))::text`,
 );
 
 // The partition names below consist of the name of a history and a date, so they need no quoting.
