@@ -35,7 +35,18 @@ describe('The schema of a storage', () => {
     );
   });
 
-  for (const name of ['', 'Jobs', '1st', 'pg_jobs', 'my-app', 'a"b', 'a.b', 'größe', 'information_schema', 'a'.repeat(60)]) {
+  for (const name of [
+    '',
+    'Jobs',
+    '1st',
+    'pg_jobs',
+    'my-app',
+    'a"b',
+    'a.b',
+    'größe',
+    'information_schema',
+    'a'.repeat(60),
+  ]) {
     it(`rejects the name ${JSON.stringify(name)}`, () => {
       const create = (): unknown => new PostgresStorage({ url: 'postgres://localhost/none', schema: name });
       expect(create).to.throw(RangeError, 'schema must have 1 to 59 lowercase letters');

@@ -840,6 +840,10 @@ where application_name like 'longshore for %' and datname = current_database() a
   where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond')
   );
 
+-- longshore-enter-session
+select pg_catalog.set_config('job_session.search_path', pg_catalog.current_setting('search_path'), true),
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), longshore.enter_session();
+
 -- longshore-fail-alert-message
 update longshore.alert_message
 set attempts = attempts + 1, error = $3, next_at = now() + $4::float8 * interval '1 millisecond'
@@ -1601,6 +1605,10 @@ with inserted as (
 )
 insert into longshore.job_count (queue_id, state, jobs) values ($1, 'scheduled', cardinality($2::uuid[]))
 returning now() as created_at;
+
+-- longshore-leave-session
+select longshore.leave_session(),
+  pg_catalog.set_config('search_path', pg_catalog.current_setting('job_session.search_path'), true);
 
 -- longshore-limit-queue
 with bucket as (

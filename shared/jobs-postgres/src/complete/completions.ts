@@ -93,21 +93,18 @@ export class PostgresCompletions {
     const kind = await this.#database.lend(
       async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
-        const { rows } = await client.query<{ meta: JobMeta | null }>({ text: lockClaim.text }, [
-          queueId,
-          jobId,
-          serverId,
-          attempt,
-        ]);
+        const { rows } = await client.queryAndLend<{ meta: JobMeta | null }>({
+          text: lockClaim.text,
+          values: [queueId, jobId, serverId, attempt],
+        });
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
         const result = await work(withDefaultParsers(client, { afterCommit }));
         const jobKind = row.meta === null ? 'plain' : 'any';
-        await client.query({ text: finishDone[jobKind].text }, [
-          queueId,
-          ...claimParameters([claim]),
-          [storedResult(result)],
-        ]);
+        await client.takeBackAndQuery({
+          text: finishDone[jobKind].text,
+          values: [queueId, ...claimParameters([claim]), [storedResult(result)]],
+        });
         return jobKind;
       },
       {

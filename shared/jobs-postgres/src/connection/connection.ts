@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { fromStorage } from './driver-errors.js';
-import { guarded } from './foreign-session.js';
+import { fromDriver, fromStorage } from './driver-errors.js';
+import { atOnce } from './pipeline.js';
 import type { Schema } from './schema.js';
-import type { Guard } from './session.js';
+import type { Lending } from './session.js';
 import type { Statement } from './statement.js';
 import { storedTypes } from './stored-value.js';
 
@@ -13,8 +13,8 @@ interface ConnectionTraits {
   readonly isShared: boolean;
   /** Whether a pooler can run each transaction on a different connection. If so, statements are not prepared. */
   readonly isPooled: boolean;
-  /** Guards the storage's statements, if statements of the application run in the same transaction. */
-  readonly guard?: Guard;
+  /** How the connection is lent to the application, if at all. */
+  readonly lending?: Lending;
 }
 
 /** A connection borrowed for one transaction or session. Rewrites the storage's statements for the store's schema. */
@@ -24,15 +24,15 @@ export class Connection {
   /** Whether the connection belongs to the application's pool; that pool has its own type parsers. */
   readonly isShared: boolean;
   readonly #isPooled: boolean;
-  readonly #guard: Guard | undefined;
+  readonly #lending: Lending | undefined;
   readonly #schema: Schema;
 
-  constructor(client: pg.ClientBase, schema: Schema, { isShared, isPooled, guard }: ConnectionTraits) {
+  constructor(client: pg.ClientBase, schema: Schema, { isShared, isPooled, lending }: ConnectionTraits) {
     this.client = client;
     this.#schema = schema;
     this.isShared = isShared;
     this.#isPooled = isPooled;
-    this.#guard = guard;
+    this.#lending = lending;
   }
 
   query<Row extends pg.QueryResultRow>(
@@ -47,7 +47,26 @@ export class Connection {
       ...(this.isShared && { types: storedTypes }),
       ...(name !== undefined && !this.#isPooled && { name }),
     };
-    const send = (): Promise<pg.QueryResult<Row>> => fromStorage(this.client.query<Row>(prepared));
-    return this.#guard === undefined ? send() : guarded(this.client, this.#guard, send);
+    return fromStorage(this.client.query<Row>(prepared));
+  }
+
+  /** Runs a statement of the storage and, in the same round trip, lends the connection to the application. */
+  async queryAndLend<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+    const lend = this.#lending?.lend ?? '';
+    const [result] = await atOnce(this.client, () => [
+      this.query<Row>(query),
+      fromDriver(this.client.query(lend)),
+    ]);
+    return result;
+  }
+
+  /** Takes the connection back from the application and, in the same round trip, runs a statement of the storage. */
+  async takeBackAndQuery<Row extends pg.QueryResultRow>(query: Query): Promise<pg.QueryResult<Row>> {
+    const takeBack = this.#lending?.takeBack ?? '';
+    const [, result] = await atOnce(this.client, () => [
+      fromDriver(this.client.query(takeBack)),
+      this.query<Row>(query),
+    ]);
+    return result;
   }
 }

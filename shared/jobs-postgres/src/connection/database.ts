@@ -12,9 +12,9 @@ import { Schema } from './schema.js';
 import {
   indexPlans,
   localSettings,
-  type Guard,
-  guardOf,
-  initialSettings,
+  type Lending,
+  lendingOfForeign,
+  lendingOfOwn,
   limits,
   meaning,
   sessionSettings,
@@ -70,11 +70,9 @@ const ignore = (): void => undefined;
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
-  /** Begins a transaction in which statements of the application run with the settings that the application expects. */
+  /** Begins a transaction in which statements of the application run. */
   readonly #beginLent: string;
-  /** Ends such a transaction. On a connection of the storage, also undoes what the application has set. */
-  readonly #commitLent: string;
-  readonly #guard: Guard;
+  readonly #lending: Lending;
   /** SQL that makes a transaction commit on all nodes of a cluster or on none; empty without Citus. */
   readonly #twoPhaseCommit: string;
   readonly #keptOpen: number;
@@ -98,11 +96,10 @@ export class Database {
     this.#setsSettings = pooled || options.pool !== undefined;
     const begin = options.useRecommendedIsolationLevel ? 'begin isolation level read committed' : 'begin';
     const ours = { ...meaning, ...plans };
-    const setsSession = sessionSettings(ours);
-    this.#guard = guardOf(ours);
     this.#begin = this.#setsSettings ? `${begin}; ${localSettings({ ...ours, ...limits(options) })}` : begin;
-    this.#beginLent = `${begin}; ${this.#setsSettings ? localSettings(limits(options)) : initialSettings(ours)}`;
-    this.#commitLent = this.#setsSettings ? 'commit' : `commit; ${setsSession}`;
+    this.#lending = this.#setsSettings ? lendingOfForeign(ours) : lendingOfOwn(ours);
+    const own = this.#setsSettings ? localSettings(limits(options)) : '';
+    this.#beginLent = [begin, own, this.#lending.atFirst].filter(Boolean).join('; ');
     this.#twoPhaseCommit =
       options.distribution === 'citus' ? this.schema.render(forceTwoPhaseCommit.text) : '';
     this.#pool =
@@ -111,7 +108,7 @@ export class Database {
         ...connectionConfig(options, {}),
         types: storedTypes,
         max: options.poolSize,
-        ...(!pooled && { verify: setsUp(setsSession, options.connectTimeoutMs) }),
+        ...(!pooled && { verify: setsUp(sessionSettings(ours), options.connectTimeoutMs) }),
         min: this.#keptOpen,
         idleTimeoutMillis,
         maxLifetimeSeconds,
@@ -262,8 +259,9 @@ export class Database {
     work: (client: Connection) => Promise<Result>,
     { isLent }: Terms,
   ): Promise<Result> {
-    const result = await work(this.#wrap(client, isLent ? this.#guard : undefined));
-    const ended: unknown = await fromDriver(client.query(isLent ? this.#commitLent : 'commit'));
+    const result = await work(this.#wrap(client, isLent ? this.#lending : undefined));
+    const commit = isLent && !this.#setsSettings ? `commit; ${this.#lending.afterwards}` : 'commit';
+    const ended: unknown = await fromDriver(client.query(commit));
     // If a statement failed and `work` ignored the error, Postgres answers COMMIT with a successful ROLLBACK.
     const [first] = [ended].flat() as pg.QueryResult[];
     if (first?.command !== 'COMMIT')
@@ -307,10 +305,10 @@ export class Database {
     }
   }
 
-  #wrap(client: pg.PoolClient, guard?: Guard): Connection {
+  #wrap(client: pg.PoolClient, lending?: Lending): Connection {
     const { pool, pooler } = this.options;
     return new Connection(client, this.schema, {
-      ...(guard && { guard }),
+      ...(lending && { lending }),
       isShared: pool !== undefined,
       isPooled: pooler === 'transaction',
     });

@@ -1,58 +1,46 @@
 import type { TransactionClient } from '@longshore/jobs';
-import type pg from 'pg';
-import { fromDriver } from './driver-errors.js';
-import { canPipeline, pipelined } from './pipeline.js';
-import { type Guard, guardOf, meaning } from './session.js';
+import { atOnce, canPipeline } from './pipeline.js';
+import type { Schema } from './schema.js';
+import { entersSession, leavesSession, meaning } from './session.js';
 import { rowsOf } from '../drivers/check-transaction.js';
 
 /**
- * Sends a statement of the storage in a transaction of the application, and guards it (see {@link Guard}). All
- * statements are sent at once.
- *
- * @param send must call the driver before it returns
- */
-export async function guarded<Result>(
-  client: Pick<pg.ClientBase, 'query'>,
-  { apply, restore }: Guard,
-  send: () => Promise<Result>,
-): Promise<Result> {
-  const [applied, sent, restored] = await pipelined(client as pg.ClientBase, () =>
-    Promise.allSettled([
-      fromDriver(client.query(apply.join('; '))),
-      send(),
-      fromDriver(client.query(restore)),
-    ]),
-  );
-  for (const result of [applied, sent, restored]) if (result.status === 'rejected') throw result.reason;
-  return (sent as PromiseFulfilledResult<Result>).value;
-}
-
-const callersGuard = guardOf(meaning);
-
-/**
- * Runs statements of the storage in a caller's transaction. With a client of `pg`, each statement is guarded in the same
- * round trip. Other drivers cannot send several statements at once. With these, the session is examined once, and its
- * statements are only guarded if a setting has a value that matters.
+ * Runs statements of the storage in a caller's transaction, so that they mean the same as elsewhere, and leaves the
+ * settings of the session as they were. With a client of `pg`, this takes one round trip for each statement. Other drivers
+ * cannot send several statements at once. With these, the session is examined once, which takes another round trip, and
+ * settings are only changed if one has a value that matters.
  */
 export class CallersSession {
   readonly #transaction: TransactionClient;
+  readonly #enters: string;
+  readonly #leaves: string;
   #deviates: Promise<boolean> | undefined;
 
-  constructor(transaction: TransactionClient) {
+  constructor(transaction: TransactionClient, schema: Schema) {
     this.#transaction = transaction;
+    this.#enters = schema.statement(entersSession).text;
+    this.#leaves = schema.statement(leavesSession).text;
   }
 
   async query(text: string, values: unknown[]): Promise<readonly unknown[]> {
+    if (canPipeline(this.#transaction)) return this.#pipelined(text, values);
     const transaction = this.#transaction;
-    const send = async (): Promise<readonly unknown[]> => rowsOf(await transaction.query(text, values));
-    if (canPipeline(transaction)) return guarded(transaction, callersGuard, send);
     this.#deviates ??= transaction.query(selectSettings).then((result) => deviates(rowsOf(result)[0]));
-    if (!(await this.#deviates)) return send();
-    for (const statement of callersGuard.apply) await transaction.query(statement);
-    const rows = await send();
-    // After an error, the rollback restores the settings.
-    await transaction.query(callersGuard.restore);
-    return rows;
+    if (!(await this.#deviates)) return rowsOf(await transaction.query(text, values));
+    await transaction.query(this.#enters);
+    const result = await transaction.query(text, values); // after an error, the rollback restores the settings
+    await transaction.query(this.#leaves);
+    return rowsOf(result);
+  }
+
+  async #pipelined(text: string, values: unknown[]): Promise<readonly unknown[]> {
+    const client = this.#transaction;
+    const [, result] = await atOnce(client, () => [
+      client.query(this.#enters),
+      client.query(text, values),
+      client.query(this.#leaves),
+    ]);
+    return rowsOf(result);
   }
 }
 

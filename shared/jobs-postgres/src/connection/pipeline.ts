@@ -10,7 +10,7 @@ const running = new WeakMap<object, number>();
  * then switched off, because handlers can use cursors, and cursors cannot be pipelined. If other statements have been
  * sent in the meantime, it is switched off when their results have arrived.
  */
-export async function pipelined<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
+export async function pipelined<Result>(client: object, work: () => Promise<Result>): Promise<Result> {
   const connection = client as Pipelining;
   running.set(client, (running.get(client) ?? 0) + 1);
   connection.pipeline = true;
@@ -21,6 +21,21 @@ export async function pipelined<Result>(client: pg.ClientBase, work: () => Promi
     running.set(client, others);
     if (others === 0) switchOff(connection);
   }
+}
+
+/**
+ * Sends the statements of `send` at once, and waits for all of them. Returns their results, or throws the error of the
+ * first that failed, because the others then fail as a consequence.
+ */
+export async function atOnce<const Calls extends readonly Promise<unknown>[]>(
+  client: object,
+  send: () => Calls,
+): Promise<{ -readonly [Index in keyof Calls]: Awaited<Calls[Index]> }> {
+  return pipelined(client, async () => {
+    const calls = send();
+    await Promise.allSettled(calls);
+    return Promise.all(calls);
+  });
 }
 
 function switchOff(connection: Pipelining): void {

@@ -24,7 +24,7 @@ export function runAlone(database: Database): Run {
  */
 export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
-  const session = new CallersSession(transaction);
+  const session = new CallersSession(transaction, schema);
   // On a Citus cluster, the first call requests two-phase commit, so that all nodes commit or none.
   let isPrepared = !schema.isDistributed;
   return async (statement, values) => {

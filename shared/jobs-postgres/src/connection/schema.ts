@@ -93,7 +93,8 @@ export class Schema {
  * @throws {RangeError} if the name is not valid
  */
 export function checkSchema(name: unknown): string {
-  if (typeof name === 'string' && /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,58}$/.test(name)) return name;
+  if (typeof name === 'string' && /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,58}$/.test(name))
+    return name;
   throw new RangeError(
     `schema must have 1 to 59 lowercase letters, digits and underscores, and not begin with a digit or pg_, or be information_schema; it is ${JSON.stringify(name)}`,
   );

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { unprepared } from './statement.js';
 
 /** Postgres settings by name. */
 export type Settings = Readonly<Record<string, string>>;
@@ -17,8 +18,9 @@ export type Settings = Readonly<Record<string, string>>;
  * - Connections of the storage: when they are opened ({@link startupOptions}, {@link sessionSettings}).
  * - Behind a pooler, and on the application's pool: in the statement that begins the transaction ({@link
  *   localSettings}).
- * - In a transaction in which the application's own statements run, each statement of the storage sets what it means and
- *   restores what was set before ({@link guardOf}). The application's statements never run with settings of the storage.
+ * - In a handler's transaction, the settings change hands ({@link Lending}), and in a caller's transaction, each statement
+ *   sets what it means and restores what was set before ({@link entersSession}). Statements of the application never run
+ *   with settings of the storage.
  *
  * All other settings are the operator's: resources, durability, costs, logging. `docs/operations.md` lists them, and
  * `test/session.test.ts` changes every setting of `pg_settings` that a session can have.
@@ -97,73 +99,82 @@ export function startupOptions(settings: Settings): string {
     .join(' ');
 }
 
-/** Returns a statement that applies the settings to the session. */
+/** Returns SQL that applies the settings to the session. */
 export function sessionSettings(settings: Settings): string {
-  return setting(settings, 'false');
-}
-
-/** Returns a statement that applies the settings until the end of the transaction. */
-export function localSettings(settings: Settings): string {
-  return setting(settings, 'true');
-}
-
-/**
- * Returns a statement that gives settings the values that they had when the session began, until the end of the
- * transaction.
- */
-export function initialSettings(settings: Settings): string {
-  return Object.keys(settings)
-    .map((name) => `set local ${name} to default`)
+  return Object.entries(settings)
+    .map(([name, value]) => `set ${name} = ${valueOf(name, value)}`)
     .join('; ');
 }
 
-/** SQL to run before and after a statement of the storage in a transaction of the application. */
-export interface Guard {
-  /** Two statements: the first keeps the values of the settings, the second sets those of the storage. */
-  readonly apply: readonly [string, string];
-  /** Restores the values that `apply` kept. */
-  readonly restore: string;
+/** Returns SQL that applies the settings until the end of the transaction. */
+export function localSettings(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set local ${name} = ${valueOf(name, value)}`)
+    .join('; ');
+}
+
+/** The value of `search_path` is a list, so it has no quotes. */
+function valueOf(name: string, value: string): string {
+  return name === 'search_path' ? value : pg.escapeLiteral(value);
 }
 
 /**
- * Returns the SQL that guards a statement. The previous values are kept in the session, so that all three statements can
- * be sent at once.
+ * SQL for a transaction in which first a statement of the storage runs, then those of the application, and finally
+ * another one of the storage.
  */
-export function guardOf(settings: Settings): Guard {
+export interface Lending {
+  /** Runs once the transaction has begun. */
+  readonly atFirst: string;
+  /** Gives settings the values that the application expects. */
+  readonly lend: string;
+  /** Applies the settings of the storage again. */
+  readonly takeBack: string;
+  /** Runs after the commit, because the application may have changed the session. */
+  readonly afterwards: string;
+}
+
+/** Returns the SQL for a connection whose session has these settings; the application expects the initial values. */
+export function lendingOfOwn(settings: Settings): Lending {
+  const initial = Object.keys(settings).map((name) => `set local ${name} to default`);
+  return {
+    atFirst: '',
+    lend: initial.join('; '),
+    takeBack: localSettings(settings),
+    afterwards: sessionSettings(settings),
+  };
+}
+
+/** Returns the SQL for a connection of the application; it expects the values that the session has. */
+export function lendingOfForeign(settings: Settings): Lending {
   const names = Object.keys(settings);
-  const rows = (columns: (name: string) => readonly string[]): string =>
-    names
-      .map(
-        (name) =>
-          `(${columns(name)
-            .map((text) => pg.escapeLiteral(text))
-            .join(', ')})`,
-      )
-      .join(', ');
-  const kept = (name: string): string => `longshore_session.${name}`;
-  const keep = `select ${count('s.copy', 'pg_catalog.current_setting(s.name)', 'true')}
-    from (values ${rows((name) => [kept(name), name])}) as s (copy, name)`;
-  const restore = `select ${count('s.name', 'pg_catalog.current_setting(s.copy)', 'true')}
-    from (values ${rows((name) => [kept(name), name])}) as s (copy, name)`;
-  return { apply: [keep, localSettings(settings)], restore };
+  const set = (to: string, from: string): string =>
+    `pg_catalog.set_config('${to}', pg_catalog.current_setting('${from}'), true)`;
+  const keep = names.map((name) => set(`job_session.${name}`, name));
+  const restore = names.map((name) => set(name, `job_session.${name}`));
+  return {
+    atFirst: `select ${keep.join(', ')}; ${localSettings(settings)}`,
+    lend: `select ${restore.join(', ')}`,
+    takeBack: localSettings(settings),
+    afterwards: '',
+  };
 }
 
 /**
- * Sets all settings with a single statement, because its response is shorter than that of several `set` commands. Names
- * functions with their schema and uses no operators, because the session's `search_path` may contain others of the same
- * name. Returns an empty string if there are no settings.
+ * Statements to run before and after one of the storage in a caller's transaction. They give it the meaning that it has
+ * elsewhere, and restore what was set. The function does nothing in a session with the usual settings.
  */
-function setting(settings: Settings, isLocal: string): string {
-  const rows = Object.entries(settings).map(
-    ([name, value]) => `(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)})`,
-  );
-  if (rows.length === 0) return '';
-  return `select ${count('s.name', 's.value', isLocal)} from (values ${rows.join(', ')}) as s (name, value)`;
-}
-
-function count(name: string, value: string, isLocal: string): string {
-  return `pg_catalog.count(pg_catalog.set_config(${name}, ${value}, ${isLocal}))`;
-}
+export const entersSession = unprepared(
+  'longshore-enter-session',
+  `
+    select pg_catalog.set_config('job_session.search_path', pg_catalog.current_setting('search_path'), true),
+      pg_catalog.set_config('search_path', '${meaning['search_path']}', true), longshore.enter_session()`,
+);
+export const leavesSession = unprepared(
+  'longshore-leave-session',
+  `
+    select longshore.leave_session(),
+      pg_catalog.set_config('search_path', pg_catalog.current_setting('job_session.search_path'), true)`,
+);
 
 /** Returns a statement that limits the current transaction's duration; without effect before Postgres 17. */
 export function transactionTimeout(timeoutMs: number): string {
