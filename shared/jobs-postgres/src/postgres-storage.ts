@@ -7,6 +7,7 @@ import { Database } from './connection/database.js';
 import { DatabaseClock } from './connection/database-clock.js';
 import { HistoryIndexes } from './maintain/history-indexes.js';
 import { Housekeeping } from './maintain/housekeeping.js';
+import { CancellationRequests } from './control/cancellation-requests.js';
 import { JobEditor } from './control/job-editor.js';
 import { LimitedQueues } from './claim/limited-queues.js';
 import { jobStoreIn, migrate } from './connection/migrate.js';
@@ -124,7 +125,16 @@ export class PostgresStorage implements JobStorage {
     );
     const retentionDays = retentionOf(options.retentionDays);
     const timings = new PostgresTimings({ database, reads }, queues, clock);
-    const housekeeping = new Housekeeping(database, clock, retentionDays, setAside, timings, notify);
+    const requests = new CancellationRequests(database, notify);
+    const housekeeping = new Housekeeping(
+      database,
+      clock,
+      retentionDays,
+      setAside,
+      timings,
+      notify,
+      requests,
+    );
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
@@ -140,9 +150,10 @@ export class PostgresStorage implements JobStorage {
       written,
       notifier,
       new JobEditor(database, queues, notifier),
+      requests,
     );
-    this.claims = new PostgresClaims(database, queues, limits, scans);
-    this.completions = new PostgresCompletions(database, queues, notifier, limits, setAside);
+    this.claims = new PostgresClaims(database, queues, limits, scans, requests);
+    this.completions = new PostgresCompletions(database, queues, notifier, limits, setAside, requests);
     this.leases = new PostgresLeases(reads, queues);
     this.reports = new PostgresReports(
       { database, reads },

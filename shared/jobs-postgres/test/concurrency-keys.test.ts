@@ -5,6 +5,7 @@ import Type from 'typebox';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { DatabaseClock } from '../src/connection/database-clock.js';
+import { CancellationRequests } from '../src/control/cancellation-requests.js';
 import { Housekeeping } from '../src/maintain/housekeeping.js';
 import { PostgresStorage } from '../src/index.js';
 import { PostgresSetAside } from '../src/maintain/set-aside.js';
@@ -127,6 +128,7 @@ describe('Concurrency keys on Postgres', () => {
       setAside,
       storage.timings,
       notify,
+      new CancellationRequests(direct, notify),
     ).recordRoom();
     await direct.close();
     expect(notified).to.deep.equal([null]);

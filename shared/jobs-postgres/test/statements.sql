@@ -455,21 +455,27 @@ from setting left join claimed on true;
 select role, count(*)::integer as items from longshore.set_aside where discarded_at is null group by role;
 
 -- longshore-count-batches
-with counted as (
+with change as materialized (
+  select change.*, batch.finished_at as ended_at
+  from unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[]) as change (id, done, failed, cancelled)
+  join longshore.batch using (id)
+),
+counted as (
   update longshore.batch
   set done = batch.done + change.done, failed = batch.failed + change.failed,
     cancelled = batch.cancelled + change.cancelled,
-    finished_at = case when batch.done + batch.failed + batch.cancelled + change.done + change.failed + change.cancelled
-      = batch.total then now() end
-  from unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[]) as change (id, done, failed, cancelled)
-  where batch.id = change.id
-  returning batch.*
+    finished_at = case
+      when batch.done + batch.failed + batch.cancelled + change.done + change.failed + change.cancelled <> batch.total then null
+      when (change.done, change.failed, change.cancelled) = (0, 0, 0) then coalesce(ended_at, now())
+      else now() end
+  from change where batch.id = change.id
+  returning batch.id, batch.done, batch.failed, batch.cancelled, batch.finished_at, ended_at
 )
 insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
 select 0, id, 'processing',
   case when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state,
   '{"hasDependents": true}'
-from counted where finished_at is not null
+from counted where finished_at is not null and finished_at is distinct from ended_at
 returning true as finished;
 
 -- longshore-count-lines
@@ -2109,7 +2115,9 @@ from longshore.job_seq left join closed on true;
 -- longshore-promote-due
 with due as materialized (
   select id from longshore.job_scheduled
-  where queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2
+  where queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() and not exists (
+    select 1 from longshore.job_cancellation as request
+    where request.queue_id = $1 and request.job_id = job_scheduled.id) order by run_at limit $2
   for update skip locked
 ),
 moved as (
@@ -2142,7 +2150,9 @@ select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'),
 -- longshore-promote-some
 with due as materialized (
   select id from longshore.job_scheduled
-  where queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at
+  where queue_id = $1 and run_at <= now() and id = any($2::uuid[]) and not exists (
+    select 1 from longshore.job_cancellation as request
+    where request.queue_id = $1 and request.job_id = job_scheduled.id) order by run_at
   for update skip locked
 ),
 moved as (
@@ -3870,9 +3880,12 @@ coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, fin
   for update skip locked;
 
 -- longshore-take-outbox-entries
-delete from longshore.outbox
-where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
-returning id, queue_id, job_id, from_state, to_state, meta;
+with taken as (
+  delete from longshore.outbox
+  where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
+  returning id, queue_id, job_id, from_state, to_state, meta
+)
+select id, queue_id, job_id, from_state, to_state, meta from taken order by id;
 
 -- longshore-take-unmarked-dependencies
 select parent_id, child_id, queue_id, condition from longshore.job_dependency

@@ -117,6 +117,26 @@ export function batching(fixture: Fixture): void {
     expect(found.finishedAt).to.be.a('date');
   });
 
+  for (const end of ['done', 'failed', 'cancelled'] as const) {
+    for (const relayed of ['together', 'one by one'] as const) {
+      it(`ends again when a retried job of an ended batch ends as ${end}, relayed ${relayed}`, async () => {
+        const { batch, claims } = await run(2, ['done', 'failed']);
+        const failed = claims[1];
+        if (failed === undefined) throw new Error('the second job was not claimed');
+        const { control, completions, maintenance } = fixture.storage;
+        await control.retry(failed.jobId, { dependents: true });
+        if (relayed === 'one by one') await maintenance.resolveDependencies(1);
+        const [again] = await fixture.claim(failed.serverId, failed.queue);
+        if (again === undefined) throw new Error('the job that was sent back could not be claimed');
+        await completions.complete([{ claim: again.claim, outcome: outcomeOf[end], hasMeta: true }]);
+        await resolved();
+        expect(await find(batch)).to.include({ percent: 100, [end]: end === 'done' ? 2 : 1 });
+        expect((await find(batch)).finishedAt).to.be.a('date');
+        expect(await stateOf(batch.callback.id)).to.equal(end === 'done' ? 'enqueued' : 'cancelled');
+      });
+    }
+  }
+
   it('accepts an existing batch as a parent', async () => {
     const { batch, claims } = await run(1, []);
     expect(claims).to.deep.equal([]);

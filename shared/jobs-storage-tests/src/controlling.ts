@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError, JobState } from '@longshore/jobs';
-import { type JobControl, newId, notPaused } from '@longshore/jobs/storage';
+import { type Claim, type JobControl, newId, notPaused } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import { type Fixture, yearMs } from './storage-under-test.js';
 
@@ -168,6 +168,28 @@ export function controlling(fixture: Fixture): void {
     await fixture.storage.maintenance.rescue();
     expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
   });
+
+  const waysBack: Readonly<Record<string, (claim: Claim) => Promise<unknown>>> = {
+    'is retried at once': (claim) =>
+      fixture.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 0 } }]),
+    'is retried later': (claim) =>
+      fixture.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: yearMs } }]),
+    'is snoozed': (claim) =>
+      fixture.storage.completions.complete([{ claim, outcome: { kind: 'snooze', delayMs: 0 } }]),
+    'fails for good': (claim) =>
+      fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]),
+    'is released': (claim) => fixture.storage.claims.release([claim]),
+  };
+  for (const [way, goBack] of Object.entries(waysBack)) {
+    it(`ends as cancelled, and does not start again, if a running job that was cancelled ${way}`, async () => {
+      const { queue, claim } = await fixture.claimOne({ maxAttempts: 5 });
+      expect(await fixture.storage.control.cancel(claim.jobId)).to.include({ outcome: 'ok', changed: true });
+      await goBack(claim);
+      await fixture.storage.maintenance.promoteDue(100);
+      expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
+      expect(await fixture.claim(claim.serverId, queue)).to.deep.equal([]);
+    });
+  }
 
   it('never lets a server claim a cancelled job', async () => {
     const queue = fixture.newQueue();

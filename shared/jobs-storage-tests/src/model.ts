@@ -83,8 +83,12 @@ export class Model {
   complete(claim: Claim, outcome: Outcome): void {
     const job = this.#get(claim.jobId);
     job.claim = null;
+    if (job.cancelRequested && outcome.kind !== 'done') {
+      this.#end(job, 'cancelled');
+      return;
+    }
     if (outcome.kind === 'snooze') job.attempt--;
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.#continueAs(job, 'scheduled');
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') job.state = 'scheduled';
     else this.#end(job, outcome.kind);
   }
 

@@ -106,7 +106,6 @@ const withClaim =
     if (drawn === undefined) return;
     const held = model.isCurrent(drawn);
     const stale = await write(storage, drawn);
-    await storage.maintenance.maintain(); // applies a cancellation that came too late to stop the attempt
     if (held) change(model, drawn);
     // The result for an invalid claim is not checked, because a storage may accept a repeated completion: the response
     // to the first one could have been lost.

@@ -1,4 +1,5 @@
 import { jobColumns } from '../read/job-columns.sql.js';
+import { notCancelled } from '../maintain/promotion.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
@@ -47,9 +48,9 @@ function promote(which: string): Form {
 /** Citus forms of statements that make scheduled jobs ready. */
 export const promotionForms: Forms = {
   'longshore-promote-due': promote(
-    'queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2',
+    `queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() and ${notCancelled} order by run_at limit $2`,
   ),
   'longshore-promote-some': promote(
-    'queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at',
+    `queue_id = $1 and run_at <= now() and id = any($2::uuid[]) and ${notCancelled} order by run_at`,
   ),
 };

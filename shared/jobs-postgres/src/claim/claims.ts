@@ -8,6 +8,7 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
+import type { CancellationRequests } from '../control/cancellation-requests.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Statement } from '../connection/statement.js';
 import { boundedTime } from '../connection/stored-value.js';
@@ -30,8 +31,16 @@ export class PostgresClaims implements Claims {
   readonly #queues: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
+  readonly #requests: CancellationRequests;
 
-  constructor(database: Database, queues: QueueIdCache, limits: LimitedQueues, scans: ReadyScans) {
+  constructor(
+    database: Database,
+    queues: QueueIdCache,
+    limits: LimitedQueues,
+    scans: ReadyScans,
+    requests: CancellationRequests,
+  ) {
+    this.#requests = requests;
     this.#database = database;
     this.#queues = queues;
     this.#limits = limits;
@@ -67,8 +76,11 @@ export class PostgresClaims implements Claims {
 
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     const stale = await this.#eachQueue(claims, releaseClaims, () => []);
-    for (const queue of new Set(claims.map((claim) => claim.queue)))
-      await this.#scans.notifyReleased(await this.#queues.idOf(queue));
+    for (const [queue, released] of byQueue(claims)) {
+      const queueId = await this.#queues.idOf(queue);
+      await this.#requests.carryOutAmong(queueId, released);
+      await this.#scans.notifyReleased(queueId);
+    }
     return stale;
   }
 

@@ -5,10 +5,13 @@ import {
   type JobMeta,
   type JsonText,
   type Outcome,
+  outcomeIfCancelled,
   toJobError,
   type TransactionWork,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
+import { byQueue } from '../connection/by-queue.js';
+import type { CancellationRequests } from '../control/cancellation-requests.js';
 import type { Database, Query } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
@@ -60,6 +63,7 @@ export class PostgresCompletions {
   readonly #notifier: Notifier;
   readonly #limits: LimitedQueues;
   readonly #setAside: PostgresSetAside;
+  readonly #requests: CancellationRequests;
 
   constructor(
     database: Database,
@@ -67,21 +71,42 @@ export class PostgresCompletions {
     notifier: Notifier,
     limits: LimitedQueues,
     setAside: PostgresSetAside,
+    requests: CancellationRequests,
   ) {
     this.#setAside = setAside;
+    this.#requests = requests;
     this.#database = database;
     this.#queues = queues;
     this.#notifier = notifier;
     this.#limits = limits;
   }
 
-  async complete(completions: readonly Completion[]): Promise<Claim[]> {
+  async complete(given: readonly Completion[]): Promise<Claim[]> {
+    const completions = await this.#withCancellations(given);
     const stale = await Promise.all(
       Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
-    if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#notifier.notify(null);
+    const repeated = completions.filter(({ outcome }) => 'delayMs' in outcome).map(({ claim }) => claim);
+    for (const [queue, claims] of byQueue(repeated))
+      await this.#requests.carryOutAmong(await this.#queues.idOf(queue), claims);
+    if (repeated.length > 0) this.#notifier.notify(null);
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
+  }
+
+  /** Returns the completions with the outcome `cancelled` for jobs that are to be cancelled. */
+  async #withCancellations(completions: readonly Completion[]): Promise<readonly Completion[]> {
+    const unsuccessful = completions.filter(
+      ({ outcome: { kind } }) => kind !== 'done' && kind !== 'cancelled',
+    );
+    if (unsuccessful.length === 0) return completions;
+    const requested = new Set(await this.#requests.among(unsuccessful.map(({ claim }) => claim)));
+    if (requested.size === 0) return completions;
+    return completions.map((completion) =>
+      requested.has(completion.claim)
+        ? { ...completion, outcome: outcomeIfCancelled(completion.outcome) }
+        : completion,
+    );
   }
 
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {

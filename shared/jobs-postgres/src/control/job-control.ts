@@ -20,6 +20,7 @@ import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
 import { inTransaction, type RecordResult } from './audit.js';
+import type { CancellationRequests } from './cancellation-requests.js';
 import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
@@ -58,6 +59,7 @@ export class PostgresControl implements JobControl {
   readonly #reader: PostgresJobReader;
   readonly #notifier: Notifier;
   readonly #editor: JobEditor;
+  readonly #requests: CancellationRequests;
 
   constructor(
     database: Database,
@@ -65,7 +67,9 @@ export class PostgresControl implements JobControl {
     reader: PostgresJobReader,
     notifier: Notifier,
     editor: JobEditor,
+    requests: CancellationRequests,
   ) {
+    this.#requests = requests;
     this.#database = database;
     this.#queues = queues;
     this.#reader = reader;
@@ -121,11 +125,8 @@ export class PostgresControl implements JobControl {
     return this.#editor.edit(...call);
   }
 
-  async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
-    const ids = claims.map(({ jobId }) => jobId);
-    const rows = await this.#database.query<{ id: string }>(sql.selectCancellations, [ids]);
-    const cancelled = new Set(rows.map(({ id }) => id));
-    return claims.filter(({ jobId }) => cancelled.has(jobId));
+  cancellations(claims: readonly Claim[]): Promise<Claim[]> {
+    return this.#requests.among(claims);
   }
 
   /** Carries out an action. Locks the job first if there is a check or an audit entry. */
@@ -183,8 +184,9 @@ export class PostgresControl implements JobControl {
       if (done.changed) await afterChange?.(run, row);
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
+      // A running job is not locked, so its attempt may just have gone back to the queue. Then it is cancelled there.
+      if (step === sql.cancelRunning && after !== undefined && isWaiting(after)) continue;
       const changed = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
-      // A running job is not locked, so it might have changed since the first check.
       if (step === sql.cancelRunning) check?.(changed);
       return { outcome: 'ok', job: changed, changed: done.changed };
     }
@@ -209,6 +211,10 @@ export class PostgresControl implements JobControl {
     await afterCommit(transaction, this.#database.schema, () => notify(result));
     return result;
   }
+}
+
+function isWaiting({ state }: JobRow): boolean {
+  return state === 'enqueued' || state === 'scheduled';
 }
 
 /** A step that runs after a change, in the same transaction. `row` is the job before the change. */

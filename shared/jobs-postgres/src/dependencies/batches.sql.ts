@@ -69,27 +69,34 @@ export const lockBatches = prepared(
 );
 
 /**
- * $1 ids; how much to add to their counts: $2 done, $3 failed, $4 cancelled. For each batch that has now finished,
- * returns a row and adds an outbox row, so that the batch's dependents are released or cancelled.
+ * $1 ids; how much to add to their counts: $2 done, $3 failed, $4 cancelled. Locks must be held on the batches. For each
+ * batch that has now ended, returns a row and adds an outbox row, so that the batch's dependents are released or
+ * cancelled. A batch whose counts stay the same has ended only if it was open: reopened by a retry that ended as before.
  */
 export const countBatches = prepared(
   'longshore-count-batches',
   `
-    with counted as (
+    with change as materialized (
+      select change.*, batch.finished_at as ended_at
+      from unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[]) as change (id, done, failed, cancelled)
+      join longshore.batch using (id)
+    ),
+    counted as (
       update longshore.batch
       set done = batch.done + change.done, failed = batch.failed + change.failed,
         cancelled = batch.cancelled + change.cancelled,
-        finished_at = case when batch.done + batch.failed + batch.cancelled + change.done + change.failed + change.cancelled
-          = batch.total then now() end
-      from unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[]) as change (id, done, failed, cancelled)
-      where batch.id = change.id
-      returning batch.*
+        finished_at = case
+          when batch.done + batch.failed + batch.cancelled + change.done + change.failed + change.cancelled <> batch.total then null
+          when (change.done, change.failed, change.cancelled) = (0, 0, 0) then coalesce(ended_at, now())
+          else now() end
+      from change where batch.id = change.id
+      returning batch.id, batch.done, batch.failed, batch.cancelled, batch.finished_at, ended_at
     )
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
     select 0, id, 'processing',
       case when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state,
       '{"hasDependents": true}'
-    from counted where finished_at is not null
+    from counted where finished_at is not null and finished_at is distinct from ended_at
     returning true as finished`,
 );
 

@@ -149,7 +149,10 @@ async function countOf(run: Run, { statement, values }: CancelStep): Promise<num
   return row?.jobs ?? 0;
 }
 
-/** Returns how the counts of each batch change, by batch id. Omits batches whose counts do not change. */
+/**
+ * Returns how the counts of each batch change, by batch id. Includes batches whose counts stay the same, because one that
+ * was reopened may have ended again.
+ */
 function changesOf(entries: readonly OutboxRow[]): Map<string, Change> {
   const changes = new Map<string, Change>();
   for (const { from_state: from, to_state: to, meta } of entries) {
@@ -158,9 +161,6 @@ function changesOf(entries: readonly OutboxRow[]): Map<string, Change> {
     if (change === undefined) changes.set(meta.batchId, (change = { done: 0, failed: 0, cancelled: 0 }));
     add(change, from, -1);
     add(change, to, 1);
-  }
-  for (const [id, { done, failed, cancelled }] of changes) {
-    if (done === 0 && failed === 0 && cancelled === 0) changes.delete(id);
   }
   return changes;
 }

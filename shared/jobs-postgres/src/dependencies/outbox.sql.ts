@@ -64,7 +64,10 @@ export const findWork = prepared(
 export const takeEntries = prepared(
   'longshore-take-outbox-entries',
   `
-    delete from longshore.outbox
-    where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
-    returning id, queue_id, job_id, from_state, to_state, meta`,
+    with taken as (
+      delete from longshore.outbox
+      where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
+      returning id, queue_id, job_id, from_state, to_state, meta
+    )
+    select id, queue_id, job_id, from_state, to_state, meta from taken order by id`,
 );

@@ -13,12 +13,7 @@ import { deleteOldAudit } from '../control/audit.js';
 import { deleteOldDeployments } from '../control/deployments.sql.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulk } from '../control/bulk-operations.sql.js';
-import {
-  cancelReady,
-  cancelWaiting,
-  deleteIdleCancellation,
-  selectIdleCancellations,
-} from '../control/job-control.sql.js';
+import type { CancellationRequests } from '../control/cancellation-requests.js';
 import { recordKeysWithRoom } from '../dependencies/concurrency-semaphore.sql.js';
 import { foldCounts } from '../read/counters.sql.js';
 import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
@@ -64,6 +59,7 @@ export class Housekeeping {
   readonly #firstFailures: FirstFailures;
   readonly #timings: PostgresTimings;
   readonly #notify: (queue: string | null) => void;
+  readonly #requests: CancellationRequests;
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomCheckedAt = performance.now();
@@ -75,8 +71,10 @@ export class Housekeeping {
     setAside: PostgresSetAside,
     timings: PostgresTimings,
     notify: (queue: string | null) => void,
+    requests: CancellationRequests,
   ) {
     this.#notify = notify;
+    this.#requests = requests;
     this.#timings = timings;
     this.#database = database;
     this.#chores = new Chores(setAside);
@@ -170,19 +168,7 @@ export class Housekeeping {
    * run again.
    */
   async #cancelIdle(): Promise<void> {
-    const requests = await this.#database.query<{ queue_id: number; job_id: string }>(
-      selectIdleCancellations,
-    );
-    for (const { queue_id: queueId, job_id: id } of requests) {
-      await this.#chores.do(
-        `cancel ${id}`,
-        async () => {
-          for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
-            await this.#database.query(step, [queueId, id]);
-        },
-        { queueId, jobId: id },
-      );
-    }
-    if (requests.length > 0) this.#notify(null); // other jobs may depend on the cancelled ones
+    for (const request of await this.#requests.idle())
+      await this.#chores.do(`cancel ${request.jobId}`, () => this.#requests.carryOut(request), request);
   }
 }

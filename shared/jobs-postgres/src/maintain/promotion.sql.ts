@@ -66,18 +66,28 @@ export const nextDue = prepared(
 );
 
 /**
+ * SQL condition on a scheduled job: nobody has requested that it be cancelled. Such a request was made while the last
+ * attempt ended, and is about to be carried out.
+ */
+export const notCancelled = `not exists (
+        select 1 from longshore.job_cancellation as request
+        where request.queue_id = $1 and request.job_id = job_scheduled.id)`;
+
+/**
  * $1 queue, $2 limit, $3 when the first due job became due. Makes due jobs ready. Several servers can run this at the
  * same time.
  */
 export const promoteDue = prepared(
   'longshore-promote-due',
-  promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
+  promote(
+    `queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() and ${notCancelled} order by run_at limit $2`,
+  ),
 );
 
 /** $1 queue, $2 ids. Makes these jobs ready if they are due. */
 export const promoteSome = prepared(
   'longshore-promote-some',
-  promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
+  promote(`queue_id = $1 and run_at <= now() and id = any($2::uuid[]) and ${notCancelled} order by run_at`),
 );
 
 /** $1 queue, $2 ids to skip, $3 limit, $4 when the first due job became due. Selects due jobs. */

@@ -1,7 +1,7 @@
 import { clampDelay } from '../job/bounds.js';
 import type { Claim, Completion, Outcome } from '../job/job.js';
 import type { Clock } from '../storage/clock.js';
-import type { Completions } from '../storage/completions.js';
+import { type Completions, outcomeIfCancelled } from '../storage/completions.js';
 import { ClaimLostError } from '../job/errors.js';
 import type { TransactionClient, TransactionWork } from '../storage/transaction.js';
 import { endAttempt, hasLease, type JobRecord, undoStart } from './job-record.js';
@@ -64,8 +64,9 @@ export class MemoryCompletions implements Completions {
     }
   }
 
-  #record(record: JobRecord, outcome: Outcome): void {
+  #record(record: JobRecord, given: Outcome): void {
     const now = this.#clock.now();
+    const outcome = record.cancelRequested ? outcomeIfCancelled(given) : given;
     switch (outcome.kind) {
       case 'done':
         record.result = outcome.result;

@@ -1,4 +1,4 @@
-import type { Claim, Completion } from '../job/job.js';
+import type { Claim, Completion, Outcome } from '../job/job.js';
 import type { TransactionWork } from './transaction.js';
 
 /** Stores the outcomes of attempts. Every write is fenced: it has no effect if the claim is no longer valid. */
@@ -21,3 +21,18 @@ export interface Completions {
    */
   completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void>;
 }
+
+/**
+ * Returns the outcome of an attempt whose job an operator has asked to cancel. The request wins over every outcome but
+ * `done`: the job neither fails nor goes back to its queue.
+ */
+export function outcomeIfCancelled(outcome: Outcome): Outcome {
+  if (outcome.kind === 'done' || outcome.kind === 'cancelled') return outcome;
+  return { kind: 'cancelled', error: 'error' in outcome ? outcome.error : snoozedError };
+}
+
+const snoozedError = {
+  name: 'JobCancelled',
+  message: 'The job was cancelled when it asked to be snoozed',
+  stack: null,
+};

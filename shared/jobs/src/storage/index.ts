@@ -83,7 +83,7 @@ export type * from './batches.js';
 export * from './bulk-operations.js';
 export type * from './claims.js';
 export type { Clock } from './clock.js';
-export type * from './completions.js';
+export * from './completions.js';
 export * from './deployments.js';
 export * from './saved-searches.js';
 export { collectJobs, type Enqueuer, type NewJobs } from './enqueuer.js';

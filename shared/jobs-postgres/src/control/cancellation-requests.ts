@@ -1,0 +1,60 @@
+import type { Claim } from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import type { Database } from '../connection/database.js';
+import {
+  cancelReady,
+  cancelWaiting,
+  deleteIdleCancellation,
+  selectCancellations,
+  selectIdleCancellations,
+} from './job-control.sql.js';
+
+/** A job that is to be cancelled but is not running. */
+export interface IdleRequest {
+  readonly queueId: number;
+  readonly jobId: string;
+}
+
+/**
+ * The operators' requests to cancel running jobs. A request wins over every way back to the queue: an attempt that would
+ * be retried, snoozed or released ends as cancelled instead, and a job with a request is not promoted.
+ */
+export class CancellationRequests {
+  readonly #database: Database;
+  readonly #notify: (queue: string | null) => void;
+
+  constructor(database: Database, notify: (queue: string | null) => void) {
+    this.#database = database;
+    this.#notify = notify;
+  }
+
+  /** Returns the claims whose jobs are to be cancelled. */
+  async among(claims: readonly Claim[]): Promise<Claim[]> {
+    const ids = claims.map(({ jobId }) => jobId);
+    const rows = await this.#database.query<{ id: string }>(selectCancellations, [arrayOf(ids)]);
+    if (rows.length === 0) return [];
+    const requested = new Set(rows.map(({ id }) => id));
+    return claims.filter(({ jobId }) => requested.has(jobId));
+  }
+
+  /** Returns all requests whose jobs are not running: the request came while the attempt ended. */
+  async idle(): Promise<IdleRequest[]> {
+    const rows = await this.#database.query<{ queue_id: number; job_id: string }>(selectIdleCancellations);
+    return rows.map(({ queue_id: queueId, job_id: jobId }) => ({ queueId, jobId }));
+  }
+
+  /** Cancels a job that is not running, if it has not ended, and forgets the request. */
+  async carryOut({ queueId, jobId }: IdleRequest): Promise<void> {
+    for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
+      await this.#database.query(step, [queueId, jobId]);
+    this.#notify(null); // other jobs may depend on the cancelled one
+  }
+
+  /**
+   * Cancels those jobs that were requested to be cancelled while their attempts went back to the queue: too late for
+   * {@link among} to see it.
+   */
+  async carryOutAmong(queueId: number, claims: readonly Claim[]): Promise<void> {
+    for (const { jobId } of await this.among(claims)) await this.carryOut({ queueId, jobId });
+  }
+}
