@@ -1,4 +1,4 @@
-import type { JobStorage } from '@longshore/jobs';
+import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
 import { citusForm } from './citus/forms.js';
 import { PostgresAlerts } from './alerts/alerts.js';
@@ -92,6 +92,7 @@ export class PostgresStorage implements JobStorage {
   readonly #setsCap: boolean;
   readonly #housekeeping: Housekeeping;
   readonly #historyIndexes: HistoryIndexes;
+  #closed: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
     if (options.distribution === 'citus') setDistributedForms(citusForm);
@@ -218,6 +219,7 @@ export class PostgresStorage implements JobStorage {
   }
 
   async open(): Promise<void> {
+    if (this.#closed !== undefined) throw new StorageClosedError();
     await migrate(this.#database.options, await jobStoreIn(this.#database.schema));
     await distribute(this.#database.options);
     await this.#housekeeping.days.make();
@@ -226,7 +228,12 @@ export class PostgresStorage implements JobStorage {
     if (this.#setsCap) await this.#queueIds.setCap();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#limits.close();
     // Limits the time of each step, because the database may be unresponsive. Closing the pools then cuts off work that
     // is still running.

@@ -22,6 +22,7 @@ import { holding } from './holding.js';
 import { keying } from './keying.js';
 import { leasing } from './leasing.js';
 import { limiting } from './limiting.js';
+import { closing, livingServers } from './living.js';
 import { linking } from './job-meta.js';
 import { measuring } from './measuring.js';
 import { operatingInBulk } from './operating-in-bulk.js';
@@ -104,6 +105,8 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('alerting', () => alerting(fixture));
     describe('beside a model', () => modelling(fixture));
     describe('under a job server', () => serving(fixture));
+    describe('the life of a server on it', () => livingServers(fixture));
+    describe('being closed', () => closing(open));
     describe('asking servers', () => askingServers(fixture));
     describe('what is out of bounds', () => settingAside(fixture));
     describe('searching texts', () => searchingTexts(fixture));

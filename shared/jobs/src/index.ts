@@ -33,6 +33,7 @@ export {
   ReadTimeoutError,
   ResultTooLargeError,
   SnoozeJob,
+  StorageClosedError,
   StorageUnavailableError,
   TooManyQueuesError,
   UnknownParentError,

@@ -1,4 +1,4 @@
-import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
+import { ReadTimeoutError, StorageClosedError, StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
 import { coordinatorPlans } from '../citus/settings.js';
 import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
@@ -78,6 +78,7 @@ export class Database {
   readonly #keptOpen: number;
   /** Whether each transaction applies the session settings. True behind a pooler and for the application's pool. */
   readonly #setsSettings: boolean;
+  #closed: Promise<void> | undefined;
   readonly options: DatabaseOptions;
   readonly schema: Schema;
 
@@ -287,12 +288,19 @@ export class Database {
   }
 
   /** Closes the pool, unless it belongs to the application. */
-  async close(): Promise<void> {
-    if (this.options.pool === undefined) await closePool(this.#pool);
-    else this.options.pool.off('error', ignore);
+  close(): Promise<void> {
+    this.options.pool?.off('error', ignore);
+    this.#closed ??= this.options.pool === undefined ? closePool(this.#pool) : Promise.resolve();
+    return this.#closed;
+  }
+
+  /** @throws {StorageClosedError} if {@link close} was called */
+  #requireOpen(): void {
+    if (this.#closed !== undefined) throw new StorageClosedError();
   }
 
   async #borrow(): Promise<pg.PoolClient> {
+    this.#requireOpen();
     const client = await fromDriver(this.#pool.connect()).catch((error: unknown) => {
       throw translate(error);
     });
@@ -342,6 +350,7 @@ export class Database {
     statement: Statement,
     values: unknown[],
   ): Promise<Row[]> {
+    this.#requireOpen();
     try {
       const query = { ...this.schema.statement(statement), values };
       return (await fromStorage(this.#pool.query<Row>(query))).rows;

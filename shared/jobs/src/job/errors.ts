@@ -22,6 +22,19 @@ export class ReadTimeoutError extends StorageUnavailableError {
   }
 }
 
+/** Thrown if a storage is used after it was closed. Only a new storage can be used again. */
+export class StorageClosedError extends StorageUnavailableError {
+  static {
+    brand(this, 'StorageClosedError');
+  }
+
+  constructor() {
+    super(
+      'The storage is closed: close it last, after the servers and clients that use it, or create another',
+    );
+  }
+}
+
 /** Thrown if a call would create a queue, but the maximum number of queues already exists. */
 export class TooManyQueuesError extends RangeError {
   static {

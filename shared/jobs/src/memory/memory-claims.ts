@@ -25,6 +25,7 @@ export class MemoryClaims implements Claims {
   }
 
   async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {
+    this.#jobs.requireOpen();
     if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
     const isWanted = this.#claimable(serverId);
     return queues.filter((queue) => this.#jobs.queue(queue).ready.has(isWanted));

@@ -14,10 +14,12 @@ export class MemoryEnqueuer implements Enqueuer {
 
   async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
     const all = await collectJobs(jobs);
+    this.#jobs.requireOpen();
     return transaction === undefined ? this.#jobs.add(all) : this.#jobs.addAtCommit(all, transaction);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
+    this.#jobs.requireOpen();
     refuseTransaction(transaction);
     return this.#jobs.addBatch(batch);
   }

@@ -1,3 +1,4 @@
+import { StorageClosedError } from '../job/errors.js';
 import { endOf, type NewBatch } from '../job/batch.js';
 import type { After, ParentEnd } from '../job/continuation.js';
 import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
@@ -38,6 +39,7 @@ export class MemoryJobs {
   readonly throughput = new MemoryThroughput();
   readonly firstFailures = new MemoryFirstFailures();
   readonly #clock: Clock;
+  #closed = false;
   readonly #records = new Map<string, JobRecord>();
   readonly #queues: QueueRecords;
   readonly #keys = new MemoryKeys();
@@ -189,6 +191,15 @@ export class MemoryJobs {
       endedAt.set(queue, Math.max(at, endedAt.get(queue) ?? -Infinity));
     }
     this.#queues.retireIdle((name, since) => others.has(name) || (endedAt.get(name) ?? -Infinity) > since);
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** @throws {StorageClosedError} if the storage was closed */
+  requireOpen(): void {
+    if (this.#closed) throw new StorageClosedError();
   }
 
   start(record: JobRecord): void {

@@ -87,6 +87,7 @@ export class MemoryServers implements Servers {
     description: ServerDescription,
     onRequest: (request: ServerRequest) => void = () => undefined,
   ): Promise<ServerRegistration> {
+    this.#jobs.requireOpen();
     for (const queue of description.queues) this.#jobs.queue(queue);
     const id = newId();
     const now = new Date(this.#clock.now());

@@ -138,9 +138,12 @@ export class MemoryStorage implements JobStorage {
 
   async ping(): Promise<void> {}
 
-  async open(): Promise<void> {}
+  async open(): Promise<void> {
+    this.#jobs.requireOpen();
+  }
 
   async close(): Promise<void> {
+    this.#jobs.close();
     this.claims.close();
     this.servers.close();
   }

@@ -56,6 +56,7 @@ export class JobServer {
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
+  #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   /** Whether newly claimed jobs are released instead of run. Set when `stop` has finished waiting for running jobs. */
   #refusing = false;
@@ -184,12 +185,28 @@ export class JobServer {
 
   /**
    * Stores the `recurring` jobs and registers the server. Then starts claiming jobs and doing background work. The
-   * storage must be open.
+   * storage must be open. Further calls return the same promise. If starting fails, it can be tried again.
+   *
+   * If the server is stopped while it starts, resolves without having started.
+   *
+   * @throws {Error} if the server has been stopped; create another to start again
    */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    if (this.#stopped !== undefined)
+      return Promise.reject(new Error('This server was stopped: create another JobServer to start again'));
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
     const { recurring } = this.#options;
     if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
+    if (this.#stopped !== undefined) return;
     await this.#membership.join();
+    if (this.#stopped !== undefined) return this.#membership.leave();
     const { logger, storage, queuePollIntervalMs } = this.#options;
     const stopNotifications = storage.onNotification((queue) => this.#notified(queue));
     const stopSetAside = storage.setAside.listen(({ error, ...item }) =>
@@ -206,15 +223,19 @@ export class JobServer {
       stopNotifications();
       stopSetAside();
     };
-    this.#fetching.start();
+    if (!this.#fetcher.isStopped) this.#fetching.start();
     for (const loop of this.#background) loop.start();
   }
 
   /**
    * Stops claiming jobs and releases the jobs that have not started. Running jobs continue. A quiet server cannot
-   * resume; start a new server instead.
+   * resume; start a new server instead. Before `start`, the server will start quiet; after `stop`, does nothing.
    */
   async quiet(): Promise<void> {
+    if (this.#stopped === undefined) await this.#quiet();
+  }
+
+  async #quiet(): Promise<void> {
     this.#membership.enter('quiet');
     this.#fetcher.stop();
     await this.#fetching.stop();
@@ -223,7 +244,8 @@ export class JobServer {
 
   /**
    * Stops the server. Further calls return the same promise. Resolves within `stopTimeoutMs` plus six seconds, even if
-   * the storage does not respond. Does not close the storage.
+   * the storage does not respond. Does not close the storage. A server that is starting does not finish doing so; one
+   * that was never started cannot be started any more.
    *
    * - Stops claiming jobs, and releases the jobs that have not started.
    * - Gives running jobs `stopTimeoutMs` to finish.
@@ -238,9 +260,12 @@ export class JobServer {
   async #stop(): Promise<void> {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
+    // If registering takes longer than this, the server unregisters itself when it succeeds.
+    const started = this.#started?.catch(() => undefined); // reported by `start`
+    if (started !== undefined) await waitAtMost(stopTimeoutMs, started);
     this.#unsubscribe();
-    const quieted = this.quiet(); // can hang if the storage does not respond, so the wait for it is limited
-    await waitAtMost(stopTimeoutMs, quieted);
+    const quieted = this.#quiet(); // can hang if the storage does not respond, so the wait for it is limited
+    await waitAtMost(Math.max(0, stopAt - performance.now()), quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
     const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));

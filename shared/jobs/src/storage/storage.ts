@@ -63,9 +63,17 @@ export interface JobStorage {
   readClock(): Promise<Date>;
   /** Checks that the storage responds; rejects if it does not. */
   ping(): Promise<void>;
-  /** Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently. */
+  /**
+   * Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently, and
+   * again, also after it has failed.
+   *
+   * @throws {StorageClosedError} if the storage was closed
+   */
   open(): Promise<void>;
-  /** Waits for pending operations, then closes every connection and timer. */
+  /**
+   * Waits for pending operations, then closes every connection and timer. Further calls return the same promise. All
+   * other methods then reject with {@link StorageClosedError}; those of the memory storage that only read may go on.
+   */
   close(): Promise<void>;
   /**
    * Whether notifications are currently being delivered to the listeners of {@link onNotification}. Servers poll rarely
