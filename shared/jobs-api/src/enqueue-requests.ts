@@ -38,7 +38,7 @@ export class EnqueueRequests {
       const known = [...this.#definitions.keys()].join(', ') || 'none';
       throw apiError(42202, `name "${name}" is not a job of this application; it has ${known}`);
     }
-    return { ...unchecked, name };
+    return { ...unchecked, name, isUnknown: true };
   }
 
   /** Converts one body to an enqueue request. Throws as {@link definitionOf} does. */

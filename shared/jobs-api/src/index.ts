@@ -4,6 +4,7 @@
  * @module @longshore/jobs-api
  */
 import type { JobClient, JobDefinition, JobEvents, JobStorage } from '@longshore/jobs';
+import { checkOptions, checkStorage, type OptionNames } from '@longshore/jobs/storage';
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
 import { auditEntriesResource } from './audit-entries-resource.js';
@@ -63,11 +64,25 @@ export interface JobsApiOptions {
   readonly requiresReasons?: boolean;
 }
 
+const apiOptions: OptionNames<JobsApiOptions> = {
+  storage: true,
+  client: true,
+  events: true,
+  definitions: true,
+  acceptUnknownJobs: true,
+  maxBacklog: true,
+  requiresReasons: true,
+};
+
 /**
  * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions,
  * set-aside items, statistics, job types and deployments.
+ *
+ * @throws {TypeError} if an option is unknown, or `storage` is not a storage
  */
 export function jobsApi(options: JobsApiOptions): Resource[] {
+  checkOptions('jobsApi', options, apiOptions);
+  checkStorage('jobsApi', options.storage, ['jobs', 'control', 'queues']);
   const { storage, client, events, definitions } = options;
   const { acceptUnknownJobs = false, maxBacklog = Infinity, requiresReasons = false } = options;
   const requests = new EnqueueRequests(definitions, acceptUnknownJobs);

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import Koa from 'koa';
 import { createDashboard } from './dashboard.js';
 import { BasePath } from './http/base-path.js';
-import type { DashboardOptions } from './options.js';
+import { type DashboardOptions, dashboardOptions } from './options.js';
 
 /** The options of {@link createDashboard}, plus those of the request handler. */
 export interface DashboardHandlerOptions extends DashboardOptions {
@@ -11,6 +12,12 @@ export interface DashboardHandlerOptions extends DashboardOptions {
   /** Called with unexpected errors. By default, they are written to standard error. */
   readonly onError?: (error: unknown) => void;
 }
+
+const handlerOptions: OptionNames<DashboardHandlerOptions> = {
+  ...dashboardOptions,
+  trustProxy: true,
+  onError: true,
+};
 
 /**
  * Answers a request below the dashboard's path. Passes any other request to `next`, or answers it with 404 if there is
@@ -32,11 +39,9 @@ export type DashboardHandler = (
  *
  * @throws {TypeError} under the same conditions as {@link createDashboard}
  */
-export function createDashboardHandler({
-  trustProxy = false,
-  onError,
-  ...options
-}: DashboardHandlerOptions): DashboardHandler {
+export function createDashboardHandler(given: DashboardHandlerOptions): DashboardHandler {
+  checkOptions('createDashboardHandler', given, handlerOptions);
+  const { trustProxy = false, onError, ...options } = given;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const app = new Koa({ proxy: trustProxy });
   if (onError !== undefined) app.on('error', onError);

@@ -1,3 +1,4 @@
+import { checkOptions, checkStorage } from '@longshore/jobs/storage';
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { AccessRecord } from './auth/access-record.js';
@@ -25,7 +26,7 @@ import { setSecurityHeaders } from './http/security-headers.js';
 import { signInRouter } from './auth/sign-in.js';
 import { streamRouter } from './live/stream-routes.js';
 import { setRequestContext, findRequestContext, createRequestContext } from './http/request-context.js';
-import type { DashboardOptions } from './options.js';
+import { type DashboardOptions, dashboardOptions } from './options.js';
 import { HealthWatch } from './diagnosis/health.js';
 import { WarningWatch } from './diagnosis/warning-watch.js';
 import { cachedReader } from './reading/cached-reader.js';
@@ -40,9 +41,11 @@ import { cachedReader } from './reading/cached-reader.js';
  *
  * Behind a proxy, set `app.proxy`, so that session cookies are marked secure and the clients’ real addresses are used.
  *
- * @throws {TypeError} if options contradict each other, or an option such as the path is invalid
+ * @throws {TypeError} if options contradict each other, or an option is unknown or invalid
  */
 export function createDashboard(options: DashboardOptions): Middleware {
+  checkOptions('createDashboard', options, dashboardOptions);
+  checkStorage('createDashboard', options.storage, ['jobs', 'queues', 'servers', 'clock']);
   const { control, onAction = () => undefined, onAccess = () => undefined } = options;
   const storageNow = (): number => options.storage.clock.now();
   const { now = storageNow, now: machineNow = Date.now } = options;

@@ -1,3 +1,4 @@
+import type { OptionNames } from '@longshore/jobs/storage';
 import type { OnAccess } from './auth/access-record.js';
 import type { OpenIdOptions } from './auth/openid-provider.js';
 import type { User } from './auth/passwords.js';
@@ -72,3 +73,31 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
    */
   readonly now?: (() => number) | undefined;
 }
+
+/** The options of `createDashboard` by name. */
+export const dashboardOptions: OptionNames<DashboardOptions> = {
+  storage: true,
+  control: true,
+  onAction: true,
+  onAccess: true,
+  path: true,
+  instance: true,
+  password: true,
+  users: true,
+  openId: true,
+  proxyHeaders: true,
+  authorize: true,
+  secret: true,
+  production: true,
+  requireReasons: true,
+  redact: true,
+  readTimeoutMs: true,
+  maxStreams: true,
+  closing: true,
+  cacheMs: true,
+  now: true,
+  logUrl: true,
+  traceUrl: true,
+  logo: true,
+  accent: true,
+};

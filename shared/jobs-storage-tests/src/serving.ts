@@ -73,6 +73,34 @@ export function serving(fixture: Fixture): void {
     });
   });
 
+  it('checks arguments that were enqueued without the definition, and fails the job without a retry', async () => {
+    const queue = fixture.newQueue();
+    const args = {
+      type: 'object',
+      properties: { to: { type: 'string' } },
+      required: ['to'],
+      additionalProperties: false,
+    } as const;
+    const ship = defineJob({ name: 'ship', queue, args });
+    const unknown = { ...defineJob({ name: 'ship', queue }), isUnknown: true } as const;
+    const received: unknown[] = [];
+    const handler = handleJob(ship, (context) => {
+      received.push(context.args);
+    });
+    await withServer(queue, [handler], async () => {
+      const client = new JobClient(fixture.storage);
+      const [good, bad] = await client.enqueueMany([
+        { definition: unknown, args: { to: 'Delft' } },
+        { definition: unknown, args: { to: 7 } },
+      ]);
+      await jobIn(good.id, inState('done'));
+      const { attempt, error } = await jobIn(bad.id, inState('failed'));
+      expect([attempt, error?.name]).to.deep.equal([1, 'InvalidArgumentsError']);
+      expect(error?.message).to.match(/definition of "ship".*longshore\.enqueue: args\.to must be string/);
+    });
+    expect(received).to.deep.equal([{ to: 'Delft' }]);
+  });
+
   it('fails an attempt whose result cannot be stored, and names the part', async () => {
     const queue = fixture.newQueue();
     const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });

@@ -134,11 +134,10 @@ describe('A job client', () => {
     });
   }
 
-  it('generates the ids of jobs even if the options contain one', async () => {
-    const chosen = newId();
-    const { id } = await client.enqueue(report, {}, { id: chosen } as object);
-    expect(id).not.to.equal(chosen);
-    expect(await storage.jobs.find(chosen)).to.equal(null);
+  it('rejects an id among the options, because it generates the ids of jobs', async () => {
+    const refused = await refusalOf(client.enqueue(report, {}, { id: newId() } as object));
+    expect(refused).to.be.instanceOf(TypeError);
+    expect((await storage.jobs.count()).count).to.equal(0);
   });
 
   it('returns the jobs and the callback of a batch', async () => {

@@ -1,4 +1,5 @@
 import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
+import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import type { Database, Resource } from '@longshore/resources';
 
 /** The argument of {@link Application.createHandlers}: resources of the process that the handlers can use. */
@@ -59,6 +60,15 @@ export interface Application {
   readonly tables?: ApplicationTables;
 }
 
+const applicationOptions: OptionNames<Application> = {
+  name: true,
+  createHandlers: true,
+  recurring: true,
+  tables: true,
+};
+
+const tablesOptions: OptionNames<ApplicationTables> = { migrations: true, resources: true, seed: true };
+
 /** An application whose handlers have been created for this process. */
 export interface AssembledApplication extends Pick<Application, 'name' | 'tables'> {
   readonly handlers: readonly JobHandler[];
@@ -71,9 +81,14 @@ export interface AssembledApplication extends Pick<Application, 'name' | 'tables
  *
  * @throws {RangeError} with a message that lists every problem: an invalid name, recurring jobs with the same id, or
  *   resources with the same name
+ * @throws {TypeError} if an option is unknown, or `createHandlers` is not a function
  */
 export function defineApplication(application: Application): Application {
-  const { name, recurring = [], tables } = application;
+  checkOptions('defineApplication', application, applicationOptions);
+  const { name, createHandlers, recurring = [], tables } = application;
+  if (typeof createHandlers !== 'function')
+    throw new TypeError(`defineApplication: createHandlers must be a function that returns the handlers`);
+  if (tables !== undefined) checkOptions('defineApplication: tables', tables, tablesOptions);
   const problems = [
     ...(isName(name) ? [] : [`"${name}" is not a valid name for an application`]),
     ...repeated(recurring.map(({ id }) => id)).map((id) => `two recurring jobs have the id "${id}"`),

@@ -44,7 +44,7 @@ export async function loadApplication(
   try {
     return assembleApplication(defineApplication(module.application), services);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
     throw new ConfigError(`LONGSHORE_APP: the module "${specifier}": ${error.message}`);
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
 
 export interface DrainOptions {
@@ -7,6 +8,11 @@ export interface DrainOptions {
   /** How long draining may take, in milliseconds; 10,000 by default. */
   readonly timeoutMs?: number;
 }
+
+const drainOptions: OptionNames<DrainOptions> = {
+  handlers: true,
+  timeoutMs: true,
+};
 
 /** The outcomes of the attempts that ended during a call of {@link drain}. */
 export interface DrainReport {
@@ -30,13 +36,15 @@ const checkMs = 2;
  * due by the storage's clock. A failed job is therefore retried only after the clock has passed the retry delay.
  *
  * @param target a storage or a running server. For a storage, a temporary server runs the jobs of the given handlers
- * @throws {TypeError} if `target` is a storage and no handlers are given
+ * @throws {TypeError} if `target` is a storage and no handlers are given, or an option is unknown
  * @throws {Error} if jobs are left after `timeoutMs`, for example because their queue is paused
  */
 export async function drain(
   target: JobStorage | JobServer,
-  { handlers = [], timeoutMs = 10_000 }: DrainOptions = {},
+  options: DrainOptions = {},
 ): Promise<DrainReport> {
+  checkOptions('drain', options, drainOptions);
+  const { handlers = [], timeoutMs = 10_000 } = options;
   if ('storage' in target) return observed(target, () => drained(target.storage, {}, timeoutMs));
   const storage = target;
   const name = handlers.map(({ definition }) => definition.name);

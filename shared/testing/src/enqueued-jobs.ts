@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
+import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 
 /** Selects jobs that are awaiting, scheduled or enqueued. An omitted member matches any job. */
 export interface EnqueuedFilter<Args> {
@@ -11,6 +12,13 @@ export interface EnqueuedFilter<Args> {
   /** When a scheduled job is due. */
   readonly runAt?: Date;
 }
+
+const filterOptions: OptionNames<EnqueuedFilter<unknown>> = {
+  args: true,
+  queue: true,
+  tag: true,
+  runAt: true,
+};
 
 type Jobs = Pick<JobStorage, 'jobs'>;
 
@@ -24,8 +32,11 @@ const limit = 10_000;
 export async function enqueuedJobs<Args, Result, Input>(
   { jobs }: Jobs,
   definition: JobDefinition<Args, Result, Input>,
-  { args = {}, queue, tag, runAt }: EnqueuedFilter<NoInfer<Args>> = {},
+  wanted: EnqueuedFilter<NoInfer<Args>> = {},
 ): Promise<Job<Args, Result>[]> {
+  // An unknown member would match every job, and a test would pass that should fail.
+  checkOptions('The filter of enqueuedJobs', wanted, filterOptions);
+  const { args = {}, queue, tag, runAt } = wanted;
   const filter = {
     name: [definition.name],
     state: waiting,

@@ -1,5 +1,5 @@
 import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs';
-import { type LogLevel, newId } from '@longshore/jobs/storage';
+import { checkOptions, type LogLevel, newId, type OptionNames } from '@longshore/jobs/storage';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
 /** Options of {@link runJob}. Members such as `attempt` override the defaults of the handler's `job`. */
@@ -12,6 +12,17 @@ export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>
    */
   readonly query?: Query;
 }
+
+const runOptions: OptionNames<RunJobOptions> = {
+  signal: true,
+  query: true,
+  id: true,
+  queue: true,
+  attempt: true,
+  maxAttempts: true,
+  createdAt: true,
+  traceparent: true,
+};
 
 /** The result, log lines and progress of a handler's run. */
 export interface JobRun<Result> {
@@ -31,6 +42,7 @@ export interface JobRun<Result> {
  * against the definition, as an enqueuer and a server would.
  *
  * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
+ * @throws {TypeError} if an option is unknown
  * @throws whatever the handler throws, including `CancelJob` and `SnoozeJob`
  */
 export async function runJob<Args, Result, Input>(
@@ -39,6 +51,7 @@ export async function runJob<Args, Result, Input>(
     ? [args?: NoInfer<Input>, options?: RunJobOptions]
     : [args: NoInfer<Input>, options?: RunJobOptions]
 ): Promise<JobRun<Result>> {
+  checkOptions('runJob', options, runOptions);
   const { signal = new AbortController().signal, query, ...job } = options;
   // Converts the arguments to JSON and back, as storing them would.
   const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);

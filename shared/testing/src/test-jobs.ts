@@ -1,4 +1,5 @@
 import { type Job, JobClient, type JobDefinition, type JobHandler, MemoryStorage } from '@longshore/jobs';
+import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import { drain, type DrainReport } from './drain.js';
 import { assertEnqueued, enqueuedJobs, type EnqueuedFilter, refuteEnqueued } from './enqueued-jobs.js';
 import { TestClock } from './test-clock.js';
@@ -13,6 +14,12 @@ export interface TestJobsOptions {
   readonly start?: Date | string;
 }
 
+const testOptions: OptionNames<TestJobsOptions> = {
+  handlers: true,
+  query: true,
+  start: true,
+};
+
 /**
  * Jobs in memory, for one test: a storage, a client, a clock, and the helpers of this package. Nothing runs between
  * calls, so a test has nothing to stop at the end.
@@ -24,7 +31,10 @@ export class TestJobs {
   readonly #handlers: readonly JobHandler[];
   readonly #query: Query | undefined;
 
-  constructor({ handlers = [], query, start }: TestJobsOptions = {}) {
+  /** @throws {TypeError} if an option is unknown */
+  constructor(options: TestJobsOptions = {}) {
+    checkOptions('TestJobs', options, testOptions);
+    const { handlers = [], query, start } = options;
     this.clock = new TestClock(start);
     this.#handlers = handlers;
     this.#query = query;

@@ -1,4 +1,4 @@
-import type { AlertMessage, Alerts } from '@longshore/jobs/storage';
+import { type AlertMessage, type Alerts, checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import { Cache } from '../cache.js';
 import { readSituation } from '../diagnosis/situation.js';
 import { findWarnings } from '../diagnosis/warnings.js';
@@ -37,6 +37,17 @@ export interface AlertOptions extends Partial<Origin> {
   readonly timeoutMs?: number;
 }
 
+const alertOptions: OptionNames<AlertOptions> = {
+  storage: true,
+  webhooks: true,
+  onError: true,
+  everyMs: true,
+  pollMs: true,
+  timeoutMs: true,
+  instance: true,
+  baseUrl: true,
+};
+
 /**
  * Sends a message to each webhook when a warning begins or ends. Several processes can run an `AlertSender` for the
  * same storage: they share the checks and the messages. A message can be sent more than once.
@@ -51,8 +62,9 @@ export class AlertSender {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
 
-  /** @throws {TypeError} if a webhook's URL or secret is not valid */
+  /** @throws {TypeError} if an option is unknown, or a webhook's URL or secret is not valid */
   constructor(options: AlertOptions) {
+    checkOptions('AlertSender', options, alertOptions);
     const { instance = '', baseUrl = null, timeoutMs = TIMEOUT_MS } = options;
     const { storage } = options;
     const now = (): number => storage.clock.now();

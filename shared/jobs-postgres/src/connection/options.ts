@@ -1,5 +1,11 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { RetentionDays } from '@longshore/jobs/storage';
+import {
+  checkInteger,
+  checkOptions,
+  type OptionNames,
+  type RetentionDays,
+  shown,
+} from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } from './connection-settings.js';
 import type { DatabaseOptions, Distribution, Pooler } from './database-options.js';
@@ -126,12 +132,37 @@ export interface PostgresOptions {
   retentionDays?: Partial<RetentionDays>;
 }
 
+const postgresOptions: OptionNames<PostgresOptions> = {
+  url: true,
+  pool: true,
+  ssl: true,
+  schema: true,
+  poolSize: true,
+  readPoolSize: true,
+  readTimeoutMs: true,
+  connectTimeoutMs: true,
+  useRecommendedIsolationLevel: true,
+  disableGlobalLocks: true,
+  commandBatchMaxTimeoutMs: true,
+  transactionIdleTimeoutMs: true,
+  searchTimeoutMs: true,
+  searchUrl: true,
+  pooler: true,
+  distribution: true,
+  directUrl: true,
+  maxQueues: true,
+  applicationName: true,
+  retentionDays: true,
+};
+
 /**
  * Returns the options of the connections for writes, with defaults filled in.
  *
- * @throws {RangeError} if an option is invalid; the message names the option
+ * @throws {RangeError} if an option is out of bounds; the message names the option
+ * @throws {TypeError} if an option is unknown
  */
 export function databaseOptions(options: PostgresOptions): DatabaseOptions {
+  checkOptions('PostgresStorage', options, postgresOptions);
   const connection = connectionOf(options);
   const { pool, directUrl, ssl } = options;
   return {
@@ -211,10 +242,9 @@ export function maxQueues({ maxQueues = 10_000 }: PostgresOptions): number {
 
 function checkDistribution(value: unknown): Distribution {
   if (value === 'none' || value === 'citus') return value;
-  throw new RangeError(`distribution must be none or citus, not ${JSON.stringify(value)}`);
+  throw new RangeError(`distribution must be none or citus, not ${shown(value)}`);
 }
 
 function bounded(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${value}`);
+  return checkInteger(name, value, { min, max });
 }

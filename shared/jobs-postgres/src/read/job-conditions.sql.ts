@@ -1,6 +1,7 @@
 import type { JobState } from '@longshore/jobs';
 import {
   type ArgsFilter,
+  checkFilter,
   firstIdOf,
   isFinished,
   isId,
@@ -32,6 +33,7 @@ export interface JobConditions {
  * @param bind adds a parameter to the query and returns its placeholder, such as `$3`
  */
 export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
+  checkFilter(filter);
   const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
   const ids: string[] = [];
   if (createdAfter !== undefined) ids.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);

@@ -1,6 +1,7 @@
-import { defineJob, JobClient } from '@longshore/jobs';
-import { patientStorage, type TestDatabase } from '@longshore/test-support';
+import { defineJob, handleJob, JobClient, JobServer, silentLogger } from '@longshore/jobs';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
+import * as z from 'zod';
 import { PostgresStorage, type PostgresOptions } from '../../src/index.js';
 
 /** Defines the tests of `longshore.enqueue()` that run on a single Postgres server as well as on a Citus cluster. */
@@ -77,6 +78,30 @@ export function describeSqlEntrance(
       expect(await enqueue(call)).to.equal(id);
       await storage.control.cancel(id);
       expect(await enqueue(call)).not.to.equal(id);
+    });
+
+    it('has its arguments checked against the definition before the job runs, and changed as the schema says', async () => {
+      const args = z.object({ to: z.string(), copies: z.number().default(1) });
+      const print = defineJob({ name: 'print', queue: 'printing', args });
+      const received: unknown[] = [];
+      const handler = handleJob(print, (context) => {
+        received.push(context.args);
+      });
+      const good = await enqueue(`'print', queue => 'printing', args => '{"to": "Delft"}'`);
+      const bad = await enqueue(`'print', queue => 'printing', args => '{"to": 7}'`);
+      const server = new JobServer({ storage, handlers: [handler], ...patientServer, logger: silentLogger });
+      await server.start();
+      const ends = await eventually(
+        () => Promise.all([good, bad].map((id) => storage.jobs.find(id))),
+        (jobs) => jobs.every((job) => job !== null && job.finishedAt !== null),
+      );
+      await server.stop();
+      expect(ends.map((job) => [job?.state, job?.attempt])).to.deep.equal([
+        ['done', 1],
+        ['failed', 1],
+      ]);
+      expect(ends[1]?.error?.message).to.contain('args.to is not valid');
+      expect(received).to.deep.equal([{ to: 'Delft', copies: 1 }]);
     });
 
     for (const [title, call] of [

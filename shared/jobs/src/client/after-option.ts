@@ -2,6 +2,8 @@ import { bounds } from '../job/bounds.js';
 import { type After, type ContinuationCondition, continuationConditions } from '../job/continuation.js';
 import { isId } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
+import { shown } from '../job/shown.js';
 
 /** The dependencies of a job. */
 export interface AfterOption {
@@ -14,18 +16,25 @@ export interface AfterOption {
   readonly when?: ContinuationCondition;
 }
 
+const afterOptions: OptionNames<AfterOption> = { parents: true, when: true };
+
 /**
  * Checks the dependencies of a job, replaces indexes with ids, and removes duplicate parents.
  *
  * @param earlier the jobs before this one in the same call
+ * @throws {TypeError} if an option is unknown or of the wrong kind
  * @throws {RangeError} if a parent, the number of parents or the condition is invalid
  */
-export function checkAfter({ parents, when = 'onDone' }: AfterOption, earlier: readonly NewJob[]): After {
+export function checkAfter(after: AfterOption, earlier: readonly NewJob[]): After {
+  checkOptions('enqueue: after', after, afterOptions);
+  const { parents, when = 'onDone' } = after;
+  if (!Array.isArray(parents))
+    throw new TypeError(`after.parents must be a list of ids, not ${shown(parents)}`);
   if (parents.length < bounds.parents.min || parents.length > bounds.parents.max) {
     throw new RangeError(`after.parents must have 1 to 1000 entries, not ${parents.length}`);
   }
   checkCondition(when);
-  return { parents: [...new Set(parents.map((parent) => parentId(parent, earlier)))], when };
+  return { parents: [...new Set(parents.map((parent: string | number) => parentId(parent, earlier)))], when };
 }
 
 function parentId(parent: string | number, earlier: readonly NewJob[]): string {
@@ -37,14 +46,14 @@ function parentId(parent: string | number, earlier: readonly NewJob[]): string {
     );
   }
   if (isId(parent)) return parent.toLowerCase();
-  throw new RangeError(`after.parents: "${parent}" is not the id of a job or batch`);
+  throw new RangeError(`after.parents: ${shown(parent)} is not the id of a job or batch`);
 }
 
 /** @throws {RangeError} if the condition is unknown */
 export function checkCondition(when: ContinuationCondition): void {
   if (!continuationConditions.includes(when)) {
     throw new RangeError(
-      `after.when must be one of ${continuationConditions.join(', ')}, not "${when as string}"`,
+      `after.when must be one of ${continuationConditions.join(', ')}, not ${shown(when)}`,
     );
   }
 }

@@ -1,5 +1,6 @@
 import type { ContinuationCondition } from '../job/continuation.js';
 import type { JobDefinition } from '../job/definition.js';
+import type { OptionNames } from '../job/options.js';
 import type { EnqueuedJobOf, EnqueuedJobs } from './enqueue-options.js';
 import type { EnqueueRequest, EnqueueRequests } from './enqueue-request.js';
 
@@ -20,6 +21,13 @@ export interface BatchRequest<
    */
   readonly callbackWhen?: ContinuationCondition;
 }
+
+export const batchOptions: OptionNames<BatchRequest> = {
+  name: true,
+  jobs: true,
+  callback: true,
+  callbackWhen: true,
+};
 
 /** The result of enqueueing a batch. */
 export interface EnqueuedBatch<

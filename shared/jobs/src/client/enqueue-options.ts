@@ -2,6 +2,7 @@ import type { Concurrency } from '../job/concurrency.js';
 import type { JobDefinition } from '../job/definition.js';
 import type { Uniqueness } from '../job/uniqueness.js';
 import type { TransactionClient } from '../storage/transaction.js';
+import { type OptionNames } from '../job/options.js';
 import type { AfterOption } from './after-option.js';
 
 export interface EnqueueOptions {
@@ -62,6 +63,24 @@ export interface EnqueueOptions {
    */
   transaction?: TransactionClient;
 }
+
+export const enqueueOptions: OptionNames<EnqueueOptions> = {
+  queue: true,
+  priority: true,
+  maxAttempts: true,
+  timeoutMs: true,
+  traceparent: true,
+  tags: true,
+  concurrency: true,
+  unique: true,
+  idempotencyKey: true,
+  after: true,
+  visibleQueues: true,
+  includeHolder: true,
+  delayMs: true,
+  runAt: true,
+  transaction: true,
+};
 
 /**
  * The result of enqueueing a job. Carries the types of the job's arguments and result, so that `JobEvents.waitForEnd`

@@ -1,4 +1,5 @@
 import type { JobDefinition } from '../job/definition.js';
+import type { OptionNames } from '../job/options.js';
 import type { EnqueueOptions } from './enqueue-options.js';
 
 /** The `args` member of a request; optional if the job has no required arguments. */
@@ -19,6 +20,12 @@ export type EnqueueRequest<Definition extends JobDefinition = JobDefinition> = {
   readonly definition: Definition;
   readonly options?: Omit<EnqueueOptions, 'transaction'>;
 } & ArgsMember<InputOfJob<Definition>>;
+
+export const requestOptions: OptionNames<EnqueueRequest & { args?: unknown }> = {
+  definition: true,
+  args: true,
+  options: true,
+};
 
 /** The jobs to enqueue in one call, each typed by its definition. */
 export type EnqueueRequests<Definitions extends readonly JobDefinition[]> = {

@@ -1,22 +1,34 @@
 import { excessBytes } from '../job/arguments.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
-import type { JobDefinition } from '../job/definition.js';
+import { checkDefinition, type JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
 import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
-import { compose } from '../job/middleware.js';
+import { checkMiddleware, compose } from '../job/middleware.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
+import { shown } from '../job/shown.js';
 import { checkPeriod } from '../job/uniqueness.js';
 import { collectJobs, type Enqueuer } from '../storage/enqueuer.js';
 import type { JobReader } from '../storage/job-reader.js';
-import type { JobStorage } from '../storage/storage.js';
+import { checkStorage, type JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
-import type { BatchRequest, EnqueuedBatch } from './batch-request.js';
+import { batchOptions, type BatchRequest, type EnqueuedBatch } from './batch-request.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
-import type { EnqueuedJob, EnqueuedJobs, EnqueueOptions } from './enqueue-options.js';
+import {
+  type EnqueuedJob,
+  type EnqueuedJobs,
+  type EnqueueOptions,
+  enqueueOptions,
+} from './enqueue-options.js';
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
-import type { EnqueueRequest, EnqueueRequests, EnqueueRest } from './enqueue-request.js';
+import {
+  type EnqueueRequest,
+  type EnqueueRequests,
+  type EnqueueRest,
+  requestOptions,
+} from './enqueue-request.js';
 import { mapInSlices, slicesOf } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
@@ -34,6 +46,12 @@ export interface JobClientOptions {
   idempotencyPeriodMs?: number;
 }
 
+const clientOptions: OptionNames<JobClientOptions> = {
+  middleware: true,
+  maxArgsBytes: true,
+  idempotencyPeriodMs: true,
+};
+
 /**
  * Maximum number of jobs to prepare at a time. Calls with more jobs are split into slices of this length, and the
  * storage writes earlier slices while later ones are prepared. A batch is written as a whole.
@@ -50,10 +68,15 @@ export class JobClient {
   readonly #idempotencyPeriodMs: number;
   readonly #middleware: readonly EnqueueMiddleware[];
 
+  /** @throws {TypeError} if `storage` is not a storage, or an option is unknown */
   constructor(
     storage: Pick<JobStorage, 'enqueuer' | 'recurring' | 'clock' | 'jobs'>,
-    { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 }: JobClientOptions = {},
+    options: JobClientOptions = {},
   ) {
+    checkStorage('JobClient', storage, ['enqueuer', 'recurring', 'clock', 'jobs']);
+    checkOptions('JobClient', options, clientOptions);
+    const { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 } = options;
+    checkMiddleware('JobClient', middleware);
     this.recurring = new RecurringClient(storage.recurring);
     this.#enqueuer = storage.enqueuer;
     this.#jobs = storage.jobs;
@@ -67,6 +90,7 @@ export class JobClient {
    * Enqueues one job. Resolves once the job is durable or, if a transaction is passed, written in that transaction.
    *
    * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
+   * @throws {TypeError} if `definition` is not a job definition, or an option is unknown
    * @throws {RangeError} if an option is out of bounds
    * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if the idempotency key was used for a different request
@@ -78,6 +102,9 @@ export class JobClient {
     definition: JobDefinition<Args, Result, Input>,
     ...[args, options = {}]: EnqueueRest<Input>
   ): Promise<EnqueuedJob<Args, Result>> {
+    // Checked again in `toNewJob`, because middleware can change both.
+    checkDefinition('enqueue', definition);
+    checkOptions('enqueue', options, enqueueOptions);
     const { transaction } = options;
     // The compiler has already checked the arguments against the definition, so erasing the types is safe.
     const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
@@ -96,6 +123,7 @@ export class JobClient {
     requests: EnqueueRequests<Definitions>,
     transaction?: TransactionClient,
   ): Promise<EnqueuedJobs<Definitions>> {
+    checkRequests('enqueueMany', requests);
     return (await this.#enqueueThroughMiddleware(requests, transaction)) as EnqueuedJobs<Definitions>;
   }
 
@@ -122,6 +150,9 @@ export class JobClient {
     request: BatchRequest<Definitions, Callback>,
     transaction?: TransactionClient,
   ): Promise<EnqueuedBatch<Definitions, Callback>> {
+    checkOptions('enqueueBatch', request, batchOptions);
+    checkRequests('enqueueBatch: jobs', request.jobs);
+    if (request.callback !== undefined) checkRequest('enqueueBatch: callback', request.callback);
     const { name = null, jobs: requests, callback = null, callbackWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
@@ -142,9 +173,11 @@ export class JobClient {
 
   /** Reads a job, typed by its definition. Returns `null` if there is no job with this id and the definition's name. */
   async find<Args, Result, Input>(
-    { name }: JobDefinition<Args, Result, Input>,
+    definition: JobDefinition<Args, Result, Input>,
     id: string,
   ): Promise<Job<Args, Result> | null> {
+    checkDefinition('find', definition);
+    const { name } = definition;
     const job = await this.#jobs.find(id);
     return job?.name === name ? (job as Job<Args, Result>) : null;
   }
@@ -188,6 +221,19 @@ export class JobClient {
     const message = `take ${bytes} bytes as JSON; the limit is ${this.#maxArgsBytes} (maxArgsBytes)`;
     throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
+}
+
+function checkRequests(where: string, requests: readonly EnqueueRequest[]): void {
+  if (!Array.isArray(requests))
+    throw new TypeError(
+      `${where} must be given a list of jobs, such as [{ definition, args }], not ${shown(requests)}`,
+    );
+  for (const request of requests) checkRequest(where, request as EnqueueRequest);
+}
+
+function checkRequest(where: string, request: EnqueueRequest): void {
+  checkOptions(where, request, requestOptions);
+  checkDefinition(where, request.definition);
 }
 
 /**

@@ -1,16 +1,23 @@
 import { checkDelay, checkTime } from '../job/bounds.js';
 import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import type { After } from '../job/continuation.js';
-import { checkMaxAttempts, checkName, checkPriority, checkTimeout } from '../job/definition.js';
-import type { IdSource } from '../job/id.js';
+import {
+  checkDefinition,
+  checkMaxAttempts,
+  checkName,
+  checkPriority,
+  checkTimeout,
+} from '../job/definition.js';
+import { type IdSource, uncheckedIdOf } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
 import { checkTags, type JobMeta } from '../job/meta.js';
 import { checkTraceparent } from '../job/traceparent.js';
+import { checkOptions } from '../job/options.js';
 import { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
 import { checkAfter } from './after-option.js';
-import type { EnqueueOptions } from './enqueue-options.js';
+import { type EnqueueOptions, enqueueOptions } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
@@ -20,6 +27,7 @@ import type { EnqueueRequest } from './enqueue-request.js';
  * @param ids generates the job's id
  * @param earlier the jobs before this one in the same call
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
+ * @throws {TypeError} if `definition` is not a job definition, or an option is unknown
  * @throws {RangeError} if an option is out of bounds, or two options cannot be combined
  */
 export function toNewJob(
@@ -28,6 +36,8 @@ export function toNewJob(
   ids: IdSource,
   earlier: readonly NewJob[],
 ): NewJob {
+  checkDefinition('enqueue', definition);
+  checkOptions('enqueue', options, enqueueOptions);
   const {
     queue = definition.queue,
     priority = definition.priority,
@@ -44,7 +54,7 @@ export function toNewJob(
       'A job with dependencies cannot replace another: use onConflict keep or reject, or leave out after',
     );
   return {
-    id: ids.newId(),
+    id: definition.isUnknown === true ? uncheckedIdOf(ids.newId()) : ids.newId(),
     name: definition.name,
     queue,
     priority,

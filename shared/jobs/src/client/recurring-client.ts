@@ -4,7 +4,7 @@ import {
   type RecurringJob,
   type RecurringJobOptions,
 } from '../recurring/recurring-job.js';
-import { nextOccurrences } from '../recurring/schedule.js';
+import { nextOccurrences, type ScheduleOptions } from '../recurring/schedule.js';
 import type { RecurringJobs } from '../storage/recurring-jobs.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
@@ -78,7 +78,7 @@ export class RecurringClient {
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
    * @throws {RangeError} if `count` is out of bounds
    */
-  preview(schedule: { cron: string; timeZone?: string }, count: number, after?: Date): Date[] {
+  preview(schedule: ScheduleOptions, count: number, after?: Date): Date[] {
     return nextOccurrences(schedule, count, after);
   }
 }

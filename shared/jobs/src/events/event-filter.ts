@@ -1,4 +1,5 @@
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
 import { type JobState, jobStates } from '../job/state.js';
 
 /**
@@ -15,6 +16,22 @@ export interface EventFilter {
   readonly tag?: readonly string[];
   readonly batchId?: readonly string[];
   readonly recurringJobId?: readonly string[];
+}
+
+const filterMembers: OptionNames<EventFilter> = {
+  jobId: true,
+  kind: true,
+  state: true,
+  queue: true,
+  name: true,
+  tag: true,
+  batchId: true,
+  recurringJobId: true,
+};
+
+/** @throws {TypeError} if the filter has an unknown member, which would otherwise select every event */
+export function checkEventFilter(filter: EventFilter): void {
+  checkOptions('A filter of events', filter, filterMembers);
 }
 
 export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {

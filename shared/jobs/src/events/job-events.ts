@@ -3,8 +3,10 @@ import { type JobEvent, keyOf, stateEventsOf } from '../job/job-event.js';
 import type { Job } from '../job/job.js';
 import { finishedStates, isFinished } from '../job/state.js';
 import { consoleLogger, type Logger } from '../server/logger.js';
-import type { JobStorage } from '../storage/storage.js';
-import { type EventFilter, matchesFilter, topicsOf } from './event-filter.js';
+import { checkStorage, type JobStorage } from '../storage/storage.js';
+import { shown } from '../job/shown.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
+import { checkEventFilter, type EventFilter, matchesFilter, topicsOf } from './event-filter.js';
 import { FeedReader } from './feed-reader.js';
 import { type DeliveredEvent, JobListener } from './job-listener.js';
 import { JobLookups } from './job-lookups.js';
@@ -19,6 +21,8 @@ export interface JobEventsOptions {
   /** Minimum pause between polls once the reader has caught up, in milliseconds; 1 or more, 200 by default. */
   readonly pollIntervalMs?: number;
 }
+
+const eventsOptions: OptionNames<JobEventsOptions> = { logger: true, pollIntervalMs: true };
 
 /**
  * A stream of events. It can be iterated only once, and ends when the signal aborts, `JobEvents` is closed, or the
@@ -60,8 +64,14 @@ export class JobEvents {
   readonly #reader: FeedReader;
   #closed = false;
 
-  /** @throws {RangeError} if `pollIntervalMs` is not at least 1 */
-  constructor(storage: Source, { logger = consoleLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
+  /**
+   * @throws {RangeError} if `pollIntervalMs` is not at least 1
+   * @throws {TypeError} if `storage` is not a storage, or an option is unknown
+   */
+  constructor(storage: Source, options: JobEventsOptions = {}) {
+    checkStorage('JobEvents', storage, ['feed', 'jobs']);
+    checkOptions('JobEvents', options, eventsOptions);
+    const { logger = consoleLogger, pollIntervalMs = 200 } = options;
     if (!(pollIntervalMs >= 1))
       throw new RangeError(`pollIntervalMs must be at least 1, not ${pollIntervalMs}`);
     this.#storage = storage;
@@ -99,6 +109,11 @@ export class JobEvents {
     timeoutMs: number,
     signal?: AbortSignal,
   ): Promise<Job | null> {
+    if (
+      typeof given !== 'string' &&
+      typeof (given as Partial<EnqueuedJob> | null | undefined)?.id !== 'string'
+    )
+      throw new TypeError(`waitForEnd needs the result of enqueue, or the id of a job, not ${shown(given)}`);
     const id = typeof given === 'string' ? given : given.id;
     const job = await this.#jobs.find(id);
     if (job === null || isFinished(job.state)) return job;
@@ -136,8 +151,11 @@ export class JobEvents {
   /**
    * Streams all events that match the filter. Starts at `since` if that time is at most a day ago and at most a minute
    * in the future, otherwise now.
+   *
+   * @throws {TypeError} if the filter has an unknown member
    */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
+    checkEventFilter(filter);
     const listener = this.#listen(filter, since, signal);
     let caughtUp = false;
     const events = this.#eventsOfAll(listener, since, () => (caughtUp = true));

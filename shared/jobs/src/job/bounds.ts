@@ -1,3 +1,5 @@
+import { shown } from './shown.js';
+
 /** Inclusive bounds of a number. */
 export interface Bounds {
   readonly min: number;
@@ -106,7 +108,8 @@ export function isTime(ms: number): boolean {
  */
 export function checkText(what: string, text: string, { min, max }: Bounds): string {
   if (typeof text === 'string' && text.length >= min && text.length <= max && isStorable(text)) return text;
-  throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL`);
+  const got = typeof text === 'string' ? `one of ${text.length}` : shown(text);
+  throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL, not ${got}`);
 }
 
 /** Returns the value; if it is out of bounds, returns the nearer bound. `NaN` stays `NaN`. */
@@ -121,13 +124,4 @@ export function clampDelay(ms: number): number {
 
 function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
-}
-
-function shown(value: unknown): string {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString();
-  return typeof value === 'string'
-    ? `"${value.slice(0, 100)}"`
-    : typeof value === 'number'
-      ? String(value)
-      : typeof value;
 }

@@ -1,5 +1,6 @@
 import { bounds, checkInteger, checkText } from './bounds.js';
 import type { JobMeta } from './meta.js';
+import { checkOptions, type OptionNames } from './options.js';
 
 /** A limit on how many jobs with the same key run at once in one queue, across all servers. */
 export interface Concurrency {
@@ -9,8 +10,15 @@ export interface Concurrency {
   readonly limit: number;
 }
 
-/** @throws {RangeError} if the key or the limit is out of bounds */
-export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
+const concurrencyOptions: OptionNames<Concurrency> = { key: true, limit: true };
+
+/**
+ * @throws {RangeError} if the key or the limit is out of bounds
+ * @throws {TypeError} if there is another option
+ */
+export function checkConcurrency(concurrency: Concurrency): Concurrency {
+  checkOptions('concurrency', concurrency, concurrencyOptions);
+  const { key, limit } = concurrency;
   return {
     key: checkText('A concurrency key', key, bounds.keyLength),
     limit: checkInteger('A concurrency limit', limit, bounds.concurrencyLimit),

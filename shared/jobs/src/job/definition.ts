@@ -4,6 +4,8 @@ import { toJsonText } from './arguments.js';
 import { bounds, checkInteger } from './bounds.js';
 import { checkConcurrency, type Concurrency } from './concurrency.js';
 import { fingerprintOf } from './fingerprint.js';
+import { checkOptions, type OptionNames } from './options.js';
+import { shown } from './shown.js';
 import type { JsonText } from './job.js';
 import {
   checkRetryRules,
@@ -14,7 +16,13 @@ import {
   toRetryDelay,
 } from './retry.js';
 import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
-import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
+import {
+  checkKey,
+  checkUniqueness,
+  type Uniqueness,
+  type UniquenessRule,
+  uniquenessOptions,
+} from './uniqueness.js';
 
 /** The type of the schema that applies if a definition sets no `args`: it accepts any JSON object. */
 export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
@@ -104,21 +112,44 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   check(args: Input): Checked<Args>;
   /** Validates a result and serializes it for storage. Throws as {@link check} does. */
   checkResult(result: Result): JsonText;
+  /**
+   * `true` if this process does not know the job's real definition, so that `check` accepts any arguments. The server
+   * then checks them before it runs the job.
+   */
+  readonly isUnknown?: true;
   /** Never set; exists only to carry the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result; readonly input: Input };
 }
+
+const definitionOptions: OptionNames<JobDefinitionOptions<TSchema>> = {
+  name: true,
+  args: true,
+  result: true,
+  queue: true,
+  priority: true,
+  maxAttempts: true,
+  retryDelay: true,
+  retryOn: true,
+  giveUpOn: true,
+  timeoutMs: true,
+  concurrency: true,
+  unique: true,
+};
+
+const concurrencyOptions: OptionNames<ConcurrencyRule<unknown>> = { key: true, limit: true };
 
 /**
  * Validates the options of a job definition, fills in defaults and returns the frozen definition.
  *
  * @throws {RangeError} if a name is invalid or another option is out of bounds
- * @throws {TypeError} if `args` or `result` is not a valid schema, or `retryOn` or `giveUpOn` contains something other
- *   than classes
+ * @throws {TypeError} if an option is unknown, `args` or `result` is not a valid schema, or `retryOn` or `giveUpOn`
+ *   contains something other than classes
  */
 export function defineJob<const Schema extends TSchema = AnyObject, const Result extends TSchema = AnyResult>(
   options: JobDefinitionOptions<Schema, Result>,
 ): JobDefinition<OutputOf<Schema>, OutputOf<Result>, InputOf<Schema>> {
   type Args = OutputOf<Schema>;
+  checkOptions('defineJob', options, definitionOptions);
   const { name, queue = 'default', priority = 0, maxAttempts = defaultMaxAttempts } = options;
   checkName('job', name);
   checkName('queue', queue);
@@ -127,8 +158,16 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
   if (options.timeoutMs !== undefined) checkTimeout(options.timeoutMs);
   checkRetryRules(options);
   const unique = options.unique === true ? {} : options.unique;
-  if (unique !== undefined) checkUniqueness(unique);
-  if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
+  if (unique !== undefined) {
+    checkOptions(`defineJob: unique of the job "${name}" can be true, or it`, unique, uniquenessOptions);
+    if (typeof unique.key !== 'function' && unique.key !== undefined) checkKey('unique', unique.key);
+    checkUniqueness(unique);
+  }
+  if (options.concurrency !== undefined) {
+    const { key, limit } = options.concurrency;
+    checkOptions(`defineJob: concurrency of the job "${name}"`, options.concurrency, concurrencyOptions);
+    checkConcurrency({ key: typeof key === 'function' ? 'any' : key, limit });
+  }
   const schema = compileSchema(options.args ?? { type: 'object', properties: {} }, 'args', name);
   const result =
     options.result === undefined ? anyValue('result', {}) : compileSchema(options.result, 'result', name);
@@ -164,14 +203,28 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
 }
 
 /**
+ * Checks that a value is a job definition.
+ *
+ * @param where the function that was given the value, at the start of the message
+ * @throws {TypeError} if the value is something else; the message states what
+ */
+export function checkDefinition(where: string, given: object): void {
+  if (typeof given === 'object' && given !== null && 'check' in given && typeof given.check === 'function')
+    return;
+  const isHandler = typeof given === 'object' && given !== null && 'definition' in given;
+  const got = isHandler ? 'a handler: pass its definition' : shown(given);
+  throw new TypeError(`${where} needs a job definition, the result of defineJob({ name: … }), not ${got}`);
+}
+
+/**
  * @param kind the kind of name, shown in the error message
  * @throws {RangeError} unless `name` consists of 1 to 100 letters, digits, `.`, `_`, `-` and `:`, and begins with a
  *   letter or digit
  */
 export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string): void {
-  if (!/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
+  if (typeof name !== 'string' || !/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
     throw new RangeError(
-      `"${name}" is not a valid name for a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,
+      `${shown(name)} is not a valid name for a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,
     );
   }
 }

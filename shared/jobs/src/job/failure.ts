@@ -1,6 +1,8 @@
 import { bounds } from './bounds.js';
+import { errorName } from './error-name.js';
 import { isA } from './is-a.js';
 import type { JobError } from './job.js';
+import { readableStack } from './readable-stack.js';
 import { printed, storable } from './storable.js';
 
 // Limits in characters. Every failed attempt stores its error, so errors must stay small.
@@ -29,9 +31,9 @@ export function toJobError(thrown: unknown): JobError {
 }
 
 /** Reads a member of an error. Returns a note if the read throws, as it can for a getter or a proxy. */
-function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
+function read(error: Error, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
-    return (error as Record<string, unknown>)[member];
+    return member === 'name' ? errorName(error) : error[member];
   } catch {
     return `a ${member} that cannot be read`;
   }
@@ -42,7 +44,8 @@ function stackWithCauses(error: Error): string | null {
   for (let link: unknown = error; isA(link, Error) && parts.length < maxCauses; link = read(link, 'cause')) {
     const stack = read(link, 'stack');
     if (stack === undefined && link === error) return null;
-    parts.push(printed(stack ?? `${printed(read(link, 'name'))}: ${printed(read(link, 'message'))}`));
+    const name = printed(read(link, 'name'));
+    parts.push(readableStack(printed(stack ?? `${name}: ${printed(read(link, 'message'))}`), name));
   }
   return parts.join('\nCaused by: ');
 }

@@ -1,3 +1,4 @@
+import { errorName } from './error-name.js';
 import { bounds } from './bounds.js';
 import type { JsonText, JsonValue } from './json.js';
 import { storable } from './storable.js';
@@ -88,7 +89,7 @@ function fieldsText(fields: object): JsonText {
 function withErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (!(value instanceof Error)) return value;
-  return { name: value.name, message: value.message, stack: value.stack };
+  return { name: errorName(value), message: value.message, stack: value.stack };
 }
 
 function cutToBytes(text: string, maxBytes: number): string {

@@ -1,3 +1,5 @@
+import { shown } from './shown.js';
+
 /**
  * A function wrapped around an operation. It can read or change the context. It calls `next` at most once to run the
  * rest of the operation. It can reject the operation by throwing.
@@ -23,4 +25,13 @@ export function compose<Context, Result>(
     },
     core,
   );
+}
+
+/** @throws {TypeError} unless the value is a list of functions or `undefined` */
+export function checkMiddleware(where: string, middleware: readonly unknown[] | undefined): void {
+  if (middleware === undefined) return;
+  const place = Array.isArray(middleware) ? middleware.findIndex((each) => typeof each !== 'function') : 0;
+  if (place < 0) return;
+  const got = Array.isArray(middleware) ? `${shown(middleware[place])} at index ${place}` : shown(middleware);
+  throw new TypeError(`${where}: middleware must be a list of functions, not ${got}`);
 }

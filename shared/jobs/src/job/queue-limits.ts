@@ -1,4 +1,5 @@
 import { checkInteger } from './bounds.js';
+import { checkOptions, type OptionNames } from './options.js';
 
 /**
  * A token bucket. Each started job takes a token. Tokens are added at an even rate of `jobs` per `periodMs`. At most
@@ -33,20 +34,29 @@ export const maxTokens = 1_000_000;
 
 const dayMs = 86_400_000;
 
+const limitOptions: OptionNames<QueueLimits> = { concurrencyLimit: true, rateLimit: true };
+const rateOptions: OptionNames<RateLimit> = { jobs: true, periodMs: true, burst: true };
+
 /**
  * Checks queue limits and fills in defaults.
  *
  * @throws {RangeError} if a number is out of bounds
+ * @throws {TypeError} if a limit is unknown
  */
-export function checkQueueLimits({ concurrencyLimit, rateLimit }: QueueLimits): CheckedLimits {
-  if (typeof concurrencyLimit === 'number') checkCount('concurrencyLimit', concurrencyLimit, maxTokens);
+export function checkQueueLimits(limits: QueueLimits): CheckedLimits {
+  checkOptions('limit', limits, limitOptions);
+  const { concurrencyLimit, rateLimit } = limits;
+  if (concurrencyLimit !== undefined && concurrencyLimit !== null)
+    checkCount('concurrencyLimit', concurrencyLimit, maxTokens);
   return {
     ...(concurrencyLimit === undefined ? {} : { concurrencyLimit }),
     ...(rateLimit === undefined ? {} : { rateLimit: rateLimit === null ? null : checkRateLimit(rateLimit) }),
   };
 }
 
-function checkRateLimit({ jobs, periodMs, burst = jobs }: RateLimit): Required<RateLimit> {
+function checkRateLimit(rateLimit: RateLimit): Required<RateLimit> {
+  checkOptions('limit: rateLimit', rateLimit, rateOptions);
+  const { jobs, periodMs, burst = jobs } = rateLimit;
   checkCount('rateLimit.jobs', jobs, maxTokens);
   checkCount('rateLimit.periodMs', periodMs, dayMs);
   checkCount('rateLimit.burst', burst, maxTokens);

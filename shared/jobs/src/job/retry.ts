@@ -1,4 +1,5 @@
 import { bounds, clamp, isDelay } from './bounds.js';
+import { shown } from './shown.js';
 import { type ErrorClass, isA } from './is-a.js';
 
 /**
@@ -35,11 +36,12 @@ export const defaultRetryDelay: RetryDelay = (attempt) =>
  */
 export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
   if (typeof delay === 'function') return delay;
-  const list = [...delay];
+  const list = Array.isArray(delay) ? [...(delay as readonly number[])] : [];
   const last = list.at(-1);
   if (last === undefined || !list.every(isDelay)) {
+    const got = Array.isArray(delay) ? `[${list.map(shown).join(', ')}]` : shown(delay);
     throw new RangeError(
-      `retryDelay must be a list of milliseconds from 0 to ${bounds.delayMs.max} (ten years), or a function, not [${list.join(', ')}]`,
+      `retryDelay must be a list of milliseconds from 0 to ${bounds.delayMs.max} (ten years), such as [${typeof delay === 'number' ? String(delay) : 1_000}], or a function, not ${got}`,
     );
   }
   return (attempt) => list[attempt - 1] ?? last;
@@ -48,6 +50,8 @@ export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay 
 /** @throws {TypeError} if an entry of `retryOn` or `giveUpOn` is not a function */
 export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): void {
   for (const [rule, classes] of Object.entries({ retryOn, giveUpOn })) {
+    if (!Array.isArray(classes))
+      throw new TypeError(`${rule} must be a list of error classes, not ${shown(classes)}`);
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');
     if (place >= 0)
       throw new TypeError(

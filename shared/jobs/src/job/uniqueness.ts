@@ -1,5 +1,7 @@
 import { bounds, checkInteger, checkText } from './bounds.js';
 import type { ConflictPolicy, JobKey } from './job-key.js';
+import { shown } from './shown.js';
+import { checkOptions, type OptionNames } from './options.js';
 import { isFinished, type JobState, jobStates } from './state.js';
 
 const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'];
@@ -34,14 +36,25 @@ export interface UniquenessRule<Args> extends UniquenessOptions {
   readonly key?: string | ((args: Args) => string | null);
 }
 
+/** The options of a {@link Uniqueness}, and of a {@link UniquenessRule}. */
+export const uniquenessOptions: OptionNames<Uniqueness> = {
+  key: true,
+  periodMs: true,
+  states: true,
+  onConflict: true,
+};
+
 const unfinished = jobStates.filter((state) => !isFinished(state));
 
 /**
  * Builds the job key for a unique key.
  *
  * @throws {RangeError} if the key or an option is out of bounds
+ * @throws {TypeError} if an option is unknown
  */
-export function uniqueKey(name: string, { key, ...options }: Uniqueness): JobKey {
+export function uniqueKey(name: string, uniqueness: Uniqueness): JobKey {
+  checkOptions('enqueue: unique', uniqueness, uniquenessOptions);
+  const { key, ...options } = uniqueness;
   checkUniqueness(options);
   const { periodMs = null, states = unfinished, onConflict = 'keep' } = options;
   return { namespace: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
@@ -51,7 +64,9 @@ export function uniqueKey(name: string, { key, ...options }: Uniqueness): JobKey
 export function checkUniqueness({ periodMs, states, onConflict }: UniquenessOptions): void {
   if (periodMs !== undefined) checkPeriod('periodMs', periodMs);
   if (states !== undefined) {
-    const unknown = states.find((state) => !jobStates.includes(state));
+    if (!Array.isArray(states))
+      throw new RangeError(`unique.states must be a list of states, not ${shown(states)}`);
+    const unknown = (states as readonly JobState[]).find((state) => !jobStates.includes(state));
     if (states.length === 0 || unknown !== undefined)
       throw new RangeError(
         `unique.states must list at least one of ${jobStates.join(', ')}, not "${unknown ?? ''}"`,

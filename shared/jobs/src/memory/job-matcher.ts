@@ -4,12 +4,13 @@ import { firstIdOf } from '../job/id.js';
 import { errorFingerprint } from '../job/error-fingerprint.js';
 import { isExactNumber } from '../job/exact-number.js';
 import type { JobError, JsonText, JsonValue } from '../job/job.js';
-import type { JobFilter } from '../storage/job-filter.js';
+import { checkFilter, type JobFilter } from '../storage/job-filter.js';
 import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
+  checkFilter(filter);
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
   return (record) =>

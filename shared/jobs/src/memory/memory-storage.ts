@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../storage/clock.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
 import { type RetentionDays, retentionOf } from '../storage/retention.js';
 import type { JobStorage } from '../storage/storage.js';
 import { MemoryAlerts } from './memory-alerts.js';
@@ -46,6 +47,14 @@ export interface MemoryStorageOptions {
   retentionDays?: Partial<RetentionDays>;
 }
 
+const memoryOptions: OptionNames<MemoryStorageOptions> = {
+  clock: true,
+  maxFinished: true,
+  maxQueues: true,
+  transaction: true,
+  retentionDays: true,
+};
+
 /**
  * Keeps jobs in this process's memory. The jobs are lost when the process ends. Intended for tests, first
  * experiments and single-process applications.
@@ -77,14 +86,13 @@ export class MemoryStorage implements JobStorage {
   readonly notificationsArrive: boolean = true;
   readonly #jobs: MemoryJobs;
 
-  /** @throws {RangeError} if a value of `retentionDays` is out of bounds */
-  constructor({
-    clock = systemClock,
-    maxFinished = 10_000,
-    maxQueues,
-    retentionDays,
-    transaction,
-  }: MemoryStorageOptions = {}) {
+  /**
+   * @throws {RangeError} if a value of `retentionDays` is out of bounds
+   * @throws {TypeError} if an option is unknown
+   */
+  constructor(options: MemoryStorageOptions = {}) {
+    checkOptions('MemoryStorage', options, memoryOptions);
+    const { clock = systemClock, maxFinished = 10_000, maxQueues, retentionDays, transaction } = options;
     const jobs = new MemoryJobs(clock, maxQueues);
     const audit = new MemoryAuditLog(clock);
     const jobTypes = new MemoryJobTypes(clock, audit, jobs);

@@ -1,9 +1,17 @@
 import type { ArgsMember, InputOfJob } from '../client/enqueue-request.js';
 import { brand } from '../job/brand.js';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
-import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
+import {
+  checkDefinition,
+  checkMaxAttempts,
+  checkName,
+  checkPriority,
+  type JobDefinition,
+} from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
 import { checkTags } from '../job/meta.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
+import { shown } from '../job/shown.js';
 import type { PauseState } from '../job/pause.js';
 import { checkSchedule } from './schedule.js';
 
@@ -133,6 +141,22 @@ export class RecurringJobOwnedError extends Error {
   }
 }
 
+const recurringJobOptions: OptionNames<RecurringJobSettings<JobDefinition> & { args?: unknown }> = {
+  id: true,
+  definition: true,
+  args: true,
+  cron: true,
+  timeZone: true,
+  misfire: true,
+  misfireLimit: true,
+  overlap: true,
+  queue: true,
+  priority: true,
+  maxAttempts: true,
+  tags: true,
+  concurrency: true,
+};
+
 /**
  * Defines a recurring job in code. Pass the result to a `JobServer` in the `recurring` option. The server stores the
  * recurring job on startup.
@@ -140,11 +164,14 @@ export class RecurringJobOwnedError extends Error {
  * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
  * @throws {RangeError} if another option is out of bounds
+ * @throws {TypeError} if `definition` is not a job definition, or an option is unknown
  */
 export function defineRecurringJob<Definition extends JobDefinition>(
   options: RecurringJobOptions<Definition>,
 ): NewRecurringJob {
+  checkOptions('defineRecurringJob', options, recurringJobOptions);
   const { id, definition, args: input = {}, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
+  checkDefinition('defineRecurringJob', definition);
   const { misfire = 'once', overlap = 'allow' } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
   const { maxAttempts = definition.maxAttempts, tags = [] } = options;
@@ -157,7 +184,7 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   checkOneOf('misfire', misfire, ['skip', 'once', 'all']);
   checkOneOf('overlap', overlap, ['allow', 'skip', 'wait']);
   if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
-    throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${misfireLimit}`);
+    throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${shown(misfireLimit)}`);
   }
   checkSchedule(cron, timeZone);
   return Object.freeze({
@@ -179,5 +206,5 @@ export function defineRecurringJob<Definition extends JobDefinition>(
 
 function checkOneOf(option: string, value: string, allowed: readonly string[]): void {
   if (allowed.includes(value)) return;
-  throw new RangeError(`${option} must be one of ${allowed.join(', ')}, not "${value}"`);
+  throw new RangeError(`${option} must be one of ${allowed.join(', ')}, not ${shown(value)}`);
 }

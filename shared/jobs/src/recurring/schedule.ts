@@ -1,5 +1,7 @@
 import { brand } from '../job/brand.js';
 import { CronExpression, CronSyntaxError } from './cron-expression.js';
+import { shown } from '../job/shown.js';
+import { checkInteger, checkTime } from '../job/bounds.js';
 import { TimeZone, type WallTime } from './time-zone.js';
 
 const secondMs = 1_000;
@@ -139,22 +141,30 @@ export class Schedule {
   }
 }
 
+/** A cron expression, and the IANA time zone that it applies in; `UTC` by default. */
+export interface ScheduleOptions {
+  readonly cron: string;
+  readonly timeZone?: string;
+}
+
 /**
  * Returns the next due times of a schedule, for example for a preview. Needs no storage.
  *
  * @param count 1 to 1000
  * @param after the time after which to start; now by default
  * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid, or if no time matches
- * @throws {RangeError} if `count` is out of bounds
+ * @throws {RangeError} if `count` or `after` is out of bounds
+ * @throws {TypeError} if `schedule` is not an object
  */
-export function nextOccurrences(
-  { cron, timeZone = 'UTC' }: { readonly cron: string; readonly timeZone?: string },
-  count: number,
-  after: Date = new Date(),
-): Date[] {
-  if (!Number.isInteger(count) || count < 1 || count > 1_000) {
-    throw new RangeError(`count must be an integer from 1 to 1000, not ${count}`);
-  }
+export function nextOccurrences(schedule: ScheduleOptions, count: number, after: Date = new Date()): Date[] {
+  // A recurring job is a schedule, too, so other members are allowed.
+  if (typeof schedule !== 'object' || schedule === null)
+    throw new TypeError(
+      `nextOccurrences needs a schedule, such as { cron: '@daily' }, not ${shown(schedule)}`,
+    );
+  const { cron, timeZone = 'UTC' } = schedule;
+  checkInteger('count', count, { min: 1, max: 1_000 });
+  checkTime('after', after);
   return new Schedule(cron, timeZone).upcoming(count, after);
 }
 
@@ -164,6 +174,10 @@ export function checkSchedule(cron: string, timeZone: string): Schedule {
 }
 
 function checkFields(cron: string): void {
+  if (typeof cron !== 'string')
+    throw new InvalidScheduleError(
+      `cron must be a cron expression such as "30 2 * * *" for 02:30 every night, not ${shown(cron)}`,
+    );
   const fields = cron.trim().split(/\s+/).filter(Boolean).length;
   if (fields === 5 || fields === 6 || cron.trim().startsWith('@')) return;
   throw new InvalidScheduleError(
@@ -173,10 +187,12 @@ function checkFields(cron: string): void {
 
 function zoneOf(name: string): TimeZone {
   try {
+    // Intl would take other values for their text: `undefined` for the time zone of this machine.
+    if (typeof name !== 'string') throw new TypeError('not a string');
     return TimeZone.of(name);
   } catch (error) {
     throw new InvalidScheduleError(
-      `"${name}" is not a time zone; use an IANA name such as "UTC" or "Europe/Berlin"`,
+      `${shown(name)} is not a time zone; use an IANA name such as "UTC" or "Europe/Berlin"`,
       { cause: error },
     );
   }

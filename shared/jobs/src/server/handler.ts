@@ -1,4 +1,6 @@
-import type { JobDefinition } from '../job/definition.js';
+import { checkDefinition, type JobDefinition } from '../job/definition.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
+import { shown } from '../job/shown.js';
 import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
@@ -72,23 +74,46 @@ export interface JobHandler<Args = unknown, Result = unknown, Input = Args> {
   readonly run: RunJob<unknown> | ThreadHandler;
 }
 
+const threadOptions: OptionNames<ThreadHandler> = { module: true, thread: true };
+
 /**
  * Pairs a definition with its handler. The handler is a function or, to run in a worker thread, a module that exports
  * the function as `run`. The definition determines the types of the function's arguments and result.
  *
- * @throws {TypeError} if the module of a thread handler is not a `URL`
+ * @throws {TypeError} if `definition` is not a job definition, `run` is neither a function nor a thread handler, or the
+ *   module of a thread handler is not a `URL`
  */
 export function handleJob<Args, Result, Input, Returned extends Result>(
   definition: JobDefinition<Args, Result, Input>,
   run: RunJob<NoInfer<Args>, Returned> | ThreadHandler,
 ): JobHandler<Args, Returned, Input> {
   const typed = definition as JobDefinition<Args, Returned, Input>;
-  if (typeof run === 'object') {
+  checkDefinition('handleJob', definition);
+  if (typeof run === 'object' && run !== null) {
+    checkOptions(`handleJob: the thread handler of the job "${definition.name}"`, run, threadOptions);
     if (run.module instanceof URL) return { definition: typed, run };
     throw new TypeError(
       `The module of the job "${definition.name}" must be given as a URL: new URL('./file.js', import.meta.url)`,
     );
   }
+  if (typeof run !== 'function')
+    throw new TypeError(
+      `handleJob needs the function that runs the job "${definition.name}" as its second parameter, not ${shown(run)}: handleJob(definition, async ({ args }) => { … })`,
+    );
   // Arguments are validated against the definition's schema when a job is enqueued, so this cast is safe.
   return { definition: typed, run: run as RunJob<unknown> };
+}
+
+/** @throws {TypeError} unless the value is a list of results of {@link handleJob} */
+export function checkHandlers(where: string, handlers: readonly JobHandler[]): void {
+  const isHandler = (each: Partial<JobHandler> | undefined): boolean =>
+    typeof each === 'object' && each !== null && each.definition !== undefined && each.run !== undefined;
+  const place = Array.isArray(handlers)
+    ? handlers.findIndex((each: JobHandler | undefined) => !isHandler(each))
+    : 0;
+  if (place < 0) return;
+  const got = Array.isArray(handlers) ? `${shown(handlers[place])} at index ${place}` : shown(handlers);
+  throw new TypeError(
+    `${where}: handlers must be a list of handlers, such as [handleJob(definition, run)], not ${got}`,
+  );
 }

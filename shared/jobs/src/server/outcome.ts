@@ -3,8 +3,9 @@ import { isDelay } from '../job/bounds.js';
 import { CancelJob, JobTimeoutError, ResultTooLargeError, SnoozeJob } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import { isA } from '../job/is-a.js';
-import type { ClaimedJob, JsonText, Outcome } from '../job/job.js';
+import type { ClaimedJob, JsonText, JsonValue, Outcome } from '../job/job.js';
 import type { JobDefinition } from '../job/definition.js';
+import { isUncheckedId } from '../job/id.js';
 import { delayBefore, isRetryable } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
@@ -20,6 +21,25 @@ export function toResult(value: unknown, maxBytes: number, definition?: JobDefin
   const bytes = excessBytes(text, maxBytes);
   if (bytes !== null) throw new ResultTooLargeError(bytes, maxBytes);
   return text;
+}
+
+/**
+ * Checks the arguments of a claimed job that were not checked when it was enqueued. Returns the job with the arguments
+ * for the handler: the output of the definition's schema. If they are invalid, also returns the outcome of the attempt: a
+ * failure without a retry, because the next attempt would have the same arguments.
+ */
+export function checkedArgs(
+  job: ClaimedJob,
+  definition: JobDefinition | undefined,
+): { readonly job: ClaimedJob; readonly refusal: Outcome | null } {
+  if (definition === undefined || !isUncheckedId(job.claim.jobId)) return { job, refusal: null };
+  try {
+    return { job: { ...job, args: definition.check(job.args).value as JsonValue }, refusal: null };
+  } catch (error) {
+    const { name, message } = toJobError(error);
+    const reason = `The arguments do not match the definition of "${job.name}", and were enqueued without it, such as by longshore.enqueue: ${message}`;
+    return { job, refusal: { kind: 'failed', error: { name, message: reason, stack: null } } };
+  }
 }
 
 /**

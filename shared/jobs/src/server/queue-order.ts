@@ -1,3 +1,4 @@
+import { shown } from '../job/shown.js';
 import { checkName } from '../job/definition.js';
 
 /**
@@ -22,6 +23,10 @@ export class QueueOrder {
    * @throws {RangeError} if there is no queue, a name is invalid, or a weight is out of bounds
    */
   constructor(queues: ServerQueues, random: () => number = Math.random) {
+    if (typeof queues !== 'object' || queues === null)
+      throw new TypeError(
+        `queues must be a list of names, or an object with a weight for each name, not ${shown(queues)}`,
+      );
     const weights = isList(queues) ? null : new Map(Object.entries(queues));
     this.names = [...new Set(isList(queues) ? queues : Object.keys(queues))];
     this.#weights = weights;
@@ -31,7 +36,7 @@ export class QueueOrder {
     for (const [name, weight] of weights ?? []) {
       if (Number.isInteger(weight) && weight >= 1 && weight <= 1_000) continue;
       throw new RangeError(
-        `The weight of the queue "${name}" must be an integer from 1 to 1000, not ${weight}`,
+        `The weight of the queue "${name}" must be an integer from 1 to 1000, not ${shown(weight)}`,
       );
     }
   }

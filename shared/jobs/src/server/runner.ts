@@ -5,7 +5,7 @@ import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
 import type { JobStorage } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
 import type { JobHandler, RunJob } from './handler.js';
-import { failure, toResult } from './outcome.js';
+import { checkedArgs, failure, toResult } from './outcome.js';
 import { Reporter } from './reporter.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
 import type { ResolvedServerOptions } from './server-options.js';
@@ -205,8 +205,9 @@ export class Runner {
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  async #run(job: ClaimedJob): Promise<void> {
-    const handler = this.#handlers.get(job.name);
+  async #run(claimed: ClaimedJob): Promise<void> {
+    const handler = this.#handlers.get(claimed.name);
+    const { job, refusal } = checkedArgs(claimed, handler?.definition);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
     this.#running.set(job.claim.jobId, attempt);
     const { timings, clock } = this.#options.storage;
@@ -215,7 +216,8 @@ export class Runner {
     timings.started(job.claim.queue, job.name, waitedMs);
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
-    const outcome = await this.#outcomeOf(attempt, job, handler);
+    // Awaited even if refused, because an attempt must not end while `#startNext` starts it.
+    const outcome = await (refusal ?? this.#outcomeOf(attempt, job, handler));
     limit?.cancel();
     if (attempt.unreported) await attempt.flushReport();
     this.#settle(attempt, job, outcome);

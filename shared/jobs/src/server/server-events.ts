@@ -1,4 +1,6 @@
 import type { Claim, ClaimedJob, JobError, Outcome } from '../job/job.js';
+import { nearestName } from '../job/options.js';
+import { shown } from '../job/shown.js';
 import type { RunningJob } from './handler.js';
 import type { Logger } from './logger.js';
 import { toRunningJob } from './running-attempt.js';
@@ -42,8 +44,21 @@ export class ServerEvents {
     this.#logger = logger;
   }
 
-  /** Adds a listener. Returns a function that removes it. */
+  /**
+   * Adds a listener. Returns a function that removes it.
+   *
+   * @throws {TypeError} if there is no such event, or the listener is not a function
+   */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
+    if (!Object.hasOwn(this.#listeners, name)) {
+      const known = Object.keys(this.#listeners);
+      const nearest = nearestName(name, known);
+      const hint =
+        nearest === undefined ? `The events are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
+      throw new TypeError(`A job server has no event ${shown(name)}. ${hint}`);
+    }
+    if (typeof listener !== 'function')
+      throw new TypeError(`The listener of "${name}" must be a function, not ${shown(listener)}`);
     this.#listeners[name].add(listener);
     return () => void this.#listeners[name].delete(listener);
   }

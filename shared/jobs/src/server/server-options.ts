@@ -1,10 +1,12 @@
 import { deploymentBounds } from '../storage/deployments.js';
 import { availableParallelism, hostname } from 'node:os';
-import { bounds, checkInteger } from '../job/bounds.js';
+import { bounds, checkInteger, checkText } from '../job/bounds.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
-import type { JobStorage } from '../storage/storage.js';
-import type { JobHandler, RunMiddleware } from './handler.js';
+import { checkStorage, type JobStorage } from '../storage/storage.js';
+import { checkHandlers, type JobHandler, type RunMiddleware } from './handler.js';
 import { consoleLogger, guarded, type Logger } from './logger.js';
+import { checkMiddleware } from '../job/middleware.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
 /** Times of a server, in milliseconds: leases, heartbeats and polling. */
@@ -92,12 +94,39 @@ export interface ResolvedServerOptions extends Required<
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
 }
 
+const serverOptions: OptionNames<JobServerOptions> = {
+  storage: true,
+  handlers: true,
+  application: true,
+  recurring: true,
+  version: true,
+  queues: true,
+  concurrency: true,
+  slidingInvisibilityTimeoutMs: true,
+  serverTimeoutMs: true,
+  queuePollIntervalMs: true,
+  stopTimeoutMs: true,
+  maxResultBytes: true,
+  timeoutGraceMs: true,
+  threads: true,
+  maxLogLines: true,
+  maxLogLineBytes: true,
+  middleware: true,
+  logger: true,
+  host: true,
+};
+
 /**
  * Applies defaults and checks bounds.
  *
- * @throws {RangeError} if an option is invalid; the message names the option
+ * @throws {RangeError} if an option is out of bounds; the message names the option
+ * @throws {TypeError} if an option is unknown or of the wrong kind
  */
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
+  checkOptions('JobServer', options, serverOptions);
+  checkStorage('JobServer', options.storage, ['claims', 'completions', 'servers', 'maintenance']);
+  checkHandlers('JobServer', options.handlers);
+  checkMiddleware('JobServer', options.middleware);
   return {
     storage: options.storage,
     handlers: options.handlers,
@@ -139,6 +168,10 @@ function recurringJobs({
   recurring: jobs,
 }: JobServerOptions): ResolvedServerOptions['recurring'] {
   if (jobs === undefined) return null;
+  if (!Array.isArray(jobs) || !jobs.every(isRecurringJob))
+    throw new TypeError(
+      'JobServer: recurring must be a list of recurring jobs, such as [defineRecurringJob({ … })]',
+    );
   if (application === undefined)
     throw new RangeError('recurring requires application, the name of their owner');
   const ids = jobs.map(({ id }) => id);
@@ -147,14 +180,15 @@ function recurringJobs({
   return { application, jobs };
 }
 
+function isRecurringJob(value: unknown): value is NewRecurringJob {
+  return typeof value === 'object' && value !== null && 'cron' in value && 'args' in value;
+}
+
 function bounded(name: string, value: number, min: number, max: number): number {
   return checkInteger(name, value, { min, max });
 }
 
 function checkVersion(version: string | undefined): string | null {
   if (version === undefined) return null;
-  const { min, max } = deploymentBounds.version;
-  if (version.length < min || version.length > max)
-    throw new RangeError(`version must have ${min} to ${max} characters, not ${version.length}`);
-  return version;
+  return checkText('version', version, deploymentBounds.version);
 }

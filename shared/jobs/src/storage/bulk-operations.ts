@@ -1,6 +1,6 @@
 import type { FinishedState, JobState } from '../job/state.js';
 import type { ActionOptions } from './audit-log.js';
-import { isUnrestricted, type JobFilter } from './job-filter.js';
+import { checkFilter, isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
 
 /** The actions that can be applied to many jobs at once. Each is named after a method of `JobControl`. */
@@ -164,10 +164,12 @@ export interface BulkOperations {
  * Checks the action, filter, requester and delay of a request before it is previewed or started.
  *
  * @throws {RangeError} as {@link BulkOperations.start} does
+ * @throws {TypeError} if the filter has an unknown member
  */
 export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: BulkRequest): void {
   if (!bulkActions.includes(action))
     throw new RangeError(`"${action}" is not a bulk action; use one of ${bulkActions.join(', ')}`);
+  checkFilter(filter);
   if (isUnrestricted(filter))
     throw new RangeError('A bulk operation requires a filter; to select every job, list the states');
   if ((filter.id?.length ?? 0) > maxIds)

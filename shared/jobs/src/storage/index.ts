@@ -7,6 +7,7 @@ export { type BatchCounts, endOf, type NewBatch, percentOf } from '../job/batch.
 export {
   type Bounds,
   bounds,
+  checkInteger,
   checkTime,
   isTime,
   maxCountedAttempts,
@@ -70,6 +71,8 @@ export * from '../job/pause.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from '../job/queue-limits.js';
 export { type ServerRequest, type ServerState, serverStates } from '../job/server-state.js';
 export { finishedStates, type FinishedState, isFinished, jobStates } from '../job/state.js';
+export { checkOptions, nearestName, type OptionNames } from '../job/options.js';
+export { shown } from '../job/shown.js';
 export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
 export type { Transition, TransitionReason } from '../job/transition.js';
@@ -131,6 +134,7 @@ export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
 export * from './spellings.js';
+export { checkStorage } from './storage.js';
 export { TimingBuffer, type TimingCell } from './timing-buffer.js';
 export * from './timings.js';
 export type { TransactionWork } from './transaction.js';

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../job/job.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
 import type { JobState } from '../job/state.js';
 import { wordsOf } from './search-words.js';
 
@@ -51,6 +52,36 @@ export interface JobFilter {
    * counts may examine only some jobs of each state (see `JobReader.searchedRange`).
    */
   readonly q?: string;
+}
+
+const filterMembers: OptionNames<JobFilter> = {
+  id: true,
+  state: true,
+  queue: true,
+  name: true,
+  tag: true,
+  recurringJobId: true,
+  batchId: true,
+  concurrencyKey: true,
+  parentId: true,
+  serverId: true,
+  createdAfter: true,
+  createdBefore: true,
+  finishedAfter: true,
+  finishedBefore: true,
+  args: true,
+  error: true,
+  errorFingerprint: true,
+  q: true,
+};
+
+/**
+ * Checks that a filter has only known members. A misspelt member would otherwise select every job, even for deletion.
+ *
+ * @throws {TypeError} if a member is unknown
+ */
+export function checkFilter(filter: JobFilter): void {
+  checkOptions('A filter of jobs', filter, filterMembers);
 }
 
 /** Returns whether a filter contains no conditions, so that it matches every job. */

@@ -1,3 +1,5 @@
+import { checkInteger } from '../job/bounds.js';
+import { checkOptions } from '../job/options.js';
 import type { FinishedState } from '../job/state.js';
 
 /** How long finished jobs are kept, in days, by final state. */
@@ -9,16 +11,17 @@ export type RetentionDays = Readonly<Record<FinishedState, number>>;
  */
 export const idleQueueDays = 30;
 
+const defaultDays: RetentionDays = { done: 7, failed: 30, cancelled: 7 };
+
 /**
  * Returns the retention periods with defaults filled in: 7 days for `done` and `cancelled`, 30 for `failed`.
  *
  * @throws {RangeError} if a value is not an integer from 1 to 3650; the message names the option
  */
 export function retentionOf(days: Partial<RetentionDays> = {}): RetentionDays {
-  const all = { done: 7, failed: 30, cancelled: 7, ...days };
-  for (const [state, value] of Object.entries(all)) {
-    if (!Number.isInteger(value) || value < 1 || value > 3_650)
-      throw new RangeError(`retentionDays.${state} must be an integer from 1 to 3650, not ${value}`);
-  }
+  checkOptions('retentionDays', days, { done: true, failed: true, cancelled: true });
+  const all = { ...defaultDays, ...days };
+  for (const [state, value] of Object.entries(all))
+    checkInteger(`retentionDays.${state}`, value, { min: 1, max: 3_650 });
   return all;
 }

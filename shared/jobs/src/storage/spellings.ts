@@ -1,4 +1,4 @@
-import { typosBetween } from './typos.js';
+import { typosBetween } from '../job/typos.js';
 
 /** A word that counts as a match if a text contains it: the search word itself or a similar word. */
 export interface Spelling {

@@ -21,6 +21,7 @@ import type { SavedSearches } from './saved-searches.js';
 import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
 import type { Timings } from './timings.js';
+import { shown } from '../job/shown.js';
 
 /**
  * Stores everything that Longshore keeps, such as jobs, attempts, servers and settings. Each member is responsible for
@@ -86,4 +87,23 @@ export interface JobStorage {
    * missing or unnecessary. Returns a function that unsubscribes the listener.
    */
   onNotification(listener: (queue: string | null) => void): () => void;
+}
+
+/**
+ * Checks that a value is a storage, as far as a part of Longshore uses it.
+ *
+ * @param where the function or class that was given the value, at the start of the message
+ * @param parts the members that it uses
+ * @throws {TypeError} if the value is something else; the message states what
+ */
+export function checkStorage(where: string, storage: object, parts: readonly (keyof JobStorage)[]): void {
+  const given: Partial<Record<keyof JobStorage, unknown>> | null = storage;
+  const isStorage =
+    typeof given === 'object' &&
+    given !== null &&
+    parts.every((part) => typeof given[part] === 'object' && given[part] !== null);
+  if (isStorage) return;
+  throw new TypeError(
+    `${where} needs a storage, such as new PostgresStorage({ url }) or new MemoryStorage(), not ${shown(storage)}`,
+  );
 }

@@ -1,4 +1,5 @@
 import { toJobError } from '../../job/failure.js';
+import { errorName } from '../../job/error-name.js';
 import { isA } from '../../job/is-a.js';
 import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
@@ -33,7 +34,7 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
   try {
     return {
       classes: classesOf(error),
-      name: printed(error.name),
+      name: printed(errorName(error)),
       message: printed(error.message),
       stack: error.stack === undefined ? undefined : printed(error.stack),
       cause: isA(error.cause, Error) && causes > 1 ? toErrorData(error.cause, causes - 1) : undefined,

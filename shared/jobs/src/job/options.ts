@@ -1,0 +1,89 @@
+import { printed } from './storable.js';
+import { shown } from './shown.js';
+import { typosBetween } from './typos.js';
+
+/** The options of an interface by name. The compiler requires each of them, and no other. */
+export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;
+
+/** What other job systems call an option, in lower case, and what it is called here. */
+const otherNames = new Map<string, readonly string[]>(
+  Object.entries({
+    attempts: ['maxAttempts'],
+    retries: ['maxAttempts'],
+    maxretries: ['maxAttempts'],
+    retrylimit: ['maxAttempts'],
+    backoff: ['retryDelay'],
+    retrybackoff: ['retryDelay'],
+    expireinseconds: ['timeoutMs'],
+    ttl: ['timeoutMs'],
+    startafter: ['runAt', 'after'],
+    scheduledat: ['runAt'],
+    runin: ['delayMs'],
+    wait: ['delayMs'],
+    dependson: ['after', 'parents'],
+    singletonkey: ['unique', 'key'],
+    jobkey: ['unique', 'key'],
+    uniquefor: ['unique', 'periodMs'],
+    jobid: ['idempotencyKey'],
+    deduplication: ['unique'],
+    queuename: ['queue'],
+    labels: ['tags'],
+    data: ['args'],
+    payload: ['args'],
+    schema: ['args'],
+    input: ['args'],
+    output: ['result'],
+    handler: ['handlers', 'definition'],
+    workers: ['handlers', 'concurrency'],
+    job: ['definition', 'jobs'],
+    task: ['definition'],
+    pattern: ['cron'],
+    schedule: ['cron'],
+    every: ['cron'],
+    tz: ['timeZone'],
+    connectionstring: ['url'],
+    connection: ['url', 'storage'],
+    max: ['poolSize', 'concurrency'],
+  }),
+);
+
+/**
+ * Checks that a value is an object whose members are all options of a public function.
+ *
+ * @param where the function and, if needed, the parameter, at the start of the message: `enqueue` or `enqueue: unique`
+ * @param names the options that exist
+ * @throws {TypeError} if the value is no such object; for an unknown option, the message names the nearest one
+ */
+export function checkOptions(where: string, options: object, names: Readonly<Record<string, true>>): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError(
+      `${where} must be given an object with the options ${Object.keys(names).join(', ')}, not ${shown(options)}`,
+    );
+  // A loop over the members, without a list of them, because this runs for every job that is enqueued.
+  for (const name in options) {
+    if (Object.hasOwn(names, name)) continue;
+    const known = Object.keys(names);
+    const nearest = nearestName(name, known);
+    const hint = nearest === undefined ? `The options are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
+    throw new TypeError(`${where} has no option "${name}". ${hint}`);
+  }
+}
+
+/** Returns the known name that was probably meant; `undefined` if none resembles the given one. */
+export function nearestName(given: string, known: readonly string[]): string | undefined {
+  const lower = printed(given).toLowerCase();
+  const translated = otherNames.get(lower)?.find((name) => known.includes(name));
+  if (translated !== undefined) return translated;
+  const maxTypos = Math.max(1, Math.floor(given.length / 3));
+  const [nearest] = known
+    .flatMap((name) => {
+      const other = name.toLowerCase();
+      // One name is often the start of the other: delay and delayMs.
+      const [short, long] = lower.length < other.length ? [lower, other] : [other, lower];
+      if (short.length >= 3 && long.startsWith(short)) return [{ name, typos: 0.5 }];
+      const typos = typosBetween(lower, other, maxTypos);
+      return typos === undefined ? [] : [{ name, typos }];
+    })
+    .toSorted((one, other) => one.typos - other.typos);
+  return nearest?.name;
+}

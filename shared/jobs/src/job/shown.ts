@@ -1,0 +1,19 @@
+/** Returns how an error message describes a value that was given. Never throws. */
+export function shown(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return `"${value.slice(0, 100)}"`;
+    case 'number':
+    case 'boolean':
+    case 'undefined':
+      return String(value);
+    case 'object':
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return 'a list';
+      if (value instanceof Date)
+        return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString();
+      return 'an object';
+    default:
+      return `a ${typeof value}`;
+  }
+}
