@@ -11,7 +11,7 @@ import { type ApiConfig, rootUrlOf } from './config.js';
  * API requires credentials, callers need the `write` scope.
  */
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
-  const router = new Router({ sensitive: true, strict: true });
+  const router = new Router({ strict: true });
   router.post('/test', requireCaller(access, 'write', testJob.queue), async (context) => {
     const args = { waitMs: config.API_TEST_JOB_MS };
     const { id, created } = await client.enqueue(testJob, args, keyOf(context));

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { readId, readInteger, readJson } from './arguments.js';
 import { follow } from './follow.js';
 import { type Address, Installation, type Item } from './installation.js';
+import { print, printError } from './print.js';
 import { ProgressBar } from './progress-bar.js';
 import { fields, table } from './table.js';
 
@@ -49,7 +50,7 @@ export function addHttpCommands(program: Command): void {
       .option('--key <token>', 'an API key; default: LONGSHORE_KEY', variable('LONGSHORE_KEY'))
       .option('--json', 'print JSON')
       .hook('preAction', () => {
-        for (const warning of misspeltVariables(process.env, [])) process.stderr.write(`${warning}\n`);
+        for (const warning of misspeltVariables(process.env, [])) printError(warning);
       });
 
   command('enqueue', 'Enqueue a job')
@@ -168,7 +169,7 @@ async function showFollowed(
   const bar = new ProgressBar(process.stderr);
   const onLine = (line: Item): void => {
     const { at, level, message } = line as { at: string; level: string; message: string };
-    bar.writeAbove(() => write(json ? JSON.stringify(line) : `${at} ${level} ${message}`));
+    bar.writeAbove(() => print(json ? JSON.stringify(line) : `${at} ${level} ${message}`));
   };
   const onProgress = (percent: number, message: string | null): void => bar.draw(percent, message);
   const job = await follow(installation, id, untilFinished, onLine, onProgress).finally(() => bar.remove());
@@ -176,7 +177,7 @@ async function showFollowed(
   const { state, result, error } = job as { state: string; result: unknown; error: JobError | null };
   const outcome =
     error === null ? JSON.stringify(result) : (error.stack ?? `${error.name}: ${error.message}`);
-  write(json ? JSON.stringify(job) : `${state} ${outcome}`);
+  print(json ? JSON.stringify(job) : `${state} ${outcome}`);
   if (state !== 'done') process.exitCode = 1;
 }
 
@@ -185,11 +186,7 @@ function show<Content>(
   { json = false }: Shared,
   format: (content: Content) => string,
 ): void {
-  write(json ? JSON.stringify(content, null, 2) : format(content));
-}
-
-function write(text: string): void {
-  process.stdout.write(`${text}\n`);
+  print(json ? JSON.stringify(content, null, 2) : format(content));
 }
 
 /** Returns an environment variable; `undefined` if it is empty or not set. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { CommanderError, InvalidArgumentError } from 'commander';
+import { printError } from './print.js';
 import { createProgram } from './program.js';
 
 // Exits quietly if a reader such as `head` closes the pipe early.
@@ -12,6 +13,6 @@ try {
   const isWrongCall = error instanceof CommanderError;
   // Commander prints its own errors, but not errors thrown by actions.
   if (!isWrongCall || error instanceof InvalidArgumentError)
-    process.stderr.write(`longshore: ${error instanceof Error ? error.message : String(error)}\n`);
+    printError(`longshore: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = isWrongCall ? (error.exitCode === 0 ? 0 : 2) : 1;
 }

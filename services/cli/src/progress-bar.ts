@@ -1,3 +1,5 @@
+import { printable, shorten } from '@longshore/edge';
+
 const barWidth = 30;
 
 /** A progress bar on the last line of a terminal; draws nothing if the stream is not a terminal. */
@@ -14,7 +16,8 @@ export class ProgressBar {
     const full = Math.round((percent / 100) * barWidth);
     const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
     // Truncated to one line, because a wrapped line cannot be redrawn in place.
-    this.#bar = `${bar} ${Math.round(percent)} % ${message ?? ''}`.slice(0, this.#stream.columns - 1);
+    const line = printable(`${bar} ${Math.round(percent)} % ${message ?? ''}`);
+    this.#bar = shorten(line, this.#stream.columns - 1);
     this.#replaceBy(this.#bar);
   }
 

@@ -1,3 +1,4 @@
+import { printable, shorten } from '@longshore/edge';
 import type { Item } from './installation.js';
 
 /** Maximum width of a cell in characters; longer text is truncated. */
@@ -30,8 +31,8 @@ export function fields(item: Item): string {
 }
 
 function cell(value: unknown): string {
-  const line = text(value).replaceAll(/\s+/g, ' ');
-  return line.length > maxWidth ? `${line.slice(0, maxWidth - 1)}…` : line;
+  const line = printable(text(value).replaceAll(/\s+/g, ' '));
+  return line.length > maxWidth ? shorten(line, maxWidth - 1, '…') : line;
 }
 
 function text(value: unknown): string {

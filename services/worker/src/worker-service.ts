@@ -1,3 +1,4 @@
+import { createApplication } from '@longshore/edge';
 import { createApplicationDatabase, PostgresStorage } from '@longshore/jobs-postgres';
 import {
   createJobServer,
@@ -27,7 +28,7 @@ export async function startWorker(
     directory: config.WORKER_RESULTS_DIR,
   });
   const health = storageHealth('worker', storage);
-  const app = new Koa();
+  const app = createApplication(Koa, 0); // health checks and metrics do not look at addresses
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createApplication } from '@longshore/edge';
 import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import Koa from 'koa';
 import { createDashboard } from './dashboard.js';
@@ -7,15 +8,18 @@ import { type DashboardOptions, dashboardOptions } from './options.js';
 
 /** The options of {@link createDashboard}, plus those of the request handler. */
 export interface DashboardHandlerOptions extends DashboardOptions {
-  /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted. Defaults to `false`. */
-  readonly trustProxy?: boolean;
+  /**
+   * The number of proxies in front of the server that add the address from which they were called to `X-Forwarded-For`.
+   * Defaults to 0: the headers of proxies are ignored.
+   */
+  readonly trustedProxies?: number;
   /** Called with unexpected errors. By default, they are written to standard error. */
   readonly onError?: (error: unknown) => void;
 }
 
 const handlerOptions: OptionNames<DashboardHandlerOptions> = {
   ...dashboardOptions,
-  trustProxy: true,
+  trustedProxies: true,
   onError: true,
 };
 
@@ -37,13 +41,14 @@ export type DashboardHandler = (
  * app.use(createDashboardHandler({ storage, control: storage, authorize })); // Express
  * ```
  *
- * @throws {TypeError} under the same conditions as {@link createDashboard}
+ * @throws {TypeError} under the same conditions as {@link createDashboard}, and if `trustedProxies` is not a number of
+ *   proxies
  */
 export function createDashboardHandler(given: DashboardHandlerOptions): DashboardHandler {
   checkOptions('createDashboardHandler', given, handlerOptions);
-  const { trustProxy = false, onError, ...options } = given;
+  const { trustedProxies = 0, onError, ...options } = given;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
-  const app = new Koa({ proxy: trustProxy });
+  const app = createApplication(Koa, trustedProxies);
   if (onError !== undefined) app.on('error', onError);
   app.use(createDashboard(options));
   const answer = app.callback();

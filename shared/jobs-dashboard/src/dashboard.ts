@@ -8,6 +8,7 @@ import { Cache } from './cache.js';
 import { defaultRedaction } from './format/redaction.js';
 import { JobLinks } from './format/job-links.js';
 import { actionRouter } from './actions/action-routes.js';
+import { requireReadableAddress } from './http/address.js';
 import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
 import { documentRouter } from './downloads/documents.js';
@@ -39,7 +40,8 @@ import { cachedReader } from './reading/cached-reader.js';
  * app.use(createDashboard({ storage, path: '/ops/jobs', authorize: (ctx) => ctx.state.user ?? null }));
  * ```
  *
- * Behind a proxy, set `app.proxy`, so that session cookies are marked secure and the clients’ real addresses are used.
+ * Behind a proxy, set `app.proxy` and `app.maxIpsCount` (the number of proxies), so that session cookies are marked secure
+ * and the clients’ real addresses are used. Without `maxIpsCount`, clients can claim any address.
  *
  * @throws {TypeError} if options contradict each other, or an option is unknown or invalid
  */
@@ -68,7 +70,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
 
   const documents = documentRouter(basePath.path, context).routes();
   const { storage, closing } = options;
-  const display = displayRouter(basePath.path, layout).routes();
+  const display = displayRouter(basePath.path, layout, authenticator.origin).routes();
   const source = { reader: storage, now: storageNow, redact, closing };
   const exports = exportRouter(basePath.path, source).routes();
   const streams = streamRouter(basePath.path, context, layout, {
@@ -123,6 +125,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
     }
     setSecurityHeaders(ctx);
     try {
+      requireReadableAddress(ctx);
       await answer(ctx as RouterContext, inside);
       await compress(ctx);
     } catch (error) {

@@ -24,6 +24,12 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
    * `/job-dashboard`.
    */
   readonly path?: string | undefined;
+  /**
+   * The URL at which browsers reach the dashboard, such as `https://ops.example.com/job-dashboard`. Forms that pages of its
+   * origin send are accepted. Needed behind a proxy that passes on another `Host`; by default, the origin of a form must be
+   * the `Host` of its request.
+   */
+  readonly baseUrl?: string | undefined;
   /** The name of this installation, such as `staging`, shown on every page and in page titles. */
   readonly instance?: string | undefined;
   /**
@@ -81,6 +87,7 @@ export const dashboardOptions: OptionNames<DashboardOptions> = {
   onAction: true,
   onAccess: true,
   path: true,
+  baseUrl: true,
   instance: true,
   password: true,
   users: true,

@@ -25,7 +25,7 @@ describe('hostile text', () => {
       it('from the storage reaches no page unescaped', async () => {
         for (const path of [...pagePaths(site.story), `/queues/${encodeURIComponent(text)}`]) {
           const page = await site.http.get(`/job-dashboard${path}`);
-          expect(page.status, path).to.equal(200);
+          expect(page.status, path).to.equal(path.includes('%00') ? 400 : 200);
           expectHarmless(page.text, path);
         }
       });
@@ -34,6 +34,7 @@ describe('hostile text', () => {
         let requests = 0;
         for (const path of [...pagePaths(site.story), `/queues/${encodeURIComponent(text)}`]) {
           const { text: page } = await site.http.get(`/job-dashboard${path}`);
+          if (path.includes('%00')) continue; // no address
           for (const [, name = ''] of page.matchAll(/data-region="([^"]+)"/g)) {
             const headers = { 'longshore-region': name };
             const fragment = await site.http.get(`/job-dashboard${path}`, { headers });

@@ -8,6 +8,7 @@ type DashboardConfig = Config<typeof variables>;
 /** The dashboard options that do not concern access. */
 export interface DashboardSettings {
   readonly path: string;
+  readonly baseUrl: string | undefined;
   readonly instance: string;
   readonly logo: string | undefined;
   readonly accent: string | undefined;
@@ -20,6 +21,7 @@ export interface DashboardSettings {
 export function dashboardSettings(config: DashboardConfig): DashboardSettings {
   return {
     path: config.DASHBOARD_PATH,
+    baseUrl: config.DASHBOARD_BASE_URL || undefined,
     instance: config.DASHBOARD_INSTANCE,
     logo: config.DASHBOARD_LOGO || undefined,
     accent: config.DASHBOARD_ACCENT || undefined,
@@ -70,6 +72,7 @@ export function withVariableNames<Created>(create: () => Created): Created {
       .replace('logUrl', 'DASHBOARD_LOG_URL')
       .replace('traceUrl', 'DASHBOARD_TRACE_URL')
       .replace(/^An alert URL|^The alert URL/, 'DASHBOARD_ALERT_URLS: $&')
+      .replace(/^The URL of the dashboard/, 'DASHBOARD_BASE_URL: $&')
       .replace('The alert secret', 'DASHBOARD_ALERT_SECRET')
       .replace(/^The logo/, 'DASHBOARD_LOGO: $&')
       .replace(/^The accent colour|^Not a colour/, 'DASHBOARD_ACCENT: $&');

@@ -1,3 +1,5 @@
+import { printable } from '@longshore/edge';
+
 /** ANSI escape codes by style. */
 const styles = {
   bold: 1,
@@ -74,8 +76,9 @@ function parseEntry(line: string): Record<string, unknown> | null {
   }
 }
 
+/** Returns a value as text, with control characters as escapes, because they can come from jobs. */
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), '\n');
 }
 
 function stackOf(error: unknown): string {

@@ -1,3 +1,4 @@
+import { createApplication } from '@longshore/edge';
 import Koa from 'koa';
 import type { Logger } from './logger.js';
 
@@ -10,7 +11,7 @@ export interface ProxyConfig {
  * Otherwise logs a warning on the first request through a proxy: all clients then share the proxy's address and limits.
  */
 export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
-  const app = new Koa({ proxy: HTTP_TRUSTED_PROXIES > 0, maxIpsCount: HTTP_TRUSTED_PROXIES });
+  const app = createApplication(Koa, HTTP_TRUSTED_PROXIES);
   if (HTTP_TRUSTED_PROXIES === 0) {
     let warned = false;
     app.use((ctx, next) => {

@@ -7,6 +7,7 @@ import { hasRole } from '../auth/viewer.js';
 import { Once } from './once.js';
 import { reasonField } from './fields.js';
 import { redirectWithFlash } from './flash-message.js';
+import { pathParameters } from '../http/address.js';
 import { checkForm, readForm } from '../http/form.js';
 import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
@@ -40,7 +41,7 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       const { viewer } = requestContextOf(ctx);
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, authenticator, viewer);
-      const target = ctx.params['target'] ?? '';
+      const target = pathParameters(action.path, ctx.params)['target'] ?? '';
       const reason = reasonField(form, requireReasons && isReasoned);
       const request = { target, form, viewer, address: ctx.ip, reason, nowMs: now(), redact };
       const carryOut = action.read(request);

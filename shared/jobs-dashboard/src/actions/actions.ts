@@ -157,7 +157,7 @@ function limitsIn(form: Form): Static<typeof LimitFields> {
 }
 
 function searchName(form: Form): string {
-  const name = textField(form, 'name').replaceAll('\0', '');
+  const name = textField(form, 'name');
   const { min, max } = savedSearchBounds.name;
   if (name.length >= min && name.length <= max) return name;
   throw invalidField('The name', `${min} to ${max} characters long`);

@@ -15,7 +15,7 @@ export function textField(form: Form, name: string): string {
  */
 export function reasonField(form: Form, isRequired: boolean): string | null {
   const { max } = bounds.reasonLength;
-  const reason = textField(form, 'reason').replaceAll('\0', '');
+  const reason = textField(form, 'reason');
   if (reason.length > max) throw invalidField('The reason', `at most ${max} characters long`);
   if (reason === '' && isRequired)
     throw invalidField('The reason', 'given, because this action requires one');

@@ -12,6 +12,8 @@ export interface Authenticator {
   readonly formVersion: string;
   /** Returns a token for the page's forms. It is valid for this viewer and session only. */
   formToken(ctx: Context, viewer: Viewer | null): string;
+  /** The origin at which browsers reach the dashboard; `undefined` if it is the `Host` of their requests. */
+  readonly origin: string | undefined;
   acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
   /**
    * Signs a flash message for the next page that this viewer loads in this session. The message must not contain a dot.

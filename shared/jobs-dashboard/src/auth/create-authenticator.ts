@@ -20,6 +20,7 @@ export interface AuthenticatorOptions {
   readonly proxyHeaders?: ProxyHeaderOptions | undefined;
   readonly production?: boolean | undefined;
   readonly secret?: string | undefined;
+  readonly baseUrl?: string | undefined;
 }
 
 /**
@@ -34,6 +35,7 @@ export function createAuthenticator(
   onAccess: OnAccess = () => undefined,
 ): Authenticator {
   const { password = '', users = [], openId, proxyHeaders, production, secret } = options;
+  const origin = originOf(options.baseUrl ?? openId?.baseUrl);
   const ways = [options.authorize, password || undefined, users[0], openId, proxyHeaders];
   if (ways.filter((way) => way !== undefined).length > 1)
     throw new TypeError(
@@ -42,7 +44,7 @@ export function createAuthenticator(
   if (openId !== undefined) {
     const method = { kind: 'provider', provider: new OpenIdProvider(openId) } as const;
     const key = keyOf(secret ?? openId.clientSecret, openId);
-    return new SessionAuthenticator(method, key, now, onAccess);
+    return new SessionAuthenticator(method, key, origin, now, onAccess);
   }
   if (password !== '' || users.length > 0) {
     const access = password === '' ? users : password;
@@ -50,12 +52,13 @@ export function createAuthenticator(
     const hasHash = password === '' ? users.some((user) => isHash(user.password)) : isHash(password);
     // Does not derive a key from password hashes, because then anyone who has read the hashes could sign sessions.
     const key = keyOf(secret ?? (hasHash ? undefined : ''), access);
-    return new SessionAuthenticator({ kind: 'password', passwords }, key, now, onAccess);
+    return new SessionAuthenticator({ kind: 'password', passwords }, key, origin, now, onAccess);
   }
   const authorize = proxyHeaders === undefined ? options.authorize : trustProxyHeaders(proxyHeaders);
   const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
   const tokens = new FormTokens(new SignedTokens(key, now), now);
   return {
+    origin,
     identify: authorize ?? ((ctx) => localViewer(ctx, production ?? ctx.app.env === 'production')),
     get formVersion() {
       return tokens.version;
@@ -66,6 +69,15 @@ export function createAuthenticator(
     readFlash: (_ctx, { name }, token) => tokens.readFlash(name, token),
     denial: authorize === undefined ? 'closed' : 'forbidden',
   };
+}
+
+/** @throws {TypeError} if the URL is invalid */
+function originOf(baseUrl: string | undefined): string | undefined {
+  if (baseUrl === undefined) return undefined;
+  if (/^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl)) return new URL(baseUrl).origin;
+  throw new TypeError(
+    `The URL of the dashboard is not a URL such as https://ops.example.com/job-dashboard: ${baseUrl}`,
+  );
 }
 
 function keyOf(secret: string | undefined, access: unknown): Buffer | undefined {

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { Context } from 'koa';
 import type { Configuration, IDToken } from 'openid-client';
 import { isLoopbackHost } from './loopback.js';
@@ -170,7 +171,7 @@ export class OpenIdProvider {
  */
 function nameIn({ email, email_verified: isVerified, preferred_username: user, sub }: IDToken): string {
   const names: unknown[] = [isVerified === false ? undefined : email, user];
-  return (names.filter((name) => typeof name === 'string').find((name) => name !== '') ?? sub).slice(0, 200);
+  return shorten(names.filter((name) => typeof name === 'string').find((name) => name !== '') ?? sub, 200);
 }
 
 function urlOf(text: string, what: string): URL {

@@ -1,17 +1,16 @@
+import { networkOf, Throttle } from '@longshore/edge';
 import type { Context } from 'koa';
 import pLimit from 'p-limit';
 import { Problem } from '../http/problem.js';
 import type { AccessEvent, OnAccess } from './access-record.js';
 import { isHash, Password } from './password.js';
-import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
-/**
- * Limits per minute for each client address. After 10 wrong passwords, further wrong passwords are answered with 429.
- * After 100 wrong passwords, even the right password is answered with 429.
- */
-const MAX_FAILURES_PER_MINUTE = 10;
-const MAX_TRIES_PER_MINUTE = 100;
+/** After ten wrong passwords, further wrong ones of a client are answered with 429, except for one a minute. */
+const failures = { burst: 10, perSecond: 1 / 60 };
+
+/** After 100 wrong passwords, even the right password of a client is answered with 429, except for 100 a minute. */
+const tries = { burst: 100, perSecond: 100 / 60 };
 
 /** Maximum number of passwords waiting to be checked. Further passwords are answered with 503. */
 const MAX_WAITING = 10;
@@ -65,8 +64,8 @@ export class Passwords {
     this.#decoyPassword = new Password(
       (users.find(({ password }) => isHash(password)) ?? users[0])?.password ?? '',
     );
-    this.#failures = new Throttle(MAX_FAILURES_PER_MINUTE, 60_000, now);
-    this.#tries = new Throttle(MAX_TRIES_PER_MINUTE, 60_000, now);
+    this.#failures = new Throttle(failures, now);
+    this.#tries = new Throttle(tries, now);
     this.#onAccess = onAccess;
   }
 
@@ -76,23 +75,23 @@ export class Passwords {
   }
 
   /**
-   * Returns the viewer who signs in; `null` if the name or the password is wrong. A client that has reached
-   * {@link MAX_FAILURES_PER_MINUTE}, but not {@link MAX_TRIES_PER_MINUTE}, can still sign in with the right password,
-   * because several people can share an address, for example behind an untrusted gateway.
+   * Returns the viewer who signs in; `null` if the name or the password is wrong. A client that has reached the limit of
+   * {@link failures}, but not that of {@link tries}, can still sign in with the right password, because several people can
+   * share an address, for example behind an untrusted gateway.
    *
    * @throws {Problem} (429) if the client has sent too many wrong passwords, (503) if too many passwords are waiting to
    *   be checked
    */
   async check(ctx: Context, name: string, password: string): Promise<Viewer | null> {
     const account = this.#accountOf(name);
-    if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
+    if (this.#tries.waitMs(networkOf(ctx.ip)) > 0) return this.#refuse(ctx);
     if (account?.password.isKnown(password)) return account.viewer;
     if (this.#oneAtATime.pendingCount >= MAX_WAITING) throw tooManyAtOnce();
     return this.#oneAtATime(async () => {
-      if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
+      if (this.#tries.waitMs(networkOf(ctx.ip)) > 0) return this.#refuse(ctx);
       const matches = await (account?.password ?? this.#decoyPassword).matches(password);
       if (matches && account !== undefined) return account.viewer;
-      this.#tries.count(ctx.ip);
+      this.#tries.take(networkOf(ctx.ip));
       return this.#refuse(ctx);
     });
   }
@@ -104,8 +103,9 @@ export class Passwords {
   }
 
   #refuse(ctx: Context): null {
-    const waitMs = Math.max(this.#tries.waitMs(ctx.ip), this.#failures.waitMs(ctx.ip));
-    if (waitMs === 0) this.#failures.count(ctx.ip);
+    const client = networkOf(ctx.ip);
+    const waitMs = Math.max(this.#tries.waitMs(client), this.#failures.waitMs(client));
+    if (waitMs === 0) this.#failures.take(client);
     this.#record(ctx, waitMs === 0 ? 'wrong password' : 'too many wrong passwords');
     if (waitMs > 0) throw tooManyTries(waitMs);
     return null;

@@ -5,11 +5,15 @@ import type { Context } from 'koa';
  * If that header is missing (plain HTTP, old browsers), compares `Origin` with `Host`. A request with neither
  * `Sec-Fetch-Site` nor `Origin` does not come from a browser, so no other site can have forged it. (Valsorda,
  * “Cross-Site Request Forgery”, 2025.)
+ *
+ * @param own the origin at which browsers reach this service, such as `https://ops.example.com`. Needed behind a proxy that
+ *   passes on another `Host`; pages of this origin always count as own
  */
-export function isSameOrigin(ctx: Context): boolean {
+export function isSameOrigin(ctx: Context, own?: string): boolean {
+  const origin = ctx.get('Origin');
+  if (own !== undefined && origin === own) return true;
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site === 'same-origin' || site === 'none';
-  const origin = ctx.get('Origin');
   if (origin === '') return true;
   return URL.canParse(origin) && new URL(origin).host === ctx.host.toLowerCase();
 }

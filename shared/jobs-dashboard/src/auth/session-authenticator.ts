@@ -21,13 +21,21 @@ export class SessionAuthenticator implements Authenticator {
   readonly denial = 'sign-in';
   readonly method: SignInMethod;
   readonly signedTokens: SignedTokens;
+  readonly origin: string | undefined;
   readonly #sessions: Sessions;
   readonly #tokens: FormTokens;
   readonly #onAccess: OnAccess;
 
   /** @param key signs sessions, form tokens and flash messages; random if `undefined` */
-  constructor(method: SignInMethod, key: Buffer | undefined, now: () => number, onAccess: OnAccess) {
+  constructor(
+    method: SignInMethod,
+    key: Buffer | undefined,
+    origin: string | undefined,
+    now: () => number,
+    onAccess: OnAccess,
+  ) {
     this.method = method;
+    this.origin = origin;
     this.signedTokens = new SignedTokens(key, now);
     this.#sessions = new Sessions(this.signedTokens, now);
     this.#tokens = new FormTokens(this.signedTokens, now);

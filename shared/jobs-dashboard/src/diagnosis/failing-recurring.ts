@@ -1,7 +1,7 @@
+import { shorten } from '@longshore/edge';
 import type { Job, JobError, RecurringJob } from '@longshore/jobs';
 import { type BriefJob, isFinished, type MissedRuns } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { excerpt } from '../format/excerpt.js';
 import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
@@ -110,7 +110,7 @@ export function failingRecurringWarnings(
     .filter(({ name }) => !except.has(name))
     .map(({ id, last, streak, earlier }) => {
       const [line = ''] = last.error?.message.split('\n', 1) ?? [];
-      const error = `${last.error?.name ?? 'an error'}${line === '' ? '' : `: ${excerpt(line, MAX_MESSAGE)}`}`;
+      const error = `${last.error?.name ?? 'an error'}${line === '' ? '' : `: ${shorten(line, MAX_MESSAGE, '…')}`}`;
       const runs = streak === 1 ? 'its last run failed' : `its last ${streak} runs failed, the latest`;
       const at = last.finishedAt === null ? '' : sentence` ${{ at: last.finishedAt }}`;
       return {

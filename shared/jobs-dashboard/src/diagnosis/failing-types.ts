@@ -1,6 +1,6 @@
+import { shorten } from '@longshore/edge';
 import type { ErrorGroup, NameTiming } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
-import { excerpt } from '../format/excerpt.js';
 import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
@@ -102,7 +102,7 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
     const isExact = errors.every(({ failedExact, waitingExact }) => failedExact && waitingExact);
     const [kind = ''] = first.fingerprint.split(': ', 1);
     const [line = ''] = first.message.split('\n', 1);
-    const error = line === '' ? kind : `${kind}: ${excerpt(line, MAX_MESSAGE)}`;
+    const error = line === '' ? kind : `${kind}: ${shorten(line, MAX_MESSAGE, '…')}`;
     const most = first.count < jobs ? `${formatNumber(first.count)} of them` : 'all of them';
     return [
       {

@@ -1,5 +1,5 @@
+import { shorten } from '@longshore/edge';
 import { formatNumber } from '../format/count.js';
-import { excerpt } from '../format/excerpt.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
@@ -70,7 +70,7 @@ function inCommon({ failed, common }: RecentThroughput): string {
   }
   if (error !== null) {
     const [line = ''] = error.message.split('\n', 1);
-    const message = line === '' ? '' : `: ${excerpt(line, MAX_MESSAGE)}`;
+    const message = line === '' ? '' : `: ${shorten(line, MAX_MESSAGE, '…')}`;
     parts.push(`${error.most ? 'most often' : 'often'} ${error.name}${message}`);
   }
   return parts.join('; ');

@@ -2,6 +2,7 @@ import { Router } from '@koa/router';
 import { parseExactly } from '../format/exact-json.js';
 import { jsonText } from '../format/json-tokens.js';
 import { redact } from '../format/redaction.js';
+import { pathParameters } from '../http/address.js';
 import { notFound } from '../http/problem.js';
 import type { PageContext } from '../pages/page.js';
 import { attach } from './attachment.js';
@@ -23,7 +24,7 @@ export function documentRouter(prefix: string, context: PageContext): Router {
   const router = new Router({ prefix });
   for (const [path, read] of Object.entries(documents)) {
     router.get(path, async (ctx) => {
-      const [key = ''] = Object.values(ctx.params);
+      const [key = ''] = Object.values(pathParameters(path, ctx.params));
       const text = await read(key, context);
       if (text === null) throw notFound('There is no such document', 'Its job has been removed.');
       attach(ctx, `${key.replaceAll(/[^\w.-]+/g, '-')}-${path.replace(/^.*\//, '')}`, 'json');

@@ -1,5 +1,5 @@
+import { shorten } from '@longshore/edge';
 import { type BriefJob, isId, type JobListQuery } from '@longshore/jobs/storage';
-import { excerpt } from '../format/excerpt.js';
 import { lastSearched } from '../reading/word-search.js';
 import { filterQuery } from '../search/filters.js';
 import { queryFilters } from '../search/query-filters.js';
@@ -91,7 +91,7 @@ function rowOf({ error, args, argsOmitted, ...job }: BriefJob, redact: RegExp): 
     startedAt: job.startedAt,
     finishedAt: job.finishedAt,
     error: error?.name ?? null,
-    errorMessage: error === null ? null : excerpt(error.message, MAX_MESSAGE),
+    errorMessage: error === null ? null : shorten(error.message, MAX_MESSAGE, '…'),
     tags: job.tags,
     batchId: job.batchId,
     parentId: job.parentId,

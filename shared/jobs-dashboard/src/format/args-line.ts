@@ -1,5 +1,5 @@
+import { shorten } from '@longshore/edge';
 import type { JsonValue } from '@longshore/jobs';
-import { excerpt } from './excerpt.js';
 import { jsonTokens } from './json-tokens.js';
 import { redact } from './redaction.js';
 
@@ -24,5 +24,5 @@ export function argsLine(args: JsonValue, pattern: RegExp): string {
         : token;
     })
     .join('');
-  return text === '{}' || text === 'null' ? '' : excerpt(text, MAX_CHARACTERS);
+  return text === '{}' || text === 'null' ? '' : shorten(text, MAX_CHARACTERS, '…');
 }

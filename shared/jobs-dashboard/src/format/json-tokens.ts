@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import { ExactNumber, omitted, redacted, type Shown } from './redaction.js';
 
 /** A token of pretty-printed JSON. `kind` determines the colour. */
@@ -22,7 +23,7 @@ export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS)
   let room = maxCharacters;
   for (const token of walk(value, '')) {
     if (token.text.length > room) {
-      tokens.push({ ...token, text: `${token.text.slice(0, room)}…` });
+      tokens.push({ ...token, text: shorten(token.text, room, '…') });
       return { tokens, cut: true };
     }
     room -= token.text.length;

@@ -57,7 +57,7 @@ export class Assets {
 
   /** Answers a GET or HEAD request for one of the files. Returns whether the request was answered. */
   serve(ctx: Context, inside: string): boolean {
-    const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/.exec(inside) ?? [];
+    const [, version, name = ''] = /^\/assets\/([^/]+)\/([^/]+)$/i.exec(inside) ?? [];
     const file = this.#files.get(name);
     if (version !== this.version || file === undefined) return false;
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return false;

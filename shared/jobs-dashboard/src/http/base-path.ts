@@ -23,11 +23,11 @@ export class BasePath {
   }
 
   /**
-   * Returns the path inside the dashboard, with a leading slash. Returns an empty string for the base path itself, and
+   * Returns the path inside the dashboard, with a leading slash. The case of the base path does not matter. Returns an empty string for the base path itself, and
    * `null` for a path outside the dashboard.
    */
   inside(requestPath: string): string | null {
-    if (requestPath !== this.path && !requestPath.startsWith(`${this.path}/`)) return null;
+    if (!`${requestPath}/`.toLowerCase().startsWith(`${this.path}/`.toLowerCase())) return null;
     return requestPath.slice(this.path.length);
   }
 

@@ -12,10 +12,10 @@ export const displayPath = '/display';
  * Returns the router that sets the density and redirects back to the previous page. The form needs no token, because it
  * changes only what its sender sees.
  */
-export function displayRouter(prefix: string, layout: Layout): Router {
+export function displayRouter(prefix: string, layout: Layout, origin: string | undefined): Router {
   const router = new Router({ prefix });
   router.post(displayPath, readForm('8kb'), (ctx) => {
-    if (isSameOrigin(ctx))
+    if (isSameOrigin(ctx, origin))
       setDensity(ctx, formOf(ctx).get('density') === 'compact' ? 'compact' : 'comfortable');
     ctx.status = 303;
     ctx.set('Location', pageBefore(ctx) ?? layout.links(ctx)(''));

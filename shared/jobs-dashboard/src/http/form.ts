@@ -3,6 +3,7 @@ import bodyParser from 'koa-bodyparser';
 import type { Authenticator } from '../auth/authenticator.js';
 import { isSameOrigin } from '../auth/same-origin.js';
 import type { Viewer } from '../auth/viewer.js';
+import { formFields } from './address.js';
 import { Problem } from './problem.js';
 
 /** The fields of a submitted form. */
@@ -29,7 +30,11 @@ export function readForm(limit: string): Middleware {
  */
 export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Viewer | null): Form {
   const form = formOf(ctx);
-  if (isSameOrigin(ctx) && authenticator.acceptsFormToken(ctx, viewer, form.get('token'))) return form;
+  if (
+    isSameOrigin(ctx, authenticator.origin) &&
+    authenticator.acceptsFormToken(ctx, viewer, form.get('token'))
+  )
+    return form;
   throw new Problem({
     status: 403,
     title: 'This form has expired',
@@ -37,9 +42,13 @@ export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Vi
   });
 }
 
-/** Returns the fields of a form without checking which page sent it. */
+/**
+ * Returns the fields of a form without checking which page sent it.
+ *
+ * @throws {Problem} (400) if a field is not UTF-8 or contains NUL
+ */
 export function formOf(ctx: Context): Form {
-  return new URLSearchParams(textOf(ctx));
+  return formFields(textOf(ctx));
 }
 
 /**

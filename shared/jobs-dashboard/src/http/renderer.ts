@@ -5,6 +5,7 @@ import ejs, { type TemplateFunction } from 'ejs';
 import { counted, countedJobs, formatCount, formatNumber } from '../format/count.js';
 import { cutMiddle } from '../format/cut-middle.js';
 import { formatDuration } from '../format/duration.js';
+import { isolated, withIsolatedTexts } from '../format/isolated.js';
 import { formatRate } from '../format/rate.js';
 import { sections } from '../pages/page.js';
 import { outcomeBadge, stateBadge } from '../format/state-badge.js';
@@ -25,6 +26,7 @@ const formats = {
   formatDuration,
   formatNumber,
   formatRate,
+  isolated,
   outcomeBadge,
   sections,
   stateBadge,
@@ -80,7 +82,7 @@ function compileViews(): ReadonlyMap<string, TemplateFunction> {
     for (let index = 0; index < parts.length; index += 2) {
       const [name = '', text = ''] = parts.slice(index, index + 2);
       if (views.has(name)) throw new Error(`Two views are called ${name}`);
-      views.set(name, ejs.compile(text, { ...compileOptions, filename }));
+      views.set(name, ejs.compile(withIsolatedTexts(text), { ...compileOptions, filename }));
     }
   }
   return views;

@@ -6,6 +6,7 @@ import { logRow } from '../pages/log-row.js';
 import type { PageContext } from '../pages/page.js';
 import { jobStream, type JobEvent } from './job-stream.js';
 import { notFound, Problem } from '../http/problem.js';
+import { pathParameters } from '../http/address.js';
 import type { Layout } from '../http/layout.js';
 
 const EVERY_MS = 1_000;
@@ -35,7 +36,7 @@ export function streamRouter(
   const router = new Router({ prefix });
   let open = 0;
   router.get(streamPath, async (ctx) => {
-    const id = (ctx.params['id'] ?? '').toLowerCase();
+    const id = pathParameters(streamPath, ctx.params)['id'] ?? '';
     const job = await context.reader.jobs.find(id);
     if (job === null) throw notFound('There is no such job', 'It has been removed.');
     if (job.state !== 'processing' && !isFinished(job.state)) {

@@ -1,8 +1,8 @@
+import { shorten } from '@longshore/edge';
 import type { Job, JobError, JobState } from '@longshore/jobs';
 import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
 import { argsLine } from '../format/args-line.js';
 import { skipReason } from '../diagnosis/skip-reason.js';
-import { excerpt } from '../format/excerpt.js';
 
 /** The data of a job in a list. */
 export interface JobRow {
@@ -78,5 +78,5 @@ function errorLine(error: JobError): string {
 }
 
 function firstLine(text: string): string {
-  return excerpt(text.split(/[\r\n]/, 1)[0] ?? '', MAX_ERROR);
+  return shorten(text.split(/[\r\n]/, 1)[0] ?? '', MAX_ERROR, '…');
 }

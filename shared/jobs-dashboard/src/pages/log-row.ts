@@ -1,5 +1,5 @@
+import { shorten } from '@longshore/edge';
 import type { LogLevel, LogLine } from '@longshore/jobs/storage';
-import { excerpt } from '../format/excerpt.js';
 import { ExactNumber, redact } from '../format/redaction.js';
 import { jsonTokens } from '../format/json-tokens.js';
 
@@ -26,11 +26,12 @@ export function logRow({ fields, ...line }: LogLine, pattern: RegExp): LogRow {
     ...line,
     fields: members.map(([key, value]) => ({
       key,
-      value: excerpt(
+      value: shorten(
         jsonTokens(value, MAX_VALUE)
           .tokens.map(({ text }) => text.replaceAll(/\n\s*/g, ' '))
           .join(''),
         MAX_VALUE,
+        '…',
       ),
     })),
   };

@@ -22,6 +22,7 @@ import { serversPage } from './servers/page.js';
 import { typePage } from './type/page.js';
 import { typesPage } from './types/page.js';
 import { withDeadline } from '../reading/deadline.js';
+import { pathParameters } from '../http/address.js';
 import type { PageResponder } from '../http/page-answer.js';
 import { notFound, Problem } from '../http/problem.js';
 import { requestContextOf } from '../http/request-context.js';
@@ -58,7 +59,7 @@ export function pageRouter(prefix: string, context: PageContext, answer: PageRes
     router.get(path, async (ctx) => {
       const requestContext = requestContextOf(ctx);
       const query = new URLSearchParams(ctx.querystring);
-      const request = { params: ctx.params, query, viewer: requestContext.viewer };
+      const request = { params: pathParameters(path, ctx.params), query, viewer: requestContext.viewer };
       const page = await withDeadline(handler(request, context), context.readTimeoutMs);
       await answer.send(ctx, requestContext, page);
     });

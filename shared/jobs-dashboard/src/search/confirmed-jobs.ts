@@ -1,3 +1,4 @@
+import { parseTime } from '@longshore/edge';
 import type { BulkPreview } from '@longshore/jobs/storage';
 import { finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
@@ -15,8 +16,8 @@ export function confirmedField({ count, asOf, oldestSearchedIds }: BulkPreview):
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, oldestSearchedIds } = objectIn(text);
-  const time = new Date(typeof asOf === 'string' ? asOf : Number.NaN);
-  if (Number.isNaN(time.getTime())) throw unconfirmed();
+  const time = typeof asOf === 'string' ? parseTime(asOf) : undefined;
+  if (time === undefined) throw unconfirmed();
   return { count: countIn(count), asOf: time, oldestSearchedIds: idsIn(oldestSearchedIds) };
 }
 

@@ -1,3 +1,4 @@
+import { parseTypedTime } from '@longshore/edge';
 import { isTime } from '@longshore/jobs/storage';
 
 const DAY_MS = 86_400_000;
@@ -20,8 +21,6 @@ const MAX_AGO_MS = 50 * 365 * DAY_MS;
  */
 const STEP_MS = 10_000;
 
-const calendar = /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(?<zone>Z|[+-]\d\d:\d\d)?$/i;
-
 /**
  * Parses a date as in {@link calendarMomentOf}, or a duration before now, such as `90s`, `15min`, `2h` or `7d`. Returns
  * `null` if the text is invalid or the duration is longer than 50 years.
@@ -39,9 +38,6 @@ export function momentOf(text: string, nowMs: number): Date | null {
  * Returns `null` if the text is invalid, or if the year is not between 1970 and 9999.
  */
 export function calendarMomentOf(text: string): Date | null {
-  const groups = calendar.exec(text)?.groups;
-  if (groups === undefined) return null;
-  const inZone = groups['time'] !== undefined && groups['zone'] === undefined ? `${text}Z` : text;
-  const moment = new Date(inZone.replace(' ', 'T').toUpperCase());
-  return isTime(moment.getTime()) ? moment : null;
+  const moment = parseTypedTime(text);
+  return moment !== undefined && isTime(moment.getTime()) ? moment : null;
 }

@@ -7,6 +7,26 @@ import { launchChromium } from '@longshore/test-support/chromium';
 const foreign = 'x7, img, iframe, [onfocus], [onerror], [onload], main [autofocus]';
 const longest = hostileTexts.length - 1;
 
+/** Returns the pieces of the page's own text, outside of `bdi`, that are shown from right to left. */
+function reversedTexts(): string[] {
+  const found: string[] = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.parentElement?.closest('bdi, title, script, template') !== null) continue;
+    for (const { index = 0 } of (node.textContent ?? '').matchAll(/[a-z]{2}/gi)) {
+      const [first, second] = [index, index + 1].map((at) => {
+        const letter = document.createRange();
+        letter.setStart(node, at);
+        letter.setEnd(node, at + 1);
+        return letter.getBoundingClientRect();
+      });
+      if (first === undefined || second === undefined || first.top !== second.top) continue;
+      if (first.left > second.left) found.push(node.textContent ?? '');
+    }
+  }
+  return found;
+}
+
 describe('hostile text in a browser', () => {
   let browser: Browser;
   let page: Page;
@@ -69,19 +89,32 @@ describe('hostile text in a browser', () => {
     }
   });
 
+  it('does not push anything out of a wide page', async () => {
+    const { url, story } = sites[longest] as Site;
+    const wide = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    for (const path of pagePaths(story)) {
+      await wide.goto(`${url}/job-dashboard${path}`);
+      const outside = await wide.evaluate(() =>
+        [...document.querySelectorAll('table, :is(main, header) :is(a, button):not(form *, dialog *, .detail *)')]
+          .map((element) => element.closest('th, td') ?? element) // a cell hides what does not fit
+          .filter((shown) => shown.getBoundingClientRect().right > window.innerWidth)
+          .map((shown) => shown.outerHTML.slice(0, 200)),
+      );
+      expect(outside, path).to.deep.equal([]);
+    }
+    await wide.close();
+  });
+
   it('does not reverse the text beside it', async () => {
-    const turning = sites[hostileTexts.findIndex((text) => text.includes('\u202e'))] as Site;
-    await page.goto(`${turning.url}/job-dashboard/jobs/${turning.story.failedId}`);
-    const link = page.getByRole('link', { name: 'Jobs with this error' });
-    const [first, second] = await link.evaluate((element) =>
-      [0, 1].map((at) => {
-        const letter = document.createRange();
-        letter.setStart(element.firstChild as Text, at);
-        letter.setEnd(element.firstChild as Text, at + 1);
-        return letter.getBoundingClientRect().left;
-      }),
-    );
-    expect(first).to.be.lessThan(second ?? 0);
+    for (const [index, text] of hostileTexts.entries()) {
+      if (!text.includes('\u202e')) continue;
+      const { url, story } = sites[index] as Site;
+      for (const path of pagePaths(story)) {
+        await page.goto(`${url}/job-dashboard${path}`);
+        const reversed = await page.evaluate(reversedTexts);
+        expect(reversed, path).to.deep.equal([]);
+      }
+    }
   });
 
   it('becomes no element in the confirmation dialog', async () => {
@@ -99,7 +132,7 @@ describe('hostile text in a browser', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('heading', { name: 'What happens' }).waitFor();
       const found = await page.locator(foreign).or(dialog.locator('[autofocus]')).count();
-      const shown = (await dialog.textContent())?.includes(text.trim().slice(0, 6));
+      const shown = (await dialog.textContent())?.includes(text.replace('\u2069', '').trim().slice(0, 6));
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect([found, opened, shown, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
     }

@@ -1,3 +1,4 @@
+import { parseTime } from '@longshore/edge';
 import { type AuditEntry, isId } from '@longshore/jobs/storage';
 import { type AuditDetails, auditDetails, type Outcome } from '@longshore/jobs/operations';
 import { actionTexts } from './action-texts.js';
@@ -96,8 +97,7 @@ function auditRow(
 function withTimes(line: string): (string | Date)[] {
   return line.split(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/).flatMap((part, index) => {
     if (index % 2 === 0) return part === '' ? [] : part;
-    const at = new Date(part);
-    return Number.isNaN(at.getTime()) ? `"${part}"` : at;
+    return parseTime(part) ?? `"${part}"`;
   });
 }
 

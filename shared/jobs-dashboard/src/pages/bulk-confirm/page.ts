@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { Job } from '@longshore/jobs';
 import {
   type BulkAction,
@@ -11,7 +12,6 @@ import { hasRole } from '../../auth/viewer.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
 import { confirmedField } from '../../search/confirmed-jobs.js';
 import { counted } from '../../format/count.js';
-import { excerpt } from '../../format/excerpt.js';
 import { badRequest } from '../../http/problem.js';
 import { countSoon, type FoundJobs, findJobs } from '../../reading/found-jobs.js';
 import { filterText } from '../../search/filter-text.js';
@@ -147,7 +147,7 @@ function sampleOf(job: Job): Sample {
   return {
     ...jobRow(job),
     batchId: job.batchId,
-    errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND),
+    errorName: job.error === null ? null : shorten(job.error.name, MAX_KIND, '…'),
   };
 }
 
@@ -164,7 +164,7 @@ function kindsOf(jobs: readonly Sample[]): object[] {
       by: kind.by,
       tally: kind.tally
         .slice(0, MAX_KINDS)
-        .map((each) => ({ ...each, value: excerpt(each.value, MAX_KIND) })),
+        .map((each) => ({ ...each, value: shorten(each.value, MAX_KIND, '…') })),
       more: Math.max(0, kind.tally.length - MAX_KINDS),
     }));
 }

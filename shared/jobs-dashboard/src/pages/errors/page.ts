@@ -1,6 +1,6 @@
+import { shorten } from '@longshore/edge';
 import type { ErrorGroup } from '@longshore/jobs/storage';
 import { formatCount } from '../../format/count.js';
-import { excerpt } from '../../format/excerpt.js';
 import { confirmPath, jobsPath } from '../../search/filters.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
@@ -74,8 +74,8 @@ function groupRow(group: ErrorGroup, since: string): object {
   return {
     key: `${name} ${fingerprint}`,
     name,
-    kind: excerpt(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT),
-    message: excerpt(message.split('\n', 1)[0] ?? '', MAX_TEXT),
+    kind: shorten(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT, '…'),
+    message: shorten(message.split('\n', 1)[0] ?? '', MAX_TEXT, '…'),
     failed: formatCount({ count: retryable, exact: failedExact }),
     waiting: formatCount({ count: count - retryable, exact: waitingExact || count === retryable }),
     count,

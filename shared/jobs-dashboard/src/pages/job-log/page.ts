@@ -53,7 +53,7 @@ function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | und
 
 /** Creates the page with the log of a job, or of one of its attempts. */
 export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
-  const id = (params['id'] ?? '').toLowerCase();
+  const id = params['id'] ?? '';
   const job = await context.reader.jobs.find(id);
   if (job === null) throw notFound('There is no such job', `No job has the id “${id}”.`);
   const after = query.get('after');

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { Job, JobError } from '@longshore/jobs';
 import {
   type Attempt,
@@ -15,7 +16,6 @@ import { noBlockingKeys } from '../../diagnosis/blocking-keys.js';
 import { explain, type ExplanationContext } from '../../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../../diagnosis/timeline.js';
 import { parseExactly } from '../../format/exact-json.js';
-import { excerpt } from '../../format/excerpt.js';
 import { jsonTokens, type JsonText } from '../../format/json-tokens.js';
 import { redact } from '../../format/redaction.js';
 import { notFound } from '../../http/problem.js';
@@ -37,7 +37,7 @@ const MAX_MESSAGE = 10_000;
 const MAX_STACK = 50_000;
 
 export async function jobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
-  const id = (params['id'] ?? '').toLowerCase();
+  const id = params['id'] ?? '';
   const job = await context.reader.jobs.find(id);
   if (job === null) throw noSuchJob(id);
   const everyMs = isFinished(job.state) ? 10_000 : 2_000;
@@ -193,7 +193,7 @@ function failureOf({ name, state, error }: Job): object | null {
     { key: 'name', value: name },
     { key: 'fingerprint', value: errorFingerprint(error) },
   ] as const;
-  const message = excerpt(error.message.split('\n', 1)[0] ?? '', MAX_LINE);
+  const message = shorten(error.message.split('\n', 1)[0] ?? '', MAX_LINE, '…');
   return { name: error.name, message, alike: jobsPath({ state: null, terms }) };
 }
 
@@ -247,7 +247,7 @@ function isSame(one: JobError, other: JobError): boolean {
 function errorExcerpt({ name, message, stack }: JobError): JobError {
   return {
     name,
-    message: excerpt(message, MAX_MESSAGE),
-    stack: stack === null ? null : excerpt(stack, MAX_STACK),
+    message: shorten(message, MAX_MESSAGE, '…'),
+    stack: stack === null ? null : shorten(stack, MAX_STACK, '…'),
   };
 }

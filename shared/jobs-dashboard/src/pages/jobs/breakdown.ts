@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { JsonValue } from '@longshore/jobs';
 import { type BriefJob, errorFingerprint } from '@longshore/jobs/storage';
 import type { PageContext, Region } from '../page.js';
@@ -11,7 +12,6 @@ import {
   termError,
 } from '../../search/filters.js';
 import { hiddenTermError } from '../../search/hidden-terms.js';
-import { excerpt } from '../../format/excerpt.js';
 
 /** Maximum number of matching jobs to examine for a breakdown, newest first. */
 const EXAMINED = 1_000;
@@ -122,7 +122,7 @@ async function breakDown(
     key,
     word,
     rows: sorted.slice(0, MAX_VALUES).map(([value, count]) => ({
-      value: excerpt(value, MAX_TEXT),
+      value: shorten(value, MAX_TEXT, '…'),
       jobs: count,
       path: jobsPath({
         ...filters,

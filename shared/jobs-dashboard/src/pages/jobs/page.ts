@@ -1,8 +1,8 @@
+import { parseTime, parseUuid } from '@longshore/edge';
 import type { JobState } from '@longshore/jobs';
 import {
   type BriefJob,
   bulkActions,
-  isId,
   type JobCount,
   type JobListQuery,
   jobStates,
@@ -279,15 +279,16 @@ function positionOf(query: URLSearchParams): Position {
 }
 
 function idIn(query: URLSearchParams, key: string): string | null {
-  const id = query.get(key);
-  if (id !== null && !isId(id)) throw noSuchPage(`“${id}” is not the id of a job.`);
+  const text = query.get(key);
+  const id = text === null ? null : parseUuid(text);
+  if (id === undefined) throw noSuchPage(`“${text}” is not the id of a job.`);
   return id;
 }
 
 function timeOf(text: string | null): Date | null {
   if (text === null) return null;
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw noSuchPage(`“${text}” is not a time.`);
+  const time = parseTime(text);
+  if (time === undefined) throw noSuchPage(`“${text}” is not a time.`);
   return time;
 }
 

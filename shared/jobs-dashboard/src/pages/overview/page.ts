@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import type { Queue, Server } from '@longshore/jobs/storage';
 import { isUntouched } from '../../diagnosis/untouched.js';
 import { overallState } from '../../diagnosis/overall-status.js';
@@ -90,5 +91,5 @@ async function loadFailures({ reader }: PageContext): Promise<object> {
 function byUrgency(a: Queue, b: Queue): number {
   const wait = (queue: Queue): number => queue.oldestEnqueuedAt?.getTime() ?? Number.POSITIVE_INFINITY;
   if (wait(a) !== wait(b)) return wait(a) - wait(b);
-  return b.counts.enqueued - a.counts.enqueued || a.name.localeCompare(b.name);
+  return b.counts.enqueued - a.counts.enqueued || compareTexts(a.name, b.name);
 }

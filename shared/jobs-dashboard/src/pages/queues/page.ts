@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import type { Queue } from '@longshore/jobs/storage';
 import { pageOf } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
@@ -8,7 +9,7 @@ const ROWS = 50;
 /** The sort orders of the list. Urgent queues, large job counts, long waits and few servers come first. */
 const sorts = {
   urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
-  name: (a: Queue, b: Queue) => a.name.localeCompare(b.name),
+  name: (a: Queue, b: Queue) => compareTexts(a.name, b.name),
   enqueued: (a: Queue, b: Queue) => b.counts.enqueued - a.counts.enqueued,
   processing: (a: Queue, b: Queue) => b.counts.processing - a.counts.processing,
   failed: (a: Queue, b: Queue) => b.counts.failed - a.counts.failed,

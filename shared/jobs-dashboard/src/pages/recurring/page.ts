@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import type { Job, RecurringJob } from '@longshore/jobs';
 import type { MissedRuns } from '@longshore/jobs/storage';
 import { cronWords } from '../../format/cron-words.js';
@@ -71,5 +72,5 @@ function isLater(one: Date, other: Date | null): boolean {
 /** Orders recurring jobs by next due time. Jobs without a due time come last. */
 function byNextDue(a: RecurringJob, b: RecurringJob): number {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Number.MAX_VALUE;
-  return due(a) - due(b) || a.id.localeCompare(b.id);
+  return due(a) - due(b) || compareTexts(a.id, b.id);
 }

@@ -56,7 +56,7 @@ async function listRunning(id: string, { reader }: PageContext): Promise<BriefJo
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Server> {
-  const server = (await reader.servers.list()).find((candidate) => candidate.id === id.toLowerCase());
+  const server = (await reader.servers.list()).find((candidate) => candidate.id === id);
   if (server !== undefined) return server;
   throw notFound('There is no such server', `No running server has the id “${id}”. It may have stopped.`);
 }

@@ -1,5 +1,5 @@
+import { shorten } from '@longshore/edge';
 import type { SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
-import { excerpt } from '../../format/excerpt.js';
 import { badRequest } from '../../http/problem.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
@@ -55,7 +55,7 @@ function itemRow({ id, role, key, jobId, error, failures, createdAt, retryAt }: 
     work: failedWork[role],
     subject: jobId === null ? key : `job ${jobId.slice(-8)}`,
     path: pathOf(role, key, jobId),
-    error: excerpt(`${error.name}: ${error.message}`.split('\n', 1)[0] ?? '', MAX_ERROR),
+    error: shorten(`${error.name}: ${error.message}`.split('\n', 1)[0] ?? '', MAX_ERROR, '…'),
     failures,
     createdAt,
     retryAt,

@@ -1,9 +1,9 @@
+import { shorten } from '@longshore/edge';
 import type { Job } from '@longshore/jobs';
 import { type ErrorGroup, otherNames, type Server } from '@longshore/jobs/storage';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { pauseText } from '../../diagnosis/pause.js';
 import { formatCount, formatNumber } from '../../format/count.js';
-import { excerpt } from '../../format/excerpt.js';
 import { capitalized } from '../../format/sentence.js';
 import { notFound } from '../../http/problem.js';
 import { listLongest } from '../../reading/longest-jobs.js';
@@ -137,8 +137,8 @@ function ofName(name: string): Term[] {
 function errorRow(group: ErrorGroup): object {
   const { name, fingerprint, message, count, retryable, failedExact, waitingExact, lastSeenAt } = group;
   return {
-    kind: excerpt(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT),
-    message: excerpt(message.split('\n', 1)[0] ?? '', MAX_TEXT),
+    kind: shorten(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT, '…'),
+    message: shorten(message.split('\n', 1)[0] ?? '', MAX_TEXT, '…'),
     failed: formatCount({ count: retryable, exact: failedExact }),
     waiting: formatCount({ count: count - retryable, exact: waitingExact || count === retryable }),
     lastSeenAt,

@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import { type NameTiming, otherNames } from '@longshore/jobs/storage';
 import { pauseText } from '../../diagnosis/pause.js';
 import type { Sentence } from '../../format/sentence.js';
@@ -97,7 +98,7 @@ async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): 
       usualRunningMs: null,
     }));
   return [...rows, ...idle].toSorted(
-    (one, other) => sorts[sort](other) - sorts[sort](one) || one.name.localeCompare(other.name),
+    (one, other) => sorts[sort](other) - sorts[sort](one) || compareTexts(one.name, other.name),
   );
 }
 
