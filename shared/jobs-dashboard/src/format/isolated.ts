@@ -40,14 +40,21 @@ const textOnly = /<(title|textarea|option|script|style)\b[^<]*$/i;
  */
 export function withIsolatedTexts(template: string): string {
   let html = '';
-  return template.replaceAll(/<%(?<kind>[=_-]?)(?<code>(?:(?!%>)[^])*?)(?<end>[_-]?)%>|[^<]+|</g, (part, ...groups) => {
-    const { kind, code = '', end: closing = '' } = groups.at(-1) as Readonly<Record<string, string | undefined>>;
-    if (!part.startsWith('<%')) {
-      html += part;
-      return part;
-    }
-    const isInTag = html.lastIndexOf('<') > html.lastIndexOf('>');
-    if (kind !== '=' || isInTag || textOnly.test(html)) return part;
-    return `<%- it.isolated(${code.trim()}) ${closing}%>`;
-  });
+  return template.replaceAll(
+    /<%(?<kind>[=_-]?)(?<code>(?:(?!%>)[^])*?)(?<end>[_-]?)%>|[^<]+|</g,
+    (part, ...groups) => {
+      const {
+        kind,
+        code = '',
+        end: closing = '',
+      } = groups.at(-1) as Readonly<Record<string, string | undefined>>;
+      if (!part.startsWith('<%')) {
+        html += part;
+        return part;
+      }
+      const isInTag = html.lastIndexOf('<') > html.lastIndexOf('>');
+      if (kind !== '=' || isInTag || textOnly.test(html)) return part;
+      return `<%- it.isolated(${code.trim()}) ${closing}%>`;
+    },
+  );
 }

@@ -95,7 +95,11 @@ describe('hostile text in a browser', () => {
     for (const path of pagePaths(story)) {
       await wide.goto(`${url}/job-dashboard${path}`);
       const outside = await wide.evaluate(() =>
-        [...document.querySelectorAll('table, :is(main, header) :is(a, button):not(form *, dialog *, .detail *)')]
+        [
+          ...document.querySelectorAll(
+            'table, :is(main, header) :is(a, button):not(form *, dialog *, .detail *)',
+          ),
+        ]
           .map((element) => element.closest('th, td') ?? element) // a cell hides what does not fit
           .filter((shown) => shown.getBoundingClientRect().right > window.innerWidth)
           .map((shown) => shown.outerHTML.slice(0, 200)),
