@@ -1,5 +1,6 @@
-import type { Client } from 'pg';
+import type { Client, QueryConfig, QueryResult } from 'pg';
 import type { DatabaseOptions } from '../connection/database-options.js';
+import { atOnce } from '../connection/pipeline.js';
 import { Schema } from '../connection/schema.js';
 import { clockDifference } from './clock-difference.js';
 import { beat, type BeatRow } from './servers.sql.js';
@@ -21,6 +22,8 @@ export class HeartbeatConnection {
   readonly #database: DatabaseOptions;
   readonly #statement: string;
   #client: Promise<Client> | undefined;
+  /** Begins a transaction with the settings of the storage, because a pooler may run each on another connection. */
+  #begin = '';
 
   constructor(database: DatabaseOptions) {
     this.#database = database;
@@ -40,12 +43,22 @@ export class HeartbeatConnection {
       const client = await used;
       const query = { text: this.#statement, values, query_timeout: timeoutMs };
       const sentAtMs = Date.now();
-      const [row] = (await client.query<BeatRow>(query)).rows;
+      const [row] = (await this.#run(client, query)).rows;
       return row && { ...row, clockAheadMs: clockDifference(sentAtMs, Number(row.now), Date.now()) };
     } catch (error) {
       if (this.#client === used) await this.close();
       throw error;
     }
+  }
+
+  async #run(client: Client, query: QueryConfig): Promise<QueryResult<BeatRow>> {
+    if (this.#database.pooler === 'none') return client.query<BeatRow>(query);
+    const [, result] = await atOnce(client, () => [
+      client.query(this.#begin),
+      client.query<BeatRow>(query),
+      client.query('commit'),
+    ]);
+    return result;
   }
 
   /** Closes the connection. The next heartbeat opens a new one. */
@@ -60,12 +73,13 @@ export class HeartbeatConnection {
    * before their first heartbeat.
    */
   async #connect(timeoutMs: number): Promise<Client> {
-    const [{ default: pg }, { connectionConfig }, { meaning }] = await Promise.all([
+    const [{ default: pg }, { connectionConfig }, { localSettings, meaning }] = await Promise.all([
       import('pg'),
       import('../connection/database-options.js'),
       import('../connection/session.js'),
     ]);
     const database = this.#database;
+    this.#begin = `begin; ${localSettings(meaning)}`;
     const applicationName = `${database.applicationName} heartbeat`;
     const client = new pg.Client(
       connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(timeoutMs) }, meaning),
