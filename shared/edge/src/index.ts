@@ -6,7 +6,10 @@
 export { createApplication, networkOf } from './address.js';
 export { parseInteger, parseNumber } from './number.js';
 export { compareTexts, isStorable, printable, shorten, sortCollation, toStorable } from './text.js';
+export { allowedTypos, maxErrorText, type Spelling, spellingsOf, typosIn } from './spellings.js';
 export { type Attempt, Throttle, type ThrottlePolicy } from './throttle.js';
 export { canonicalTime, completeTime, isDay, isTime, parseTime, parseTypedTime } from './time.js';
 export { decodePairs, decodePercent, UrlError } from './url.js';
+export { typosBetween } from './typos.js';
+export { fold, jsonEscapes, jsonWords, wordPattern, wordsOf } from './words.js';
 export { parseUuid, type Uuid } from './uuid.js';

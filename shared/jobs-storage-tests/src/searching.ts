@@ -81,6 +81,59 @@ export function searching(fixture: Fixture): void {
     });
   }
 
+  it('finds a word in any case, for all letters of Unicode', async () => {
+    const queue = fixture.newQueue();
+    const letters: string[] = [];
+    for (let code = 1; code < 0x2_00_00; code++) {
+      const character = code >= 0xd8_00 && code < 0xe0_00 ? '' : String.fromCodePoint(code);
+      if (/[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/u.test(character))
+        letters.push(character);
+    }
+    // Ten words of 20 letters in each search.
+    const words = Array.from({ length: Math.ceil(letters.length / 20) }, (_, word) =>
+      letters.slice(word * 20, word * 20 + 20).join(''),
+    );
+    for (let from = 0; from < words.length; from += 10) {
+      const some = words.slice(from, from + 10);
+      const { id } = await fixture.enqueue(queue, { args: JSON.stringify({ some }) });
+      for (const q of [some.join(' '), some.join(' ').toUpperCase(), some.join(' ').toLowerCase()])
+        expect(await found(queue, { q }), q).to.include(id);
+    }
+  });
+
+  for (const [text, ...searches] of [
+    ['İSTANBUL', 'İSTANBUL', 'istanbul', 'ISTANBUL'],
+    ['ΑΘΗΝΑΣ', 'ΑΘΗΝΑΣ', 'αθηνας', 'αθηνασ', 'ΘΗΝΑ'],
+    ['Große Straße', 'STRASSE', 'STRAẞE', 'große', 'gross'],
+    ['oﬃce', 'office', 'OFFICE', 'oﬃce'],
+    ['Ǆ ŉ', 'ǆ', 'ǅ', 'ʼn'],
+    [String.raw`C:\temp\r7.pdf`, String.raw`C:\temp\r7.pdf`, String.raw`\TEMP\R7`, '\\'],
+    ['say "yes" to\nb\\n', '"yes"', 'b\\n', 'to'],
+    ['50% of_it', '50%', 'of_it', '%'],
+    ['a\x02b', 'a\x02b', 'A\x02B'],
+    ['(x|y)*[z]{2}^$.', '(x|y)*[z]{2}^$.', '[Z]', '.'],
+  ] as const) {
+    it(`finds ${JSON.stringify(text)} in arguments, tags and errors, by ${JSON.stringify(searches)}`, async () => {
+      const queue = fixture.newQueue();
+      const failed = await fail(queue, text);
+      const given = await fixture.enqueue(queue, { args: JSON.stringify({ deep: [{ text }] }) });
+      const tagged = await fixture.enqueue(queue, { meta: { tags: ['other', text] } });
+      await fixture.enqueue(queue, { args: '{"deep":["nb"]}' });
+      for (const q of searches) {
+        expect(await found(queue, { q }), q).to.deep.equal([failed, given.id, tagged.id].toSorted());
+        expect(await found(queue, { error: [q] }), q).to.deep.equal([failed]);
+        const page = await fixture.storage.jobs.search({
+          filter: { queue: [queue], q },
+          limit: 10,
+          maxBytes: 1_000_000,
+        });
+        expect(page.jobs.map(({ id }) => id).toSorted(), q).to.deep.equal(
+          [failed, given.id, tagged.id].toSorted(),
+        );
+      }
+    });
+  }
+
   it('finds jobs by words of their error and of their queue', async () => {
     const queue = fixture.newQueue();
     const id = await fail(queue, 'A needle broke');

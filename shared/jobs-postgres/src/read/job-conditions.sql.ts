@@ -8,8 +8,8 @@ import {
   type JobFilter,
   type JobMeta,
   jobStates,
-  wordsOf,
 } from '@longshore/jobs/storage';
+import { fold, jsonEscapes, type Spelling, wordPattern, wordsOf } from '@longshore/edge';
 
 export type Bind = (value: unknown) => string;
 
@@ -128,16 +128,14 @@ function errorConditions(
 ): string[] {
   const message = messageOf(error);
   const conditions: string[] = [];
-  if (isNonEmpty(texts)) {
-    const any = texts.map((text) => `${message} ilike ${bind(containing(text))}`);
-    conditions.push(`(${any.join(' or ')})`);
-  }
+  const exact = (text: string): Spelling => ({ text: fold(text), typos: 0 });
+  if (isNonEmpty(texts)) conditions.push(occursIn(message, texts.map(exact), bind));
   if (isNonEmpty(errorFingerprint))
     conditions.push(`${fingerprintOfError(error)} = any(${bind(errorFingerprint)}::text[])`);
   for (const word of wordsOf(q)) {
-    const like = `like ${bind(containing(word.toLowerCase()))}`;
-    const queues = `select searched.id from longshore.queue as searched where lower(searched.name) ${like}`;
-    conditions.push(`(${searchedText('', error)} ${like} or queue_id in (${queues}))`);
+    const spellings = [exact(word)];
+    const queues = `select searched.id from longshore.queue as searched where ${occursIn('searched.name', spellings, bind)}`;
+    conditions.push(`(${occursIn(searchedText('', error), spellings, bind)} or queue_id in (${queues}))`);
   }
   return conditions;
 }
@@ -148,18 +146,39 @@ export function messageOf(error: string): string {
 }
 
 /**
- * Returns an SQL expression for all texts of a job that are searched for words, in lower case.
+ * Returns an SQL expression for all texts of a job that are searched for words.
  *
  * @param more SQL expressions for further texts, such as the name of the queue
  */
 export function searchedText(table: '' | 'candidate.', error: string, more: readonly string[] = []): string {
-  const meta = ['tags', 'recurringJobId', 'idempotencyKey'].map((member) => `${table}meta ->> '${member}'`);
-  return `lower(concat_ws(E'\\n', ${[`${table}name`, ...more, ...meta, messageOf(error), `${table}args`].join(', ')}))`;
+  const meta = ['recurringJobId', 'idempotencyKey'].map((member) => `${table}meta ->> '${member}'`);
+  const plain = [`${table}name`, ...more, ...meta, messageOf(error)].join(', ');
+  const json = `concat_ws(E'\\n', ${table}meta ->> 'tags', ${table}args)`;
+  return `(select concat_ws(E'\\n', ${plain}, ${withoutEscapes}) from (select ${json} offset 0) as json (text))`;
 }
 
-/** Returns a pattern for `like` that matches the text anywhere. */
-export function containing(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+/** The SQL equivalent of `jsonWords` for the JSON in `json.text`. Most JSON has no escapes to remove. */
+const withoutEscapes = `case when strpos(json.text, E'\\\\') = 0 then json.text else ${jsonEscapes.reduce(
+  (text, [escape, character]) => `replace(${text}, ${quoted(escape)}, ${quoted(character)})`,
+  'json.text',
+)} end`;
+
+function quoted(text: string): string {
+  const escaped = text.replaceAll(
+    /[\0-\x1f'\\]/g,
+    (each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+  return `E'${escaped}'`;
+}
+
+/**
+ * Returns the condition that a text contains one of the spellings of a word, in any case. The pattern lists the characters
+ * that fold to those of the word, because what `lower` and `ilike` do depends on the database's locale and version. It
+ * takes no longer than `lower` and `like`.
+ */
+export function occursIn(text: string, spellings: readonly Spelling[], bind: Bind): string {
+  const pattern = spellings.map((spelling) => wordPattern(spelling.text)).join('|');
+  return `${text} collate "C" ~ ${bind(`(?:${pattern})`)}::text`;
 }
 
 /** Returns the states that a job matching the filter can have. */

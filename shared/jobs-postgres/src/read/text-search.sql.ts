@@ -1,6 +1,7 @@
 import type { JobState } from '@longshore/jobs';
-import { type FinishedState, isFinished, maxErrorText, type Spelling } from '@longshore/jobs/storage';
-import { containing, messageOf, searchedText } from './job-conditions.sql.js';
+import { type FinishedState, isFinished } from '@longshore/jobs/storage';
+import { maxErrorText, type Spelling } from '@longshore/edge';
+import { messageOf, occursIn, searchedText } from './job-conditions.sql.js';
 import { lastError, running } from './job-columns.sql.js';
 import {
   all,
@@ -49,18 +50,14 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
   const states = occupiedStates(request);
   if (states.length === 0) return undefined;
   const { bind } = search;
-  const patterns = (spellings: readonly Spelling[]): string =>
-    `${bind(spellings.map(({ text }) => containing(text)))}::text[]`;
-  const occurs = words.map((spellings) => `searched.text like any (${patterns(spellings)})`);
+  const occurring = (spellings: readonly Spelling[]): string => occursIn('searched.text', spellings, bind);
+  const occurs = words.map(occurring);
   const typos = words.map((spellings) => {
     const counts = [...new Set(spellings.map((spelling) => spelling.typos))];
     const [last = 0, ...others] = counts.toReversed();
     const cases = others
       .toReversed()
-      .map(
-        (count) =>
-          `when searched.text like any (${patterns(spellings.filter((one) => one.typos === count))}) then ${count}`,
-      );
+      .map((count) => `when ${occurring(spellings.filter((one) => one.typos === count))} then ${count}`);
     return cases.length === 0 ? String(last) : `case ${cases.join(' ')} else ${last} end`;
   });
   const direction = order === 'oldest' ? 'asc' : 'desc';

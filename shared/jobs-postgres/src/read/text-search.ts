@@ -1,11 +1,6 @@
 import type { Job } from '@longshore/jobs';
-import {
-  type JobSearchPage,
-  type JobSearchQuery,
-  spellingsOf,
-  allowedTypos,
-  wordsOf,
-} from '@longshore/jobs/storage';
+import { allowedTypos, spellingsOf, wordsOf } from '@longshore/edge';
+import type { JobSearchPage, JobSearchQuery } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { findListedJobs, type PartialRow, withDocuments } from './job-documents.js';

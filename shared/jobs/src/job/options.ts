@@ -1,6 +1,6 @@
 import { printed } from './storable.js';
 import { shown } from './shown.js';
-import { typosBetween } from './typos.js';
+import { typosBetween } from '@longshore/edge';
 
 /** The options of an interface by name. The compiler requires each of them, and no other. */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;

@@ -5,12 +5,13 @@ import { errorFingerprint } from '../job/error-fingerprint.js';
 import { isExactNumber } from '../job/exact-number.js';
 import type { JobError, JsonText, JsonValue } from '../job/job.js';
 import { checkFilter, type JobFilter } from '../storage/job-filter.js';
-import { maxErrorText } from '../storage/spellings.js';
-import { wordsOf } from '../storage/search-words.js';
+import { fold, jsonWords, maxErrorText, wordPattern, wordsOf } from '@longshore/edge';
 import type { JobRecord } from './job-record.js';
 
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   checkFilter(filter);
+  const words = wordsOf(filter.q).map(patternOf);
+  const errors = filter.error?.map(patternOf);
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
   return (record) =>
@@ -22,7 +23,13 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
     within(record.id, from, to) &&
     finishedWithin(record.finishedAt, filter) &&
     argumentsMatch(record, filter) &&
-    textMatches(record, filter);
+    errorMatches(record, errors, filter) &&
+    words.every((word) => word.test(searchedText(record)));
+}
+
+/** Returns a pattern that finds a text in any case. */
+function patternOf(text: string): RegExp {
+  return new RegExp(wordPattern(fold(text)), 'u');
 }
 
 function metaMatches({ meta }: JobRecord, filter: JobFilter): boolean {
@@ -86,22 +93,16 @@ function parseComparably(text: JsonText): JsonValue {
   return JSON.parse(marked) as JsonValue;
 }
 
-function textMatches(record: JobRecord, filter: JobFilter): boolean {
-  return (
-    errorMatches(record, filter) &&
-    wordsOf(filter.q).every((word) => searchedText(record).includes(word.toLowerCase()))
-  );
-}
-
 function errorMatches(
   { error }: JobRecord,
-  { error: texts = [], errorFingerprint: kinds = [] }: JobFilter,
+  texts: readonly RegExp[] = [],
+  { errorFingerprint: kinds = [] }: JobFilter,
 ): boolean {
   if (texts.length === 0 && kinds.length === 0) return true;
   if (error === null) return false;
-  const message = messageOf(error).toLowerCase();
+  const message = messageOf(error);
   return (
-    (texts.length === 0 || texts.some((text) => message.includes(text.toLowerCase()))) &&
+    (texts.length === 0 || texts.some((text) => text.test(message))) &&
     (kinds.length === 0 || kinds.includes(errorFingerprint(error)))
   );
 }
@@ -111,13 +112,13 @@ function messageOf({ name, message }: JobError): string {
 }
 
 /**
- * Returns the lower-case text that is searched for words: the job's name, queue, tags, recurring job, idempotency key,
- * error and arguments.
+ * Returns the text that is searched for words: the job's name, queue, tags, recurring job, idempotency key, error and
+ * arguments.
  */
-export function searchedText(record: JobRecord): string {
-  const { meta, error, args } = record;
+export function searchedText({ name, queue, meta, error, args }: JobRecord): string {
   const message = error === null ? '' : messageOf(error);
-  return [...namesIn(record), meta?.idempotencyKey ?? '', message, args].join('\n').toLowerCase();
+  const json = jsonWords(`${JSON.stringify(meta?.tags ?? [])}\n${args}`);
+  return [name, queue, meta?.recurringJobId ?? '', meta?.idempotencyKey ?? '', message, json].join('\n');
 }
 
 /**
@@ -125,12 +126,9 @@ export function searchedText(record: JobRecord): string {
  * recurring job, and the start of its error.
  */
 export function searchedTexts(record: JobRecord): string[] {
-  const { error } = record;
-  return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];
-}
-
-function namesIn({ name, queue, meta }: JobRecord): string[] {
-  return [name, queue, ...(meta?.tags ?? []), meta?.recurringJobId ?? ''];
+  const { name, queue, meta, error } = record;
+  const names = [name, queue, ...(meta?.tags ?? []), meta?.recurringJobId ?? ''];
+  return [...names, ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];
 }
 
 function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {

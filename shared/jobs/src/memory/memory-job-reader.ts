@@ -22,8 +22,7 @@ import {
   type SearchedRange,
 } from '../storage/job-reader.js';
 import { type Orphan, findOrphans } from '../storage/orphan.js';
-import { spellingsOf, typosOf } from '../storage/spellings.js';
-import { wordsOf } from '../storage/search-words.js';
+import { spellingsOf, typosIn, wordsOf } from '@longshore/edge';
 import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -77,9 +76,9 @@ export class MemoryJobReader implements JobReader {
   }: JobSearchQuery): Promise<JobSearchPage> {
     const { q, ...others } = filter;
     const records = this.#matching(others);
-    const words = spellingsOf(wordsOf(q), records.flatMap(searchedTexts));
+    const typosOf = typosIn(spellingsOf(wordsOf(q), records.flatMap(searchedTexts)));
     const found = records.flatMap((record) => {
-      const typos = typosOf(searchedText(record), words);
+      const typos = typosOf(searchedText(record));
       return typos === undefined ? [] : [{ record, typos }];
     });
     const direction = order === 'oldest' ? 1 : -1;

@@ -130,10 +130,8 @@ export {
 } from './enqueue-result.js';
 export * from './recurring-jobs.js';
 export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
-export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
-export * from './spellings.js';
 export { checkStorage } from './storage.js';
 export { TimingBuffer, type TimingCell } from './timing-buffer.js';
 export * from './timings.js';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../job/job.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import type { JobState } from '../job/state.js';
-import { wordsOf } from './search-words.js';
+import { wordsOf } from '@longshore/edge';
 
 /** A condition on one value in a job's arguments. */
 export interface ArgsFilter {

@@ -1,8 +1,9 @@
-import { typosBetween } from '../job/typos.js';
+import { typosBetween } from './typos.js';
+import { fold, wordPattern } from './words.js';
 
 /** A word that counts as a match if a text contains it: the search word itself or a similar word. */
 export interface Spelling {
-  /** The word, in lower case. */
+  /** The word, folded. */
   readonly text: string;
   /** Number of typos by which the spelling differs from the search word; 0 for the word itself. */
   readonly typos: number;
@@ -38,7 +39,7 @@ export function allowedTypos(word: string): number {
  * @param texts the texts to take similar words from: names of jobs and queues, tags, recurring job ids, errors
  */
 export function spellingsOf(words: readonly string[], texts: Iterable<string>): Spelling[][] {
-  const wanted = words.map((word) => word.toLowerCase());
+  const wanted = words.map(fold);
   const known = wanted.some((word) => allowedTypos(word) > 0) ? wordsIn(texts) : [];
   return wanted.map((word) => [{ text: word, typos: 0 }, ...othersOf(word, known)]);
 }
@@ -56,7 +57,7 @@ function othersOf(word: string, known: readonly string[]): Spelling[] {
 }
 
 /**
- * Returns the words that occur in the texts, in lower case, together with their parts. For example, `mail.sendWelcome`
+ * Returns the words that occur in the texts, folded, together with their parts. For example, `mail.sendWelcome`
  * yields `mail.sendwelcome`, `mail`, `sendwelcome`, `send` and `welcome`. Omits words of fewer than three characters.
  */
 function wordsIn(texts: Iterable<string>): string[] {
@@ -65,25 +66,29 @@ function wordsIn(texts: Iterable<string>): string[] {
     for (const whole of text.split(/\s+/)) {
       const parts = whole.split(/[^\p{L}\p{N}]+/u);
       const humps = parts.flatMap((part) => part.split(/(?<=\p{Ll})(?=\p{Lu})/u));
-      for (const word of [whole, ...parts, ...humps])
-        if (word.length >= literalLength) found.add(word.toLowerCase());
+      for (const word of [whole, ...parts, ...humps]) if (word.length >= literalLength) found.add(fold(word));
     }
   }
   return [...found];
 }
 
 /**
- * Finds each search word in a text, and returns the total number of typos; `undefined` if a word is not found.
+ * Returns a function that finds each search word in a text, and returns the total number of typos; `undefined` if a word
+ * is not found. The text need not be folded.
  *
- * @param text the text, in lower case
  * @param words the spellings of each search word, fewest typos first, as returned by {@link spellingsOf}
  */
-export function typosOf(text: string, words: readonly (readonly Spelling[])[]): number | undefined {
-  let typos = 0;
-  for (const spellings of words) {
-    const found = spellings.find((spelling) => text.includes(spelling.text));
-    if (found === undefined) return undefined;
-    typos += found.typos;
-  }
-  return typos;
+export function typosIn(words: readonly (readonly Spelling[])[]): (text: string) => number | undefined {
+  const compiled = words.map((spellings) =>
+    spellings.map(({ text, typos }) => ({ pattern: new RegExp(wordPattern(text), 'u'), typos })),
+  );
+  return (text) => {
+    let typos = 0;
+    for (const spellings of compiled) {
+      const found = spellings.find(({ pattern }) => pattern.test(text));
+      if (found === undefined) return undefined;
+      typos += found.typos;
+    }
+    return typos;
+  };
 }
