@@ -3602,8 +3602,14 @@ select id, name, case when (paused_at is not null and coalesce(paused_until > no
 -- longshore-select-queue-ids
 select id, name from longshore.queue where name = any($1::text[]);
 
+-- longshore-select-queue-ids-within
+select id, name, age(xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::xid) as settled from longshore.queue where name = any($1::text[]);
+
 -- longshore-select-queue-name
 select id, name from longshore.queue where id = $1;
+
+-- longshore-select-queue-name-within
+select id, name, age(xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::xid) as settled from longshore.queue where id = $1;
 
 -- longshore-select-queues
 select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (

@@ -5,7 +5,7 @@ import { pauseColumns, type PauseRow } from '../control/pause.sql.js';
 import { isShown } from '../read/shown-queues.sql.js';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
-import { runOf } from './run.js';
+import { type Run, runOf } from './run.js';
 import { prepared, type Statement } from './statement.js';
 
 /**
@@ -36,6 +36,25 @@ const selectName = prepared(
   `select id, name from longshore.queue where id = $1`,
 );
 
+interface SettledRow {
+  readonly id: number;
+  readonly name: string;
+  /** Whether the row is certainly committed: it is older than every transaction in progress, this one included. */
+  readonly settled: boolean;
+}
+
+const settled = 'age(xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::xid) as settled';
+
+const selectIdsWithin = prepared(
+  'longshore-select-queue-ids-within',
+  `select id, name, ${settled} from longshore.queue where name = any($1::text[])`,
+);
+
+const selectNameWithin = prepared(
+  'longshore-select-queue-name-within',
+  `select id, name, ${settled} from longshore.queue where id = $1`,
+);
+
 /** $1 maximum number of queues. */
 const setCap = prepared(
   'longshore-set-queue-cap',
@@ -53,8 +72,32 @@ export interface QueueRow extends PauseRow {
   created_at: Date;
 }
 
+/** Maps queue names to ids and back, and records priorities. */
+export interface QueueIds {
+  /**
+   * Returns the id of a queue, creating the queue if it does not exist.
+   *
+   * @throws {TooManyQueuesError} if a new queue would exceed the limit
+   */
+  idOf(name: string): Promise<number>;
+  /** Returns the ids of the named queues that exist. Includes retired queues, because their jobs can still be found. */
+  idsOf(names: readonly string[]): Promise<number[]>;
+  /**
+   * Returns the name of a queue. If there is no such queue, returns the placeholder `queue-<id>`, so that its jobs can
+   * still be shown.
+   */
+  nameOf(id: number): Promise<string>;
+  /** Lists queues in order of their names. Omits retired queues that are not in use. */
+  all(): Promise<readonly Pick<QueueRow, 'id' | 'name'>[]>;
+  /**
+   * Stores the priorities of new jobs for their queue. Must be called before the jobs are inserted, because scans for
+   * ready jobs only search known priorities.
+   */
+  notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void>;
+}
+
 /** Maps queue names to ids and back. Ids never change: a retired queue that is used again keeps its id. */
-export class QueueIdCache {
+export class QueueIdCache implements QueueIds {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #maxQueues: number;
@@ -97,10 +140,6 @@ export class QueueIdCache {
     return id;
   }
 
-  /**
-   * Stores the priorities of new jobs for their queue. Must be called before the jobs are inserted, because scans for
-   * ready jobs only search known priorities.
-   */
   async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
     const known = this.#priorities.get(queueId) ?? new Set([0]);
     const others = new Set<number>();
@@ -110,17 +149,12 @@ export class QueueIdCache {
     this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
-  /** Returns the ids of the named queues that exist. Includes retired queues, because their jobs can still be found. */
   async idsOf(names: readonly string[]): Promise<number[]> {
     const unknown = names.filter((name) => !this.#ids.has(name));
     if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);
     return names.flatMap((name) => this.#ids.get(name) ?? []);
   }
 
-  /**
-   * Returns the name of a queue. If there is no such queue, returns the placeholder `queue-<id>`, so that its jobs can
-   * still be shown.
-   */
   async nameOf(id: number): Promise<string> {
     if (!this.#names.has(id)) await this.#load(this.#database, selectName, [id]);
     const name = this.#names.get(id);
@@ -141,6 +175,21 @@ export class QueueIdCache {
     return this.#load<QueueRow>(this.#reads, selectQueues);
   }
 
+  /**
+   * Returns the same for a caller's transaction, whose connection alone is used: another one could wait for a row that
+   * the transaction has locked, or for a connection of a pool that has no other. What the transaction itself has written
+   * is not cached beyond it, because it may be rolled back.
+   */
+  within(transaction: TransactionClient): QueueIds {
+    const run = runOf(this.#database, transaction);
+    return new QueueIdsWithin(run, Math.min(this.#maxQueues, maxInteger), {
+      idOf: (name) => this.#ids.get(name),
+      nameOf: (id) => this.#names.get(id),
+      prioritiesOf: (id) => this.#priorities.get(id),
+      remember: (id, name) => this.#remember(id, name),
+    });
+  }
+
   async #load<Row extends Pick<QueueRow, 'id' | 'name'>>(
     database: Database,
     statement: Statement,
@@ -154,5 +203,71 @@ export class QueueIdCache {
   #remember(id: number, name: string): void {
     this.#ids.set(name, id);
     this.#names.set(id, name);
+  }
+}
+
+interface Cached {
+  readonly idOf: (name: string) => number | undefined;
+  readonly nameOf: (id: number) => string | undefined;
+  readonly prioritiesOf: (id: number) => ReadonlySet<number> | undefined;
+  readonly remember: (id: number, name: string) => void;
+}
+
+/** The queues that a caller's transaction sees. */
+class QueueIdsWithin implements QueueIds {
+  readonly #run: Run;
+  readonly #maxQueues: number;
+  readonly #cached: Cached;
+  readonly #ids = new Map<string, number>();
+  readonly #names = new Map<number, string>();
+
+  constructor(run: Run, maxQueues: number, cached: Cached) {
+    this.#run = run;
+    this.#maxQueues = maxQueues;
+    this.#cached = cached;
+  }
+
+  async idOf(name: string): Promise<number> {
+    const [known] = await this.idsOf([name]);
+    if (known !== undefined) return known;
+    const [row] = (await this.#run(makeQueue, [name, this.#maxQueues])) as readonly { id: number | null }[];
+    const id = row?.id ?? null;
+    if (id === null) throw new TooManyQueuesError(name, this.#maxQueues);
+    this.#remember({ id, name, settled: false });
+    return id;
+  }
+
+  async idsOf(names: readonly string[]): Promise<number[]> {
+    const idOf = (name: string): number | undefined => this.#ids.get(name) ?? this.#cached.idOf(name);
+    const unknown = names.filter((name) => idOf(name) === undefined);
+    if (unknown.length > 0) await this.#load(selectIdsWithin, [unknown]);
+    return names.flatMap((name) => idOf(name) ?? []);
+  }
+
+  async nameOf(id: number): Promise<string> {
+    const nameOf = (): string | undefined => this.#names.get(id) ?? this.#cached.nameOf(id);
+    if (nameOf() === undefined) await this.#load(selectNameWithin, [id]);
+    return nameOf() ?? `queue-${id}`;
+  }
+
+  async all(): Promise<readonly Pick<QueueRow, 'id' | 'name'>[]> {
+    return (await this.#run(selectQueues, [])) as readonly QueueRow[];
+  }
+
+  async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
+    const known = this.#cached.prioritiesOf(queueId) ?? new Set([0]);
+    const others = new Set<number>();
+    for (const { priority } of jobs) if (!known.has(priority)) others.add(priority);
+    if (others.size > 0) await this.#run(addPriorities, [queueId, arrayOf([...others])]);
+  }
+
+  async #load(statement: Statement, values: unknown[]): Promise<void> {
+    for (const row of (await this.#run(statement, values)) as readonly SettledRow[]) this.#remember(row);
+  }
+
+  #remember({ id, name, settled }: SettledRow): void {
+    this.#ids.set(name, id);
+    this.#names.set(id, name);
+    if (settled) this.#cached.remember(id, name);
   }
 }

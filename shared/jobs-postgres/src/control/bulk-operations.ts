@@ -86,7 +86,9 @@ export class PostgresBulkOperations implements BulkOperations {
   async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     checkBulkRequest(request);
     const { confirmed } = request;
-    const matched = confirmed === undefined ? await this.#count(request) : confirmed.count;
+    // In a caller's transaction, the jobs are not counted, because counting takes another connection.
+    const counts = confirmed === undefined && options.transaction === undefined;
+    const matched = counts ? await this.#count(request) : (confirmed?.count ?? null);
     const operation = await inTransaction(this.#database, options, async (run, record) => {
       const [row] = (await run(
         sql.insertBulk,

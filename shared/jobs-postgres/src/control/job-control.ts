@@ -13,7 +13,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
 import { afterCommit, type Run, runAlone } from '../connection/run.js';
 import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
 import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
@@ -33,6 +33,7 @@ type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
 /** How an action reads the job and runs statements. */
 interface JobAccess {
+  readonly queues: QueueIds;
   readonly run: Run;
   readonly find: () => Promise<JobRow | undefined>;
   /** Whether to lock the job before it is read. */
@@ -141,13 +142,19 @@ export class PostgresControl implements JobControl {
     if (transaction === undefined) {
       const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
       if (check === undefined && audit === undefined && afterChange === undefined)
-        return this.#controlOn({ run: runAlone(this.#database), find, locks: false }, id, steps, values);
+        return this.#controlOn(
+          { queues: this.#queues, run: runAlone(this.#database), find, locks: false },
+          id,
+          steps,
+          values,
+        );
       const row = await find();
       // Caches the name of the queue, so that the transaction needs no second connection to look it up.
       if (row !== undefined) await this.#queues.nameOf(row.queue_id);
     }
     return inTransaction(this.#database, options, (run, record) => {
       const access = {
+        queues: transaction === undefined ? this.#queues : this.#queues.within(transaction),
         run,
         find: () => findRowOn(run, id),
         locks: check !== undefined || audit !== undefined,
@@ -166,7 +173,7 @@ export class PostgresControl implements JobControl {
     record: RecordResult<ControlResult> = () => Promise.resolve(),
     afterChange?: AfterChange,
   ): Promise<ControlResult> {
-    const { run, find, locks } = access;
+    const { queues, run, find, locks } = access;
     const ended = async (result: ControlResult): Promise<ControlResult> => {
       await record(result);
       return result;
@@ -174,7 +181,7 @@ export class PostgresControl implements JobControl {
     for (;;) {
       const row = locks ? await lockedRow(access, id) : await find();
       if (row === undefined) return ended({ outcome: 'unknown' });
-      const job = toJob(row, await this.#queues.nameOf(row.queue_id));
+      const job = toJob(row, await queues.nameOf(row.queue_id));
       check?.(job);
       const step = steps[row.state];
       if (step === undefined) return ended({ outcome: 'illegal', job });
@@ -186,7 +193,7 @@ export class PostgresControl implements JobControl {
       const after = await find();
       // A running job is not locked, so its attempt may just have gone back to the queue. Then it is cancelled there.
       if (step === sql.cancelRunning && after !== undefined && isWaiting(after)) continue;
-      const changed = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
+      const changed = after === undefined ? job : toJob(after, await queues.nameOf(after.queue_id));
       if (step === sql.cancelRunning) check?.(changed);
       return { outcome: 'ok', job: changed, changed: done.changed };
     }

@@ -142,7 +142,9 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult>,
     change: (run: Run, queueId: number, settings: QueueSettings) => Promise<unknown>,
   ): Promise<QueueControlResult> {
-    const queueId = await this.#queues.idOf(name);
+    const { transaction } = options;
+    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
+    const queueId = await queues.idOf(name);
     return inTransaction(this.#database, options, async (run, record) => {
       const [row] = (await run(lockQueue, [queueId, ...seenValues(options.seen)])) as readonly SettingsRow[];
       const before = row === undefined ? null : settingsOf(row);

@@ -14,7 +14,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
 import type { Statement } from '../connection/statement.js';
 import type { DependencyResolver } from './outbox-relay.js';
 import {
@@ -102,7 +102,8 @@ export class PostgresBatches implements DependencyResolver, Batches {
     options: ControlOptions<Batch, BatchControlResult> = {},
   ): Promise<BatchControlResult> {
     const { transaction } = options;
-    const steps = isId(id) ? await this.#cancelSteps(id) : [];
+    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
+    const steps = isId(id) ? await cancelSteps(id, queues) : [];
     let rest: CancelStep[] = [];
     const result = await inTransaction(this.#database, options, async (run, record) => {
       const [row] = isId(id) ? ((await run(selectBatch, [id])) as readonly BatchRow[]) : [];
@@ -129,13 +130,13 @@ export class PostgresBatches implements DependencyResolver, Batches {
     await afterCommit(transaction, this.#database.schema, () => this.#notify(null));
     return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
   }
+}
 
-  async #cancelSteps(batchId: string): Promise<CancelStep[]> {
-    return (await this.#queues.all()).flatMap(({ id: queueId }) => [
-      ...cancelBatchJobs.map((statement) => ({ statement, values: [queueId, batchId, chunk] })),
-      { statement: cancelRunningOfBatch, values: [queueId, batchId] },
-    ]);
-  }
+async function cancelSteps(batchId: string, queues: QueueIds): Promise<CancelStep[]> {
+  return (await queues.all()).flatMap(({ id: queueId }) => [
+    ...cancelBatchJobs.map((statement) => ({ statement, values: [queueId, batchId, chunk] })),
+    { statement: cancelRunningOfBatch, values: [queueId, batchId] },
+  ]);
 }
 
 function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResult {

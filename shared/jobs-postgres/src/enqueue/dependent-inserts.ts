@@ -1,7 +1,7 @@
 import { UnknownParentError } from '@longshore/jobs';
 import type { JobMeta, NewBatch, NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIds } from '../connection/queue-id-cache.js';
 import type { Run } from '../connection/run.js';
 import { insertAwaiting } from '../dependencies/awaiting-jobs.sql.js';
 import { insertBatch } from '../dependencies/batches.sql.js';
@@ -33,10 +33,7 @@ export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>
  * Looks up the ids of the queues in the `visibleQueues` of jobs with parents. Must be called before a connection is
  * borrowed, because the lookup can need a connection too.
  */
-export async function visibleQueueIds(
-  jobs: readonly NewJob[],
-  queues: QueueIdCache,
-): Promise<VisibleQueueIds> {
+export async function visibleQueueIds(jobs: readonly NewJob[], queues: QueueIds): Promise<VisibleQueueIds> {
   const visibleIds = new Map<readonly string[], ReadonlySet<number>>();
   for (const { visibleQueues = null, after = null } of jobs)
     if (visibleQueues !== null && after !== null && !visibleIds.has(visibleQueues))

@@ -26,7 +26,7 @@ import { repeatedly } from '../connection/repeatedly.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { inSavepoint, afterCommit, type Run, runOf, runOnConnection } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
 import { findJobs } from '../read/find-jobs.sql.js';
 import type { Visibility } from '../claim/ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
@@ -52,7 +52,6 @@ export class PostgresEnqueuer implements Enqueuer {
   readonly #database: Database;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
-  readonly #keys: UniqueKeys;
   readonly #bulk: BulkInsert;
   readonly #direct: DirectInserts;
   readonly #notifier: Notifier;
@@ -63,7 +62,6 @@ export class PostgresEnqueuer implements Enqueuer {
     this.#database = database;
     this.#clock = clock;
     this.#queues = queues;
-    this.#keys = new UniqueKeys(queues);
     this.#bulk = new BulkInsert(database, queues);
     this.#direct = new DirectInserts(database, queues);
     this.#notifier = notifier;
@@ -146,16 +144,16 @@ export class PostgresEnqueuer implements Enqueuer {
     transaction: TransactionClient | undefined,
   ): Promise<Date | null> {
     const run = runOf(this.#database, transaction);
-    if (jobs.some(waitsForParents))
-      await checkParents(jobs, batch, run, await visibleQueueIds(jobs, this.#queues));
+    const queues = this.#queuesIn(transaction);
+    if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run, await visibleQueueIds(jobs, queues));
     if (transaction !== undefined) {
-      const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
+      const inserted = await insertEach(await inserts(jobs, batch, 'late', queues), run);
       await afterCommit(transaction, this.#database.schema, () => this.#notify(jobs));
       return inserted;
     }
     const createdAt =
       (await this.#startDirectly(jobs, batch)) ??
-      (await repeatedly(async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs)));
+      (await repeatedly(async () => this.#insert(await inserts(jobs, batch, 'soon', queues), jobs)));
     if (createdAt !== null) this.#clock.observe(createdAt);
     return createdAt;
   }
@@ -183,20 +181,21 @@ export class PostgresEnqueuer implements Enqueuer {
     transaction: TransactionClient | undefined,
     lockTimeoutMs?: string,
   ): Promise<EnqueueResult> {
-    // Caches queue ids and records priorities now, so that neither needs another connection while the transaction is
-    // open.
-    for (const [queue, group] of byQueue(jobs))
-      await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
-    const visibleIds = await visibleQueueIds(jobs, this.#queues);
+    const queues = this.#queuesIn(transaction);
+    // Caches queue ids and records priorities now, so that neither needs another connection while the storage's own
+    // transaction is open.
+    for (const [queue, group] of byQueue(jobs)) await queues.notePriorities(await queues.idOf(queue), group);
+    const visibleIds = await visibleQueueIds(jobs, queues);
     const write = async (run: Run, client?: Connection): Promise<KeyResolution & EnqueueResult> => {
-      const resolution = await this.#keys.resolve(jobs, run);
+      const resolution = await new UniqueKeys(queues).resolve(jobs, run);
       const created = batch === null ? null : withoutUncreatedJobs(batch, resolution.created);
       if (resolution.created.some(waitsForParents))
         await checkParents(resolution.created, created, run, visibleIds);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
       const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
-      const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
-      return { ...resolution, includedHolders: await this.#show(jobs, resolution.holders, run), createdAt };
+      const createdAt = await insertEach(await inserts(resolution.created, created, visibility, queues), run);
+      const includedHolders = await show(jobs, resolution.holders, run, queues);
+      return { ...resolution, includedHolders, createdAt };
     };
     if (transaction !== undefined) {
       const { created, replacements, ...result } = await inSavepoint(
@@ -220,6 +219,11 @@ export class PostgresEnqueuer implements Enqueuer {
     return result;
   }
 
+  /** Returns the queues that a caller's transaction sees, on its connection; without one, those in the cache. */
+  #queuesIn(transaction: TransactionClient | undefined): QueueIds {
+    return transaction === undefined ? this.#queues : this.#queues.within(transaction);
+  }
+
   /**
    * Applies the lock timeout of a transaction to the nodes of a Citus cluster, because keys are locked there. Does
    * nothing without Citus.
@@ -227,25 +231,6 @@ export class PostgresEnqueuer implements Enqueuer {
   async #limitWaits(client: Connection, lockTimeoutMs: string): Promise<void> {
     if (this.#database.options.distribution === 'citus')
       await client.query(lockTimeoutOnNodes(lockTimeoutMs));
-  }
-
-  /**
-   * Reads the jobs that already hold keys of new jobs, if the result must include them.
-   *
-   * @throws {KeyHolderHiddenError} if one of these jobs was deleted or is invisible to the caller
-   */
-  async #show(
-    jobs: readonly NewJob[],
-    holders: Holders,
-    run: Run,
-  ): Promise<EnqueueResult['includedHolders']> {
-    const ids = holdersToInclude(jobs, holders);
-    if (ids.length === 0) return noIncludedHolders;
-    const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
-    const shown = new Map<string, Job>();
-    for (const row of rows) shown.set(row.id, toJob(row, await this.#queues.nameOf(row.queue_id)));
-    checkIncluded(jobs, holders, (id) => shown.get(id));
-    return shown;
   }
 
   /** Enqueues jobs with keys. Fails if another transaction keeps one of the keys locked for longer than 250 ms. */
@@ -289,24 +274,6 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /**
-   * Returns a generator that builds the inserts on demand: first the batch, if there is one, and then one chunk of one
-   * queue at a time.
-   */
-  async #inserts(
-    jobs: readonly NewJob[],
-    batch: NewBatch | null,
-    visibility: Visibility,
-  ): Promise<Generator<Insert, void>> {
-    const groups: [queueId: number, jobs: NewJob[]][] = [];
-    for (const [queue, group] of byQueue(withParentsMarked(jobs))) {
-      const queueId = await this.#queues.idOf(queue);
-      await this.#queues.notePriorities(queueId, group);
-      groups.push([queueId, group]);
-    }
-    return insertsOf(groups, { jobs, batch, visibility });
-  }
-
-  /**
    * Runs the inserts and notifies servers. A single insert runs without an explicit transaction if global locks are
    * disabled. Returns the jobs' creation time; `null` if there are no inserts.
    */
@@ -340,6 +307,45 @@ export class PostgresEnqueuer implements Enqueuer {
     for (const queue of queues) this.#notifier.notifyLocally(queue);
     return createdAtOf(rows);
   }
+}
+
+/**
+ * Returns a generator that builds the inserts on demand: first the batch, if there is one, and then one chunk of one
+ * queue at a time.
+ */
+async function inserts(
+  jobs: readonly NewJob[],
+  batch: NewBatch | null,
+  visibility: Visibility,
+  queues: QueueIds,
+): Promise<Generator<Insert, void>> {
+  const groups: [queueId: number, jobs: NewJob[]][] = [];
+  for (const [queue, group] of byQueue(withParentsMarked(jobs))) {
+    const queueId = await queues.idOf(queue);
+    await queues.notePriorities(queueId, group);
+    groups.push([queueId, group]);
+  }
+  return insertsOf(groups, { jobs, batch, visibility });
+}
+
+/**
+ * Reads the jobs that already hold keys of new jobs, if the result must include them.
+ *
+ * @throws {KeyHolderHiddenError} if one of these jobs was deleted or is invisible to the caller
+ */
+async function show(
+  jobs: readonly NewJob[],
+  holders: Holders,
+  run: Run,
+  queues: QueueIds,
+): Promise<EnqueueResult['includedHolders']> {
+  const ids = holdersToInclude(jobs, holders);
+  if (ids.length === 0) return noIncludedHolders;
+  const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
+  const shown = new Map<string, Job>();
+  for (const row of rows) shown.set(row.id, toJob(row, await queues.nameOf(row.queue_id)));
+  checkIncluded(jobs, holders, (id) => shown.get(id));
+  return shown;
 }
 
 function jobsOf({ jobs, callback }: NewBatch): readonly NewJob[] {

@@ -11,7 +11,7 @@ import {
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIds } from '../connection/queue-id-cache.js';
 import { findRowOn } from '../read/job-row.js';
 import type { Run } from '../connection/run.js';
 import { replacement } from './replace-jobs.sql.js';
@@ -44,9 +44,10 @@ type HolderPlaces = ReadonlyMap<string, HolderLocation>;
 
 /** Claims unique keys, in the transaction that creates the jobs. */
 export class UniqueKeys {
-  readonly #queues: QueueIdCache;
+  readonly #queues: QueueIds;
 
-  constructor(queues: QueueIdCache) {
+  /** @param queues the queues that the transaction sees */
+  constructor(queues: QueueIds) {
     this.#queues = queues;
   }
 

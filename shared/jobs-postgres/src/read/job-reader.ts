@@ -117,7 +117,8 @@ export class PostgresJobReader implements JobReader {
       transaction === undefined
         ? await this.findRow(id)
         : await findRowOn(runInCallersTransaction(transaction, this.#database.schema), id);
-    return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
+    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
+    return row === undefined ? null : toJob(row, await queues.nameOf(row.queue_id));
   }
 
   async findMany(ids: readonly string[]): Promise<Job[]> {

@@ -57,17 +57,13 @@ export class PostgresReports implements JobReports {
   }
 
   async report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]> {
+    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     const stale: Claim[] = [];
     for (const [queue, group] of byQueue(
       reports.map((report) => ({ ...report, queue: report.claim.queue })),
     )) {
       const claims = group.map(({ claim }) => claim);
-      const values = [
-        await this.#queues.idOf(queue),
-        ...claimArrays(claims),
-        this.#keptDays,
-        ...columnsOf(group),
-      ];
+      const values = [await queues.idOf(queue), ...claimArrays(claims), this.#keptDays, ...columnsOf(group)];
       const rows =
         transaction === undefined
           ? await this.#database.query<TouchedRow>(insertReports, values)

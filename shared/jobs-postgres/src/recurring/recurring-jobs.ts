@@ -30,7 +30,14 @@ import type { Database } from '../connection/database.js';
 import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
-import { afterCommit, type Run, runOf, runOnConnection, runInCallersTransaction } from '../connection/run.js';
+import {
+  afterCommit,
+  type Run,
+  runAlone,
+  runOf,
+  runOnConnection,
+  runInCallersTransaction,
+} from '../connection/run.js';
 import { inTransaction, recordWith } from '../control/audit.js';
 import { pauseValues } from '../control/pause.sql.js';
 import type { Notifier } from '../connection/notifier.js';
@@ -74,7 +81,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
-    const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
+    const values = sql.upsertValues(job, null, nextDueAt(job, await nowOf(runAlone(this.#database))));
     const [changed] = await this.#database.query<Row>(sql.upsertRecurringJob, values);
     this.#notifier.notify(null);
     if (changed !== undefined) return sql.toRecurringJob(changed);
@@ -85,8 +92,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
-    const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
     const run = runOf(this.#database, transaction);
+    const values = sql.upsertValues(job, null, nextDueAt(job, await nowOf(run)));
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
     await afterCommit(transaction, this.#database.schema, () => this.#notifier.notify(null));
     return added === undefined ? null : sql.toRecurringJob(added);
@@ -303,12 +310,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (ids.length === 0) return new Set();
     return new Set((await query<{ id: string }>(client, sql.selectBusy, [ids])).map(({ id }) => id));
   }
+}
 
-  async #now(): Promise<Date> {
-    const [row] = await this.#database.query<{ now: Date }>(sql.selectNow);
-    if (row === undefined) throw new Error('The database did not return its time');
-    return row.now;
-  }
+async function nowOf(run: Run): Promise<Date> {
+  const [row] = (await run(sql.selectNow, [])) as readonly { now: Date }[];
+  if (row === undefined) throw new Error('The database did not return its time');
+  return row.now;
 }
 
 /**

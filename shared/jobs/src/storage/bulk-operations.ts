@@ -83,7 +83,8 @@ export interface BulkOperation {
   state: BulkState;
   /**
    * Number of jobs that matched when the preview was made or, without a preview, when the operation was created; `null`
-   * if the jobs could not be counted, for example because counting took too long.
+   * if the jobs could not be counted, for example because counting took too long, or because the operation was created
+   * in a caller's transaction.
    */
   matched: JobCount | null;
   /** Number of jobs processed so far: changed plus skipped. */
