@@ -82,6 +82,8 @@ describe('Unique keys on Postgres', () => {
   });
 
   it('do not block concurrent callers with other keys', async () => {
+    // A queue that a transaction creates blocks others until it commits, whatever their keys.
+    await storage.queues.resume(work.queue);
     await connection.query('begin');
     await client.enqueue(work, {}, { unique, transaction: connection });
     const stuck = [1, 2, 3].map(() => client.enqueue(work, {}, { unique }));
