@@ -80,6 +80,7 @@ function styleSheet(): string {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
   return sheets
     .join('')
+    .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([{};,>/~]| \+ ) ?/g, (_all, mark: string) => mark.trim())
     .replaceAll(/::(?=before|after)/g, ':')
