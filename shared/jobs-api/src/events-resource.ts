@@ -1,4 +1,4 @@
-import type { EventFilter, EventStream, JobEvents, JobState } from '@longshore/jobs';
+import type { EventFilter, EventStream, FeedPosition, JobEvents, JobState } from '@longshore/jobs';
 import { matchesFilter } from '@longshore/jobs/storage';
 import {
   apiError,
@@ -8,7 +8,7 @@ import {
   type Resource,
   type ServerSentEvent,
 } from '@longshore/resources';
-import { JobEventItem, toServerSentEvent } from './job-event-item.js';
+import { eventId, JobEventItem, readEventId, toServerSentEvent } from './job-event-item.js';
 
 const described = {
   name: 'events',
@@ -76,7 +76,10 @@ function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
     isOver: stream.isOver,
     events: inServerSentEvents(stream, filter),
-    position: () => stream.position()?.toISOString(),
+    position: () => {
+      const position = stream.position();
+      return position === null ? undefined : eventId(position);
+    },
   };
 }
 
@@ -92,10 +95,10 @@ async function* inServerSentEvents(
  * Parses the `Last-Event-ID` header; `null` if it is absent.
  * @throws {ApiError} 40003 if the value is not an event id
  */
-function placeOf(lastEventId: string | undefined): Date | null {
+function placeOf(lastEventId: string | undefined): FeedPosition | null {
   if (lastEventId === undefined) return null;
-  const time = /^\d{4}-\d{2}-\d{2}T[\d:.]{5,12}Z$/.test(lastEventId) ? Date.parse(lastEventId) : Number.NaN;
-  if (!Number.isNaN(time)) return new Date(time);
+  const position = readEventId(lastEventId);
+  if (position !== null) return position;
   throw apiError(40003, `Last-Event-ID "${lastEventId.slice(0, 100)}" is not the id of an event`);
 }
 

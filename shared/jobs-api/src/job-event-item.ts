@@ -1,5 +1,6 @@
-import type { JobEvent } from '@longshore/jobs';
-import { bounds, jobStates, logLevels } from '@longshore/jobs/storage';
+import { parseTime } from '@longshore/edge';
+import type { FeedPosition, JobEvent } from '@longshore/jobs';
+import { beforeAllIds, bounds, isId, jobStates, logLevels, positionAt } from '@longshore/jobs/storage';
 import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { members, Name, nullable, Tag, Time } from './fields.js';
@@ -38,8 +39,8 @@ const names = Object.keys(JobEventItem.properties);
  *
  * @param resumeAt sent as the event id; a client that reconnects with this id continues after the event
  */
-export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
-  return { event: event.kind, id: resumeAt.toISOString(), data: toItem(event) };
+export function toServerSentEvent(event: JobEvent, resumeAt: FeedPosition): ServerSentEvent {
+  return { event: event.kind, id: eventId(resumeAt), data: toItem(event) };
 }
 
 function toItem({ at, tags, ...event }: JobEvent): Static<typeof JobEventItem> {
@@ -49,4 +50,24 @@ function toItem({ at, tags, ...event }: JobEvent): Static<typeof JobEventItem> {
   return Object.fromEntries(names.map((name) => [name, values.get(name) ?? null])) as Static<
     typeof JobEventItem
   >;
+}
+
+/**
+ * Formats a position as an event id: its time, followed by the job and the start of the replay if the position is within
+ * one, for example `2026-11-21T08:00:00.120Z` or `2026-11-21T08:00:00.120Z/019a9f6e-…/2026-11-21T07:00:00.000Z`.
+ */
+export function eventId({ at, id, since }: FeedPosition): string {
+  const time = at.toISOString();
+  const isTime = id === beforeAllIds && since.getTime() === at.getTime();
+  return isTime ? time : `${time}/${id}/${since.toISOString()}`;
+}
+
+/** Parses an event id; `null` if the text is not one. */
+export function readEventId(text: string): FeedPosition | null {
+  const [at = '', id, since, ...others] = text.split('/');
+  const time = parseTime(at);
+  if (time === undefined || others.length > 0) return null;
+  if (id === undefined) return positionAt(time);
+  const begin = parseTime(since ?? '');
+  return begin === undefined || !isId(id) ? null : { at: time, id: id.toLowerCase(), since: begin };
 }

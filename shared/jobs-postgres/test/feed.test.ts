@@ -1,4 +1,4 @@
-import { type Claim, finishedStates, newId } from '@longshore/jobs/storage';
+import { type Claim, finishedStates, newId, positionAt } from '@longshore/jobs/storage';
 import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
@@ -47,14 +47,15 @@ describe('The feed of Postgres', () => {
 
   /** Returns the ids of the jobs that have ended since `since`, and the time from which to resume reading. */
   async function read(since: Date): Promise<{ ids: string[]; resumeAt: Date }> {
-    const { events, resumeAt } = await storage.feed.read({ since, topics: finishedStates });
-    return { ids: events.map(({ jobId }) => jobId), resumeAt };
+    const request = { from: positionAt(since), limit: 1_000, topics: finishedStates };
+    const { events, settled } = await storage.feed.read(request);
+    return { ids: events.map(({ jobId }) => jobId), resumeAt: settled };
   }
 
   it('contains an end that commits after later ones have been read', async () => {
     const [slow, ...others] = await claim(5);
     if (slow === undefined) throw new Error('There was nothing to claim');
-    let { resumeAt } = await storage.feed.read({ since: null, topics: [] });
+    let resumeAt = await storage.feed.readSettled();
     const told: string[] = [];
     const readOn = async (): Promise<void> => {
       const page = await read(resumeAt);
@@ -81,7 +82,7 @@ describe('The feed of Postgres', () => {
   it('returns each event once after the resume position has passed it', async () => {
     await done(await claim(3));
     const ended = await storage.readClock();
-    let { resumeAt } = await storage.feed.read({ since: null, topics: [] });
+    let resumeAt = await storage.feed.readSettled();
     await eventually(async () => {
       ({ resumeAt } = await read(resumeAt));
       return resumeAt > ended;

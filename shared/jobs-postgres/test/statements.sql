@@ -3196,27 +3196,56 @@ group by queue_id;
     select
 id, queue_id, 'enqueued'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job
-    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 and server_id is null union all
+null::timestamptz as finished_at, null::jsonb as error, meta, case when jsonb_typeof(past_attempts) = 'array' then (
+      select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+      from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+    ) else past_attempts end as past_attempts, date_trunc('milliseconds', created_at) as entry_at from longshore.job as job
+    where id >= $10::uuid and created_at >= $1::timestamptz and created_at < $3::timestamptz and (date_trunc('milliseconds', created_at), id) > ($1::timestamptz, $2::uuid) and queue_id = queue.id and server_id is null
+      and ($5::integer[] is null or queue_id = any($5))
+      and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+      and ($8::text[] is null or meta ->> 'batchId' = any($8))
+      and ($9::text[] is null or meta ->> 'recurringJobId' = any($9)) union all
     select
 id, queue_id, 'enqueued'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_blocked
-    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2  union all
+null::timestamptz as finished_at, null::jsonb as error, meta, case when jsonb_typeof(past_attempts) = 'array' then (
+      select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+      from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+    ) else past_attempts end as past_attempts, date_trunc('milliseconds', created_at) as entry_at from longshore.job_blocked as job
+    where id >= $10::uuid and created_at >= $1::timestamptz and created_at < $3::timestamptz and (date_trunc('milliseconds', created_at), id) > ($1::timestamptz, $2::uuid) and queue_id = queue.id
+      and ($5::integer[] is null or queue_id = any($5))
+      and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+      and ($8::text[] is null or meta ->> 'batchId' = any($8))
+      and ($9::text[] is null or meta ->> 'recurringJobId' = any($9)) union all
     select
 id, queue_id, 'scheduled'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_scheduled
-    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2  union all
+null::timestamptz as finished_at, null::jsonb as error, meta, case when jsonb_typeof(past_attempts) = 'array' then (
+      select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+      from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+    ) else past_attempts end as past_attempts, date_trunc('milliseconds', created_at) as entry_at from longshore.job_scheduled as job
+    where id >= $10::uuid and created_at >= $1::timestamptz and created_at < $3::timestamptz and (date_trunc('milliseconds', created_at), id) > ($1::timestamptz, $2::uuid) and queue_id = queue.id
+      and ($5::integer[] is null or queue_id = any($5))
+      and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+      and ($8::text[] is null or meta ->> 'batchId' = any($8))
+      and ($9::text[] is null or meta ->> 'recurringJobId' = any($9)) union all
     select
 id, queue_id, 'awaiting'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_awaiting
-    where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2
+null::timestamptz as finished_at, null::jsonb as error, meta, case when jsonb_typeof(past_attempts) = 'array' then (
+      select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+      from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+    ) else past_attempts end as past_attempts, date_trunc('milliseconds', created_at) as entry_at from longshore.job_awaiting as job
+    where id >= $10::uuid and created_at >= $1::timestamptz and created_at < $3::timestamptz and (date_trunc('milliseconds', created_at), id) > ($1::timestamptz, $2::uuid) and queue_id = queue.id
+      and ($5::integer[] is null or queue_id = any($5))
+      and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+      and ($8::text[] is null or meta ->> 'batchId' = any($8))
+      and ($9::text[] is null or meta ->> 'recurringJobId' = any($9))
   ) as job
   where (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-  ) or queue.name in (select unnest(server.queues) from longshore.server));
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+  order by entry_at, id limit $4;
 
 -- longshore-select-dependents
 select child_id as id from longshore.job_dependency
@@ -3292,9 +3321,17 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
 
 -- longshore-select-ended
 select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
-  meta, past_attempts
+  meta, case when jsonb_typeof(past_attempts) = 'array' then (
+    select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+    from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+  ) else past_attempts end as past_attempts, date_trunc('milliseconds', finished_at) as entry_at
 from longshore.job_history
-where state = any($1::longshore.job_state[]) and finished_at >= $2::timestamptz and finished_at < $3::timestamptz;
+where state = any($10::longshore.job_state[]) and finished_at >= $1::timestamptz and finished_at < $3::timestamptz and (date_trunc('milliseconds', finished_at), id) > ($1::timestamptz, $2::uuid)
+    and ($5::integer[] is null or queue_id = any($5))
+    and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+    and ($8::text[] is null or meta ->> 'batchId' = any($8))
+    and ($9::text[] is null or meta ->> 'recurringJobId' = any($9))
+order by entry_at, id limit $4;
 
 -- longshore-select-excluded-keys
 select key from longshore.set_aside
@@ -3630,35 +3667,53 @@ select *, args::text as args_text, now() as now from longshore.recurring_job whe
 select * from longshore.recurring_job order by id;
 
 -- longshore-select-reports
-select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
-  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
+select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields, case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line, date_trunc('milliseconds', written_at) as entry_at
 from longshore.job_report as report cross join lateral (
   select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
   union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
   union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
   union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
   union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
-where written_at >= $1 and written_at < $2 and line >= 0;
+where line >= 0 and written_at >= $1::timestamptz and written_at < $3::timestamptz and (date_trunc('milliseconds', written_at), job_id) > ($1::timestamptz, $2::uuid)
+    and ($5::integer[] is null or report.queue_id = any($5))
+    and ($6::text[] is null or job.name = any($6)) and ($7::text[] is null or job.meta -> 'tags' ?| $7)
+    and ($8::text[] is null or job.meta ->> 'batchId' = any($8))
+    and ($9::text[] is null or job.meta ->> 'recurringJobId' = any($9))
+order by entry_at, job_id
+fetch first ($4) rows with ties;
 
 -- longshore-select-reports-of-job
-select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
-  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
-from longshore.queue
-join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
+select page.*, job.name, job.meta from (
+  select report.queue_id, job_id, attempt, written_at, level, percent, message, fields, case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line,
+    date_trunc('milliseconds', written_at) as entry_at
+  from longshore.queue
+  join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
+  where written_at >= $2 and line >= 0
+  order by entry_at
+  fetch first ($3) rows with ties
+) as page
 cross join lateral (
-  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
-where written_at >= $2 and line >= 0
-order by written_at, report.line;
+  select name, meta from longshore.job where queue_id = page.queue_id and id = page.job_id
+  union all select name, meta from longshore.job_blocked where queue_id = page.queue_id and id = page.job_id
+  union all select name, meta from longshore.job_scheduled where queue_id = page.queue_id and id = page.job_id
+  union all select name, meta from longshore.job_awaiting where queue_id = page.queue_id and id = page.job_id
+  union all select name, meta from longshore.job_history where queue_id = page.queue_id and id = page.job_id limit 1) as job
+order by written_at, line;
 
 -- longshore-select-retried
   select
 id, queue_id, 'scheduled'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_scheduled where retried_at >= $1 and retried_at < $2;
+null::timestamptz as finished_at, null::jsonb as error, meta, case when jsonb_typeof(past_attempts) = 'array' then (
+      select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+      from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+    ) else past_attempts end as past_attempts, date_trunc('milliseconds', retried_at) as entry_at from longshore.job_scheduled
+  where retried_at >= $1::timestamptz and retried_at < $3::timestamptz and (date_trunc('milliseconds', retried_at), id) > ($1::timestamptz, $2::uuid)
+      and ($5::integer[] is null or queue_id = any($5))
+      and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+      and ($8::text[] is null or meta ->> 'batchId' = any($8))
+      and ($9::text[] is null or meta ->> 'recurringJobId' = any($9))
+  order by entry_at, id limit $4;
 
 -- longshore-select-retrying
 select id, name, coalesce((past_attempts -> -1 -> 'error') ->> 'name', '') as error_name, left((past_attempts -> -1 -> 'error') ->> 'message', 1000) as message,
@@ -3706,14 +3761,22 @@ order by job.lease_until;
     select
 id, queue_id, 'processing'::longshore.job_state as state, name, attempt, created_at, run_at,
 started_at, server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from (
+null::timestamptz as finished_at, null::jsonb as error, meta, case when jsonb_typeof(past_attempts) = 'array' then (
+      select jsonb_agg(case when jsonb_typeof(past) = 'object' then past - 'error' else past end order by place)
+      from jsonb_array_elements(past_attempts) with ordinality as past_attempt (past, place)
+    ) else past_attempts end as past_attempts, date_trunc('milliseconds', started_at) as entry_at from (
 select * from longshore.job where queue_id = queue.id and server_id is not null
 order by priority, seq
-limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')) as running where started_at >= $1 and started_at < $2
+limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')) as running where started_at >= $1::timestamptz and started_at < $3::timestamptz and (date_trunc('milliseconds', started_at), id) > ($1::timestamptz, $2::uuid)
+      and ($5::integer[] is null or queue_id = any($5))
+      and ($6::text[] is null or name = any($6)) and ($7::text[] is null or meta -> 'tags' ?| $7)
+      and ($8::text[] is null or meta ->> 'batchId' = any($8))
+      and ($9::text[] is null or meta ->> 'recurringJobId' = any($9))
   ) as job
   where (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-  ) or queue.name in (select unnest(server.queues) from longshore.server));
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+  order by entry_at, id limit $4;
 
 -- longshore-select-throughput
 select floor(extract(epoch from at) * 1000 / $3::bigint) * $3::bigint as at, sum(done) as done, sum(failed) as failed

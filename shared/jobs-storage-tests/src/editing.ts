@@ -124,7 +124,7 @@ export function editing(fixture: Fixture): void {
       await fixture.storage.reports.listLogs(claim.jobId),
       await fixture.storage.reports.countLogs(claim.jobId),
       await fixture.storage.reports.listTransitions(claim.jobId),
-      (await fixture.storage.feed.reportsOf(claim.jobId, new Date(0))).map(({ kind }) => kind),
+      (await fixture.storage.feed.reportsOf(claim.jobId, new Date(0), 10)).events.map(({ kind }) => kind),
     ];
     const before = await said();
     await moveJob(fixture.storage, claim.jobId, fixture.newQueue());

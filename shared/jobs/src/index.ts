@@ -15,6 +15,7 @@ export { RecurringClient } from './client/recurring-client.js';
 export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
 export type { DeliveredEvent } from './events/job-listener.js';
+export type { FeedFilter, FeedPosition } from './storage/job-feed.js';
 export type { Batch } from './job/batch.js';
 export type { ContinuationCondition } from './job/continuation.js';
 export {

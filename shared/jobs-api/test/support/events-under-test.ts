@@ -36,7 +36,8 @@ export async function serveEvents(): Promise<EventsUnderTest> {
         reads++;
         return storage.feed.read(request);
       },
-      reportsOf: (id, since) => storage.feed.reportsOf(id, since),
+      readSettled: () => storage.feed.readSettled(),
+      reportsOf: (id, since, limit) => storage.feed.reportsOf(id, since, limit),
     },
     jobs: storage.jobs,
   };

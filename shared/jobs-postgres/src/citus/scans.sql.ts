@@ -1,4 +1,4 @@
-import { stateChangeColumns } from '../read/feed.sql.js';
+import { createdPage, firstEntries, startedPage } from '../read/feed.sql.js';
 import { maxSwept } from '../claim/ready-scans.sql.js';
 import { pausedTypes } from '../control/pause.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
@@ -102,23 +102,22 @@ const heads = (given: string): string => `
  * the last running job of each queue, because it does not read the number of running jobs.
  */
 const started = `
-    select job.* from (
-      select ${stateChangeColumns('processing', true)} from longshore.job
-      where queue_id in (select queue_id from longshore.queue_node) and server_id is not null and started_at >= $1 and started_at < $2
-    ) as job`;
+    select ${startedPage.columns} from longshore.job
+    where queue_id in (select queue_id from longshore.queue_node) and server_id is not null
+        and ${startedPage.condition}
+    ${firstEntries}`;
 
-const createdIn = (table: string, state: string, condition = ''): string => `
-      select ${stateChangeColumns(state, false)} from longshore.${table}
-      where queue_id in (select queue_id from longshore.queue_node) and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
+const isOnNode = 'and queue_id in (select queue_id from longshore.queue_node)';
 
 const created = `
     select job.* from (${[
-      createdIn('job', 'enqueued', 'and server_id is null'),
-      createdIn('job_blocked', 'enqueued'),
-      createdIn('job_scheduled', 'scheduled'),
-      createdIn('job_awaiting', 'awaiting'),
+      createdPage('job', 'enqueued', `${isOnNode} and server_id is null`),
+      createdPage('job_blocked', 'enqueued', isOnNode),
+      createdPage('job_scheduled', 'scheduled', isOnNode),
+      createdPage('job_awaiting', 'awaiting', isOnNode),
     ].join(' union all ')}
-    ) as job`;
+    ) as job
+    ${firstEntries}`;
 
 /**
  * Reads the time before which no new events are expected. Considers all open transactions, even those without an id. A

@@ -1,17 +1,20 @@
 import type { JobEvent } from '@longshore/jobs';
 import {
   type EventTopic,
+  type FeedEntry,
+  type FeedFilter,
   type FeedPage,
+  feedPageOf,
+  type FeedPosition,
   type FeedRequest,
   finishedStates,
   firstIdOf,
   isId,
   type JobFeed,
   type JobMeta,
-  keyOf,
   readMeta,
+  type ReportPage,
   stateEventsOf,
-  topicOf,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { sqlStateOf } from '../connection/errors.js';
@@ -58,8 +61,8 @@ export class PostgresFeed implements JobFeed {
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
   /**
-   * The end, snapshot and topics of the latest read that caught up. The next read finds nothing new if it continues
-   * there with the same snapshot and topics.
+   * Where the next read after the latest one that caught up starts, its snapshot and its topics. The next read finds
+   * nothing new if it starts there with the same snapshot and topics.
    */
   #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
@@ -76,120 +79,137 @@ export class PostgresFeed implements JobFeed {
     this.#queues = queues;
   }
 
-  async read({ since, spanMs = Infinity, topics }: FeedRequest): Promise<FeedPage> {
+  async readSettled(): Promise<Date> {
+    return (await this.#readNow()).settled;
+  }
+
+  async #readNow(): Promise<{ settled: Date; snapshot: string }> {
     const [now] = await this.#database.query<{ settled: Date; snapshot: string }>(settledUpTo);
     if (now === undefined) throw new Error('Postgres did not return the time');
-    const { snapshot } = now;
-    if (since === null) return { events: [], resumeAt: now.settled, caughtUp: true };
-    const endsMs = since.getTime() + spanMs;
-    const caughtUp = endsMs > now.settled.getTime();
-    const settledMs = caughtUp ? Math.max(since.getTime(), now.settled.getTime()) : endsMs;
-    const resumeAt = new Date(settledMs);
-    const seen = { settledMs, snapshot, topics: topics.toSorted().join() };
-    const before = this.#seen;
-    if (caughtUp) this.#seen = seen;
-    if (
-      before?.settledMs === since.getTime() &&
-      before.snapshot === snapshot &&
-      before.topics === seen.topics &&
-      caughtUp
-    )
-      return { events: [], resumeAt, caughtUp }; // nothing has been written since the last read
+    return now;
+  }
 
-    const until = caughtUp ? 'infinity' : resumeAt;
+  async read(request: FeedRequest): Promise<FeedPage> {
+    const { from, spanMs = Infinity, topics, filter = {} } = request;
+    const { settled, snapshot } = await this.#readNow();
+    const endsMs = from.at.getTime() + spanMs;
+    const until = endsMs > settled.getTime() ? null : new Date(endsMs);
+    const seen = { settledMs: settled.getTime(), snapshot, topics: topics.toSorted().join() };
+    if (this.#isUnchanged(request, snapshot)) {
+      this.#seen = seen;
+      return { events: [], next: null, settled };
+    }
+
     await this.#summarizeIfDue();
-    const rows = await this.#stateChanges(since, until, topics);
-    this.#rowsSinceSummary += rows.length;
-    const events = [...(await this.#stateEvents(rows)), ...(await this.#reportEvents(since, until, topics))];
-    return {
-      events: events
-        .filter(
-          (event) => event.at >= since && (caughtUp || event.at < until) && topics.includes(topicOf(event)),
-        )
-        .toSorted((one, other) => one.at.getTime() - other.at.getTime()),
-      resumeAt,
-      caughtUp,
-    };
+    const values = [from.at, from.id, until ?? 'infinity', request.limit, ...(await this.#valuesOf(filter))];
+    const [changes, reports] = await Promise.all([
+      this.#stateChanges(from, values, topics),
+      this.#reports(values, topics),
+    ]);
+    this.#rowsSinceSummary += changes.reduce((sum, { length }) => sum + length, 0);
+    const page = feedPageOf(request, [...changes, reports], until, settled);
+    if (page.next === null && request.filter === undefined) this.#seen = seen;
+    return page;
+  }
+
+  /** Returns whether nothing has been written since the latest read that reached the present, which started here. */
+  #isUnchanged({ from, topics, filter }: FeedRequest, snapshot: string): boolean {
+    return (
+      filter === undefined &&
+      from.since.getTime() === from.at.getTime() &&
+      this.#seen?.settledMs === from.at.getTime() &&
+      this.#seen.snapshot === snapshot &&
+      this.#seen.topics === topics.toSorted().join()
+    );
+  }
+
+  /** Returns the parameters $5 to $9 of the statements. */
+  async #valuesOf({ queue, name, tag, batchId, recurringJobId }: FeedFilter): Promise<unknown[]> {
+    const given = <Value>(values: readonly Value[] | undefined): readonly Value[] | null =>
+      values === undefined || values.length === 0 ? null : values;
+    const queues = given(queue);
+    return [
+      queues && (await this.#queues.idsOf(queues)),
+      given(name),
+      given(tag),
+      given(batchId),
+      given(recurringJobId),
+    ];
   }
 
   /**
-   * Returns rows of jobs whose state changed between `since` and `until`. Can return a job twice if the job moves
-   * between tables during the queries.
+   * Returns the jobs whose state changed, by kind of change. Can return a job twice if the job moves between tables during
+   * the queries.
+   *
+   * @param values the parameters that all statements share
    */
   async #stateChanges(
-    since: Date,
-    until: Date | 'infinity',
+    from: FeedPosition,
+    values: readonly unknown[],
     topics: readonly EventTopic[],
-  ): Promise<StateChangeRow[]> {
-    const times = [since, until];
+  ): Promise<FeedEntry[][]> {
     const wants = (...some: EventTopic[]): boolean => some.some((topic) => topics.includes(topic));
     const waits = wants('scheduled', 'awaiting', 'enqueued');
     const runs = waits || wants('processing');
     const ends = runs ? finishedStates : finishedStates.filter((state) => topics.includes(state));
+    const firstId = firstIdOf(new Date(from.at.getTime() - skewMs));
     const parts = await Promise.all([
-      ends.length === 0 ? [] : this.#histories.query<StateChangeRow>(selectEnded, [ends, ...times]),
-      runs ? this.#database.query<StateChangeRow>(selectStarted, times) : [],
-      runs ? this.#database.query<StateChangeRow>(selectRetried, times) : [],
-      waits
-        ? this.#database.query<StateChangeRow>(selectCreated, [
-            ...times,
-            firstIdOf(new Date(since.getTime() - skewMs)),
-          ])
-        : [],
+      ends.length === 0 ? [] : this.#histories.query<StateChangeRow>(selectEnded, [...values, ends]),
+      runs ? this.#database.query<StateChangeRow>(selectStarted, [...values]) : [],
+      runs ? this.#database.query<StateChangeRow>(selectRetried, [...values]) : [],
+      waits ? this.#database.query<StateChangeRow>(selectCreated, [...values, firstId]) : [],
     ]);
-    return parts.flat();
+    return Promise.all(parts.map((rows) => Promise.all(rows.map((row) => this.#entryOf(row)))));
   }
 
-  async #stateEvents(rows: readonly StateChangeRow[]): Promise<JobEvent[]> {
-    const events = new Map<string, JobEvent>();
-    for (const row of rows) {
-      const timeline = {
-        id: row.id,
-        name: row.name,
-        queue: await this.#queues.nameOf(row.queue_id),
-        state: row.state,
-        attempt: row.attempt,
-        createdAt: row.created_at,
-        runAt: row.run_at,
-        finishedAt: row.finished_at,
-        ...readMeta(row.meta),
-      };
-      for (const event of stateEventsOf(timeline, toAttempts(row))) events.set(keyOf(event), event);
-    }
-    return [...events.values()];
+  async #entryOf(row: StateChangeRow): Promise<FeedEntry> {
+    const timeline = {
+      id: row.id,
+      name: row.name,
+      queue: await this.#queues.nameOf(row.queue_id),
+      state: row.state,
+      attempt: row.attempt,
+      createdAt: row.created_at,
+      runAt: row.run_at,
+      finishedAt: row.finished_at,
+      ...readMeta(row.meta),
+    };
+    return { at: row.entry_at, id: row.id, events: stateEventsOf(timeline, toAttempts(row)) };
   }
 
-  async reportsOf(jobId: string, since: Date): Promise<JobEvent[]> {
-    if (!isId(jobId)) return [];
-    return this.#toReportEvents(await this.#database.query<ReportRow>(selectReportsOfJob, [jobId, since]));
+  async reportsOf(jobId: string, since: Date, limit: number): Promise<ReportPage> {
+    if (!isId(jobId)) return { events: [], next: null };
+    const rows = await this.#database.query<ReportRow>(selectReportsOfJob, [jobId, since, limit]);
+    const last = rows.length < limit ? undefined : rows.at(-1)?.entry_at;
+    return {
+      events: await Promise.all(rows.map((row) => this.#reportEvent(row))),
+      next: last === undefined ? null : new Date(last.getTime() + 1),
+    };
   }
 
-  async #reportEvents(
-    since: Date,
-    until: Date | 'infinity',
-    topics: readonly EventTopic[],
-  ): Promise<JobEvent[]> {
+  async #reports(values: unknown[], topics: readonly EventTopic[]): Promise<FeedEntry[]> {
     if (!topics.includes('progress') && !topics.includes('log')) return [];
-    return this.#toReportEvents(await this.#database.query<ReportRow>(selectReports, [since, until]));
-  }
-
-  #toReportEvents(rows: readonly ReportRow[]): Promise<JobEvent[]> {
+    const rows = await this.#database.query<ReportRow>(selectReports, values);
     return Promise.all(
-      rows.map(async (row): Promise<JobEvent> => {
-        const subject = {
-          at: row.written_at,
-          jobId: row.job_id,
-          name: row.name,
-          queue: await this.#queues.nameOf(row.queue_id),
-          attempt: row.attempt,
-          ...originOf(row.meta),
-        };
-        const { line, level, percent, message, fields } = row;
-        return line === null
-          ? { kind: 'progress', ...subject, percent, message }
-          : { kind: 'log', ...subject, line, level, message, fields };
+      rows.map(async (row) => {
+        return { at: row.entry_at, id: row.job_id, events: [await this.#reportEvent(row)] };
       }),
     );
+  }
+
+  async #reportEvent(row: ReportRow): Promise<JobEvent> {
+    const subject = {
+      at: row.written_at,
+      jobId: row.job_id,
+      name: row.name,
+      queue: await this.#queues.nameOf(row.queue_id),
+      attempt: row.attempt,
+      ...originOf(row.meta),
+    };
+    const { line, level, percent, message, fields } = row;
+    return line === null
+      ? { kind: 'progress', ...subject, percent, message }
+      : { kind: 'log', ...subject, line, level, message, fields };
   }
 
   async #summarizeIfDue(): Promise<void> {

@@ -1,21 +1,17 @@
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { type JobState, jobStates } from '../job/state.js';
+import type { FeedFilter } from '../storage/job-feed.js';
 
 /**
  * Selects events. An event must match every member that is present. A list matches if it is empty or contains the
  * event's value. For `tag`, one of the event's tags is enough.
  */
-export interface EventFilter {
+export interface EventFilter extends FeedFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
   /** Matches only state events with one of these states. An empty list matches every event. */
   readonly state?: readonly JobState[];
-  readonly queue?: readonly string[];
-  readonly name?: readonly string[];
-  readonly tag?: readonly string[];
-  readonly batchId?: readonly string[];
-  readonly recurringJobId?: readonly string[];
 }
 
 const filterMembers: OptionNames<EventFilter> = {
@@ -39,11 +35,21 @@ export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
     (filter.jobId === undefined || filter.jobId === event.jobId) &&
     hasAny(filter.kind, [event.kind]) &&
     hasAny(filter.state, [event.kind === 'state' ? event.state : null]) &&
-    hasAny(filter.queue, [event.queue]) &&
-    hasAny(filter.name, [event.name]) &&
-    hasAny(filter.tag, event.tags) &&
-    hasAny(filter.batchId, [event.batchId]) &&
-    hasAny(filter.recurringJobId, [event.recurringJobId])
+    matchesJobFilter(filter, event)
+  );
+}
+
+/** Returns whether the job of these members matches the part of a filter that is about jobs. */
+export function matchesJobFilter(
+  filter: FeedFilter,
+  job: Pick<JobEvent, 'queue' | 'name' | 'tags' | 'batchId' | 'recurringJobId'>,
+): boolean {
+  return (
+    hasAny(filter.queue, [job.queue]) &&
+    hasAny(filter.name, [job.name]) &&
+    hasAny(filter.tag, job.tags) &&
+    hasAny(filter.batchId, [job.batchId]) &&
+    hasAny(filter.recurringJobId, [job.recurringJobId])
   );
 }
 

@@ -3,11 +3,12 @@ import { type JobEvent, keyOf, stateEventsOf } from '../job/job-event.js';
 import type { Job } from '../job/job.js';
 import { finishedStates, isFinished } from '../job/state.js';
 import { consoleLogger, type Logger } from '../server/logger.js';
+import { type FeedPosition, positionAt, type ReportPage } from '../storage/job-feed.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
 import { shown } from '../job/shown.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { checkEventFilter, type EventFilter, matchesFilter, topicsOf } from './event-filter.js';
-import { FeedReader } from './feed-reader.js';
+import { FeedReader, nextSpan, pageLimit } from './feed-reader.js';
 import { type DeliveredEvent, JobListener } from './job-listener.js';
 import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
@@ -36,7 +37,7 @@ export interface EventStream extends AsyncIterable<DeliveredEvent> {
    * up, while unread events are waiting, and while the feed is not being read. Always `null` for a stream of one job's
    * events.
    */
-  position(): Date | null;
+  position(): FeedPosition | null;
 }
 
 /**
@@ -50,6 +51,13 @@ const maxResumeAgeMs = 86_400_000;
  * from a process that has already read further.
  */
 const maxAheadMs = 60_000;
+
+/**
+ * The time span of the first page that a resuming listener reads, and the longest one, in milliseconds. A listener that
+ * has left stops the replay after a page.
+ */
+const firstSpanMs = 10_000;
+const longestSpanMs = 600_000;
 
 type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
@@ -136,10 +144,14 @@ export class JobEvents {
    * Streams the events of one job until the job ends. Starts at `since` or, if that is `null`, at the job's creation.
    * Returns `null` if the job does not exist.
    */
-  async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
+  async follow(
+    id: string,
+    since: Date | FeedPosition | null,
+    signal?: AbortSignal,
+  ): Promise<EventStream | null> {
     const job = await this.#jobs.find(id);
     if (job === null) return null;
-    const from = since ?? job.createdAt;
+    const from = (since instanceof Date ? since : since?.at) ?? job.createdAt;
     const listener = this.#listen({ jobId: job.id }, from, signal);
     return {
       isOver: isFinished(job.state) && job.finishedAt !== null && job.finishedAt < from,
@@ -150,15 +162,18 @@ export class JobEvents {
 
   /**
    * Streams all events that match the filter. Starts at `since` if that time is at most a day ago and at most a minute
-   * in the future, otherwise now.
+   * in the future, otherwise now. Missed events are read from the storage in pages, one whenever the consumer has taken
+   * the events of the last.
    *
+   * @param since the position of an event that the consumer has received from an earlier stream, or a time
    * @throws {TypeError} if the filter has an unknown member
    */
-  listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
+  listen(filter: EventFilter, since: Date | FeedPosition | null, signal?: AbortSignal): EventStream {
     checkEventFilter(filter);
-    const listener = this.#listen(filter, since, signal);
+    const from = since instanceof Date ? positionAt(since) : since;
+    const listener = this.#listen(filter, from?.since ?? null, signal);
     let caughtUp = false;
-    const events = this.#eventsOfAll(listener, since, () => (caughtUp = true));
+    const events = this.#eventsOfAll(listener, from, () => (caughtUp = true));
     return {
       isOver: false,
       [Symbol.asyncIterator]: () => events,
@@ -168,7 +183,7 @@ export class JobEvents {
 
   #listen(filter: EventFilter, since: Date | null, signal: AbortSignal | undefined): JobListener {
     const listener = new JobListener(filter);
-    listener.from = since ?? this.#reader.position;
+    listener.from = since ?? this.#reader.position?.at ?? null;
     this.#listeners.add(listener);
     const leave = (): void => {
       listener.end();
@@ -193,21 +208,46 @@ export class JobEvents {
       ]);
       if (job === null) return;
       const delivered = new Set<string>();
-      const past = [...(await this.#storage.feed.reportsOf(jobId, since)), ...stateEventsOf(job, attempts)];
-      yield* this.#undelivered(past, isFinished(job.state), since, delivered);
+      const states = stateEventsOf(job, attempts);
+      yield* this.#past(listener, states, isFinished(job.state), since, delivered);
       if (isFinished(job.state)) return;
       for await (const { event } of this.#live(listener, new Set())) {
         if (delivered.has(keyOf(event))) continue;
         delivered.add(keyOf(event));
         const isEnd = event.kind === 'state' && isFinished(event.state);
         // Reads the reports again, because the last log lines and progress may become visible only after the job's end.
-        if (isEnd)
-          yield* this.#undelivered(await this.#storage.feed.reportsOf(jobId, since), false, since, delivered);
+        if (isEnd) yield* this.#past(listener, [], false, since, delivered);
         yield { event, resumeAt: positionAfter(event, isEnd) };
         if (isEnd) return;
       }
     } finally {
       this.#listeners.delete(listener);
+    }
+  }
+
+  /**
+   * Yields one job's state changes and reports from `since` on that have not been delivered yet, in chronological order.
+   * Reads the reports in pages.
+   */
+  async *#past(
+    listener: JobListener,
+    states: readonly JobEvent[],
+    hasEnded: boolean,
+    since: Date,
+    delivered: Set<string>,
+  ): AsyncGenerator<DeliveredEvent> {
+    const { jobId = '' } = listener.filter;
+    const end = hasEnded ? states.at(-1) : undefined;
+    let from: Date | null = since;
+    let waiting = states;
+    while (from !== null) {
+      const page: ReportPage = await this.#storage.feed.reportsOf(jobId, from, pageLimit);
+      const { next } = page;
+      const isDue = (event: JobEvent): boolean => next === null || (event !== end && event.at < next);
+      const due = [...page.events, ...waiting.filter(isDue)];
+      yield* this.#undelivered(due, hasEnded && next === null, since, delivered);
+      waiting = waiting.filter((event) => !isDue(event));
+      from = next;
     }
   }
 
@@ -229,13 +269,13 @@ export class JobEvents {
 
   async *#eventsOfAll(
     listener: JobListener,
-    since: Date | null,
+    since: FeedPosition | null,
     caughtUp: () => void,
   ): AsyncGenerator<DeliveredEvent> {
     try {
-      await this.#cover(listener, since);
+      await this.#cover(listener, since?.at ?? null);
       const delivered = new Set<string>();
-      if (since !== null && this.#isRecent(since)) yield* this.#missed(listener, since, delivered);
+      if (since !== null && this.#isRecent(since.at)) yield* this.#missed(listener, since, delivered);
       else listener.from = null;
       caughtUp();
       yield* this.#live(listener, delivered);
@@ -249,27 +289,39 @@ export class JobEvents {
    * at most a minute after it.
    */
   #isRecent(since: Date): boolean {
-    const agoMs = (this.#reader.position?.getTime() ?? 0) - since.getTime();
+    const agoMs = (this.#reader.position?.at.getTime() ?? 0) - since.getTime();
     return agoMs <= maxResumeAgeMs && agoMs >= -maxAheadMs;
   }
 
   /**
    * Yields the events at or after `since` that this listener has missed: first older events from the storage, then
-   * recent ones from memory.
+   * recent ones from memory. Reads no further page once the listener has ended.
    */
-  async *#missed(listener: JobListener, since: Date, delivered: Set<string>): AsyncGenerator<DeliveredEvent> {
+  async *#missed(
+    listener: JobListener,
+    since: FeedPosition,
+    delivered: Set<string>,
+  ): AsyncGenerator<DeliveredEvent> {
     const { recent } = this.#reader;
     const topics = topicsOf(listener.filter);
     let position = since;
-    for (let spanMs = 10_000; position < recent.from && !listener.isEnded;) {
-      const page = await this.#storage.feed.read({ since: position, spanMs, topics });
+    for (let spanMs = firstSpanMs; position.at < recent.from && !listener.isEnded;) {
+      const page = await this.#storage.feed.read({
+        from: position,
+        spanMs,
+        limit: pageLimit,
+        topics,
+        filter: listener.filter,
+      });
       delivered.clear();
-      yield* deliver(listener, page.events, delivered, position, page.resumeAt);
-      position = page.resumeAt;
-      if (page.caughtUp) break;
-      spanMs = page.events.length > 2_000 ? spanMs / 2 : Math.min(spanMs * 2, 86_400_000);
+      const after = page.next ?? positionAt(page.settled > position.at ? page.settled : position.at);
+      yield* deliver(listener, page.events, delivered, position, after);
+      position = after;
+      if (page.next === null) break;
+      spanMs = nextSpan(spanMs, page.events.length, longestSpanMs);
     }
-    const fresh = recent.since(position).filter((event) => !delivered.has(keyOf(event)));
+    if (listener.isEnded) return;
+    const fresh = recent.since(position.at).filter((event) => !delivered.has(keyOf(event)));
     yield* deliver(listener, fresh, delivered, position, this.#reader.position ?? position);
   }
 
@@ -287,16 +339,16 @@ export class JobEvents {
  * because one job's events are delivered in order. After the job's last event, it is one millisecond later, so that a
  * listener that resumes there does not receive this event again.
  */
-function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
-  return isEnd ? new Date(at.getTime() + 1) : at;
+function positionAfter({ at }: JobEvent, isEnd: boolean): FeedPosition {
+  return positionAt(isEnd ? new Date(at.getTime() + 1) : at);
 }
 
 function* deliver(
   listener: JobListener,
   events: readonly JobEvent[],
   delivered: Set<string>,
-  before: Date,
-  after: Date,
+  before: FeedPosition,
+  after: FeedPosition,
 ): Generator<DeliveredEvent> {
   const wanted = events.filter((event) => matchesFilter(listener.filter, event));
   for (const event of wanted) {

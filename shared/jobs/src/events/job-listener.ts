@@ -1,11 +1,12 @@
 import type { JobEvent } from '../job/job-event.js';
+import type { FeedPosition } from '../storage/job-feed.js';
 import type { EventFilter } from './event-filter.js';
 
 /** An event, with a position from which a listener can resume. */
 export interface DeliveredEvent {
   readonly event: JobEvent;
   /** A listener that resumes from this position misses nothing that follows the event. */
-  readonly resumeAt: Date;
+  readonly resumeAt: FeedPosition;
 }
 
 /** Maximum number of waiting events. If there are more, the consumer is too slow, and the stream ends. */
@@ -35,7 +36,7 @@ export class JobListener {
     return this.#waiting.length === 0;
   }
 
-  receive(event: JobEvent, resumeAt: Date): void {
+  receive(event: JobEvent, resumeAt: FeedPosition): void {
     if (this.#ended) return;
     this.#waiting.push({ event, resumeAt });
     if (this.#waiting.length > maxWaiting) this.end();

@@ -1,4 +1,5 @@
 import type { EventTopic, JobEvent } from '../job/job-event.js';
+import type { FeedPosition } from '../storage/job-feed.js';
 import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
@@ -50,7 +51,7 @@ export class ListenerSet {
    * @param before the resume position for each of a listener's events except the last
    * @param after the resume position for the last of a listener's events
    */
-  deliver(events: readonly JobEvent[], before: Date, after: Date): void {
+  deliver(events: readonly JobEvent[], before: FeedPosition, after: FeedPosition): void {
     const shares = new Map<JobListener, JobEvent[]>();
     for (const event of events) {
       for (const listener of [...(this.#byJob.get(event.jobId) ?? []), ...this.#general]) {

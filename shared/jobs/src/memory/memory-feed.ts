@@ -1,6 +1,8 @@
-import { type EventSubject, type JobEvent, stateEventsOf, topicOf } from '../job/job-event.js';
+import { matchesJobFilter } from '../events/event-filter.js';
+import { type EventSubject, type JobEvent, stateEventsOf } from '../job/job-event.js';
 import { readMeta } from '../job/meta.js';
-import type { FeedPage, FeedRequest, JobFeed } from '../storage/job-feed.js';
+import { compareEntries, type FeedEntry, feedPageOf } from '../storage/feed-page.js';
+import type { FeedFilter, FeedPage, FeedRequest, JobFeed, ReportPage } from '../storage/job-feed.js';
 import type { Clock } from '../storage/clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -15,21 +17,33 @@ export class MemoryFeed implements JobFeed {
     this.#clock = clock;
   }
 
-  async read({ since, spanMs = Infinity, topics }: FeedRequest): Promise<FeedPage> {
+  async read(request: FeedRequest): Promise<FeedPage> {
+    const { from, spanMs = Infinity, limit, filter = {} } = request;
     const now = this.#clock.now();
-    if (since === null) return { events: [], resumeAt: new Date(now), caughtUp: true };
-    const until = since.getTime() + spanMs;
-    const events = [...this.#jobs.all()]
-      .flatMap((record) => (hasNews(record, since) ? eventsOf(record) : []))
-      .filter((event) => event.at >= since && event.at.getTime() < until && topics.includes(topicOf(event)))
-      .toSorted((one, other) => one.at.getTime() - other.at.getTime());
-    const settledMs = Math.max(since.getTime(), Math.min(now, until));
-    return { events, resumeAt: new Date(settledMs), caughtUp: until > now };
+    const untilMs = from.at.getTime() + spanMs;
+    const entries = [...this.#jobs.all()]
+      .flatMap((record) => (hasNews(record, from.at) && matchesJob(filter, record) ? entriesOf(record) : []))
+      .filter((entry) => compareEntries(entry, from) > 0 && entry.at.getTime() < untilMs)
+      .toSorted(compareEntries);
+    return feedPageOf(
+      request,
+      [firstOf(entries, limit)],
+      untilMs > now ? null : new Date(untilMs),
+      new Date(now),
+    );
   }
 
-  async reportsOf(jobId: string, since: Date): Promise<JobEvent[]> {
+  async readSettled(): Promise<Date> {
+    return new Date(this.#clock.now());
+  }
+
+  async reportsOf(jobId: string, since: Date, limit: number): Promise<ReportPage> {
     const record = this.#jobs.find(jobId);
-    return record === undefined ? [] : reportsOf(record).filter(({ at }) => at >= since);
+    const reports = record === undefined ? [] : reportsOf(record).filter(({ at }) => at >= since);
+    const events = reports.toSorted((one, other) => one.at.getTime() - other.at.getTime());
+    const last = events[limit - 1]?.at;
+    if (last === undefined) return { events, next: null };
+    return { events: events.filter(({ at }) => at <= last), next: new Date(last.getTime() + 1) };
   }
 }
 
@@ -38,11 +52,24 @@ function hasNews({ transitions, progress, logWrittenAt }: JobRecord, since: Date
   return latest.some((at) => at !== undefined && at >= since);
 }
 
-function eventsOf(record: JobRecord): JobEvent[] {
+/** Returns the first entries, and those in the same place as the last of them. */
+function firstOf(entries: readonly FeedEntry[], limit: number): readonly FeedEntry[] {
+  const last = entries[limit - 1];
+  return last === undefined ? entries : entries.filter((entry) => compareEntries(entry, last) <= 0);
+}
+
+/** Returns an entry for each event of a job. */
+function entriesOf(record: JobRecord): FeedEntry[] {
+  const { id } = record;
   return [
     ...stateEventsOf({ ...record, ...readMeta(record.meta) }, toAttempts(record)),
     ...reportsOf(record),
-  ];
+  ].map((event) => ({ at: event.at, id, events: [event] }));
+}
+
+function matchesJob(filter: FeedFilter, { name, queue, meta }: JobRecord): boolean {
+  const { tags, batchId, recurringJobId } = readMeta(meta);
+  return matchesJobFilter(filter, { name, queue, tags, batchId, recurringJobId });
 }
 
 function reportsOf(record: JobRecord): JobEvent[] {

@@ -99,7 +99,8 @@ export {
   type JobContent,
 } from './job-content.js';
 export type * from './job-control.js';
-export type * from './job-feed.js';
+export * from './feed-page.js';
+export * from './job-feed.js';
 export * from './job-filter.js';
 export * from './job-reader.js';
 export type * from './job-reports.js';
