@@ -51,7 +51,7 @@ import { PostgresTimings } from './timings/timings.js';
 import { QueueIdCache } from './connection/queue-id-cache.js';
 import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './maintain/retention.js';
-import { indexPlans, searchPlans } from './connection/session.js';
+import { feedPlans, indexPlans, searchPlans } from './connection/session.js';
 import { Notifier } from './connection/notifier.js';
 import { setDistributedForms } from './connection/statement.js';
 
@@ -103,7 +103,7 @@ export class PostgresStorage implements JobStorage {
     const onReplica = replicaOptions(options);
     const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
     // The event feed has separate connections, so that it never waits for searches.
-    const feeds = new Database({ ...beside, poolSize: 2 }, searchPlans);
+    const feeds = new Database({ ...beside, poolSize: 2 }, feedPlans);
     // Lookups have separate connections, so that calls that wait for a job (`?wait`) do not queue behind lists. Shared
     // connections could also cause a deadlock. A transaction that looks up a queue's id could wait for the last
     // connection, while that connection waits for one of the transaction's locks.

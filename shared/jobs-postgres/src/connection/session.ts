@@ -76,6 +76,12 @@ export const searchPlans: Settings = {
   max_parallel_workers_per_gather: '0',
 };
 
+/**
+ * Planner settings for the feed, which reads short time spans of the history. Without statistics of the current day, the
+ * planner would rather scan the day than use its block-range index: 77 ms instead of 7 for a page of 200,000 jobs.
+ */
+export const feedPlans: Settings = { ...searchPlans, enable_seqscan: 'off' };
+
 /** Returns the time limits and the isolation level of every session of the store. */
 export function limits({
   statementTimeoutMs,
