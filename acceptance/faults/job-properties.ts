@@ -1,14 +1,20 @@
 /**
  * A description of a kind of violation, and a query that returns all violations of this kind. The query can use two
- * CTEs: `accepted` with the ids of all accepted jobs, and `promised` with the ids of all accepted batches.
+ * CTEs: `accepted` with all accepted jobs, and `promised` with all accepted batches. Both have the columns `id`, and
+ * `from` and `until`, the times at which the request began and ended.
  */
 export type Property = readonly [property: string, sql: string];
 
 /**
- * Size of the smallest clock error that a fault causes, in seconds. A time that is wrong by less than half of it only shows
- * that the machine was slow.
+ * How far a time that a process has estimated may be from the database's time, because it may have read the database's
+ * clock a minute ago. On a slow machine, such a time can also be much earlier than the time at which Postgres stored it.
+ * It is therefore compared with the times before and after the moment that it describes.
  */
-export const smallestClockErrorSeconds = 3_600;
+export const clockTolerance = `interval '1 minute'`;
+
+/** Expression for the time in an id. */
+const timeIn = (id: string): string =>
+  `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
 
 const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
 
@@ -95,8 +101,17 @@ export const jobProperties: readonly Property[] = [
      ))) from tick`,
   ],
   [
-    'jobs whose id tells another time than their creation',
-    `select id from (${everywhere}) as job
-     where abs(extract(epoch from created_at) - ('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) > ${smallestClockErrorSeconds / 2}`,
+    'accepted jobs and batches whose id tells a time outside of their request',
+    // A request with a unique key may have got an earlier job.
+    `select request.* from (select * from accepted union all select * from promised) as request
+     left join longshore.job_history as job on job.id = request.id
+     where ${timeIn('request.id')} > until + ${clockTolerance}
+       or ${timeIn('request.id')} < "from" - ${clockTolerance} and job.name is distinct from 'unique'`,
+  ],
+  [
+    'jobs whose id tells a time after their first effect, or before the run',
+    `select id from longshore.job_history left join (${effects}) as effect on job_id = id
+     where ${timeIn('id')} > least(effect.at, finished_at) + ${clockTolerance}
+       or ${timeIn('id')} < (select min(created_at) from longshore.recurring_job) - ${clockTolerance}`,
   ],
 ];

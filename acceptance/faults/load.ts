@@ -1,12 +1,19 @@
 import { run, type Running } from '../test/system/process.js';
 
+/** An accepted job or batch, and the times at which its request began and ended, as ISO 8601 texts. */
+export interface Accepted {
+  readonly id: string;
+  readonly from: string;
+  readonly until: string;
+}
+
 const program = 'acceptance/faults/programs/dist/enqueuer.js';
 
 /** Client processes that enqueue continuously, over HTTP and from SQL. */
 export class Load {
   readonly #enqueuers: readonly Running[];
-  /** Ids of the accepted jobs that this process itself has enqueued. */
-  readonly #own: string[] = [];
+  /** The accepted jobs that this process itself has enqueued. */
+  readonly #own: Accepted[] = [];
 
   /** @param rate total requests per second from all enqueuers */
   constructor(apis: readonly string[], databaseUrl: string, seed: number, rate: number) {
@@ -16,20 +23,20 @@ export class Load {
     this.#enqueuers = all.map((args) => run(program, [...args, String(rate / all.length)]));
   }
 
-  /** Records the id of a job that this process has enqueued, and returns the id. */
-  accept(id: string): string {
-    this.#own.push(id);
-    return id;
+  /** Records a job that this process has enqueued, and returns its id. */
+  accept(accepted: Accepted): string {
+    this.#own.push(accepted);
+    return accepted.id;
   }
 
-  /** Ids of all accepted jobs. */
-  get jobs(): string[] {
-    return [...this.#own, ...this.#linesWith('job ')];
+  /** All accepted jobs. */
+  get jobs(): Accepted[] {
+    return [...this.#own, ...this.#linesWith('job ').map(acceptedOf)];
   }
 
-  /** Ids of all accepted batches. */
-  get batches(): string[] {
-    return this.#linesWith('batch ');
+  /** All accepted batches. */
+  get batches(): Accepted[] {
+    return this.#linesWith('batch ').map(acceptedOf);
   }
 
   /** Descriptions of valid requests that were rejected, and of repeated requests that created more than one job. */
@@ -56,4 +63,9 @@ export class Load {
       lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length)),
     );
   }
+}
+
+function acceptedOf(line: string): Accepted {
+  const [id = '', from = '', until = ''] = line.split(' ');
+  return { id, from, until };
 }

@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { eventually } from '@longshore/test-support';
+import { during, eventually } from '@longshore/test-support';
+import type { Accepted } from './load.js';
 
 /** How long to wait without progress, in milliseconds. Checks are counted, so a busy machine takes longer. */
 const patienceMs = 180_000;
@@ -33,13 +34,16 @@ export class Observer {
     return client;
   }
 
-  /** Enqueues a job and resolves to its id. Retries after errors. */
-  enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
-    return eventually(async () => {
-      const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
-      const [row] = await this.query<{ id: string }>(sql, [name, ms]);
-      return row?.id ?? '';
-    });
+  /** Enqueues a job and resolves to it. Retries after errors. */
+  async enqueue(name: 'plain' | 'transactional', ms: number): Promise<Accepted> {
+    const { result, from, until } = await during(() =>
+      eventually(async () => {
+        const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
+        const [row] = await this.query<{ id: string }>(sql, [name, ms]);
+        return row?.id ?? '';
+      }),
+    );
+    return { id: result, from: from.toISOString(), until: until.toISOString() };
   }
 
   /** Returns the ids of the unfinished jobs among `ids`, or of all unfinished jobs if `ids` is `null`. */

@@ -1,4 +1,4 @@
-import { liveJobs, type Property, smallestClockErrorSeconds } from './job-properties.js';
+import { clockTolerance, liveJobs, type Property } from './job-properties.js';
 
 /** Violations to look for in the store's tables at the end of a run. */
 export const storeProperties: readonly Property[] = [
@@ -72,7 +72,7 @@ export const storeProperties: readonly Property[] = [
     'reports of jobs that are not there, or with a time that is not theirs',
     `select job_id from longshore.job_report
      where job_id not in (select id from longshore.job_history)
-       or abs(extract(epoch from at - written_at)) > ${smallestClockErrorSeconds / 2}`,
+       or at not between started_at - ${clockTolerance} and written_at + ${clockTolerance}`,
   ],
   [
     'rows in the partitions of no day',

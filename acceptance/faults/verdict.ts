@@ -24,15 +24,19 @@ export async function judge(
   const checks: Check[] = [];
   for (const [property, sql] of [...jobProperties, ...storeProperties]) {
     const [row] = await observer.query<{ breaches: number; samples: string | null }>(
-      `with accepted as materialized (select unnest($1::uuid[]) as id),
-       promised as materialized (select unnest($2::uuid[]) as id)
+      `with accepted as materialized (${requested('$1')}), promised as materialized (${requested('$2')})
        select count(*)::integer as breaches, left((jsonb_agg(to_jsonb(breach)) filter (where nth <= 5))::text, 3000) as samples
        from (select *, row_number() over () as nth from (${within(schema, sql)}) as found) as breach`,
-      [jobs, batches],
+      [JSON.stringify(jobs), JSON.stringify(batches)],
     );
     checks.push({ property, breaches: row?.breaches ?? NaN, samples: row?.samples ?? '' });
   }
   return checks;
+}
+
+/** Query that returns the accepted jobs or batches in a parameter. */
+function requested(parameter: string): string {
+  return `select id, "from", until from jsonb_to_recordset(${parameter}::jsonb) as _ (id uuid, "from" timestamptz, until timestamptz)`;
 }
 
 /** Figures in the report that are not checked. */

@@ -31,11 +31,16 @@ export const application = {
 };
 `;
 
+/** How long the worker waits for running jobs, in milliseconds. */
+const graceMs = 2_000;
+
 describe('a worker that is asked to stop while its handlers hold transactions', () => {
-  const system = useSystem({ WORKER_STOP_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '4' });
+  const system = useSystem({ WORKER_STOP_TIMEOUT_MS: String(graceMs), DATABASE_POOL_SIZE: '4' });
   let directory: string;
   let database: pg.Client;
   let ending: string;
+  /** The messages that the worker logged, and when. */
+  let log: Map<string, number>;
 
   before(async () => {
     await mkdir(path.join(house, '.data'), { recursive: true });
@@ -62,6 +67,12 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
       (rows) => rows.length === 4 + 3,
     );
     ending = await worker.end('SIGTERM');
+    log = new Map(
+      worker.lines
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as { time: string; msg: string })
+        .map(({ time, msg }) => [msg, new Date(time).getTime()]),
+    );
   });
 
   after(async () => {
@@ -71,6 +82,11 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
 
   it('exits normally after the shutdown grace, although they never end', () => {
     expect(ending).to.equal('exit 0');
+    const [from = Infinity, until = 0] = [
+      'stopping',
+      'jobs did not finish in time; another server will run them again',
+    ].map((message) => log.get(message));
+    expect(until - from).to.be.at.least(graceMs - 5); // timers can fire early
   });
 
   it('releases their jobs without counting the attempt', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '@longshore/test-support';
-import { getJob, getJson, postTest } from '../system/jobs.js';
+import { getJob, getJson, type Job, postTest } from '../system/jobs.js';
 import {
   api,
   compose,
@@ -156,21 +156,37 @@ describe('docker compose', () => {
     );
   });
 
-  it('drains the workers when they are stopped', async () => {
-    // Takes longer than the command below needs to send the signal, and less than a stopping worker waits.
-    const waitMs = 10_000;
+  it('drains the workers when they are stopped: the jobs that run then end, and no others start', async () => {
+    // So many jobs that the workers, which start again whenever one ends, are busy when the signal arrives.
+    const jobs = Array.from({ length: 10_000 }, () => ({ name: 'test', args: { waitMs: 2_000 } }));
     const response = await fetch(`${api}/api/v1/jobs`, {
       method: 'POST',
       headers: { ...credentials, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'test', args: { waitMs } }),
+      body: JSON.stringify(jobs),
     });
-    const location = response.headers.get('location') ?? '';
-    await eventually(
-      () => getJob(location, credentials),
-      ({ state }) => state !== 'enqueued',
+    expect(response.status).to.equal(201);
+    /** Lists the latest jobs in a state. Jobs start in the order in which they were created. */
+    const inState = (state: string): Promise<Job[]> =>
+      getJson<Job[]>(`${api}/api/v1/jobs?name=test&state=${state}&limit=100`, credentials);
+    const [running] = await eventually(
+      () => inState('processing'),
+      ({ length }) => length > 0,
     );
     await compose('stop', 'worker');
-    const { state, attempt } = await getJob(location, credentials);
-    expect([state, attempt]).to.deep.equal(['done', 1]);
+    const stopped = (await compose('logs', '--no-log-prefix', 'worker'))
+      .split('\n')
+      .filter((line) => line.includes('"msg":"stopping"'))
+      .map((line) => new Date((JSON.parse(line) as { time: string }).time))
+      .filter((time) => time > new Date(running?.createdAt ?? ''));
+    expect(stopped).to.have.length.above(0);
+    expect(await inState('processing')).to.deep.equal([]);
+    const done = await inState('done');
+    expect(done.filter(({ attempt }) => attempt !== 1)).to.deep.equal([]);
+    // Jobs were running at the signal, and have ended since.
+    const [earliestStop] = stopped.toSorted((one, other) => one.getTime() - other.getTime());
+    expect(done.some(({ finishedAt }) => new Date(finishedAt ?? '') > (earliestStop ?? 0))).to.equal(true);
+    const waiting = await inState('enqueued');
+    expect(waiting).to.have.length.above(0);
+    expect(waiting.filter(({ attempt }) => attempt !== 0)).to.deep.equal([]);
   });
 });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { patientServer, patientStorage } from '@longshore/test-support';
 import { house } from '../house/house.js';
 import { runsByItself, type Snippet, snippets } from './snippet.js';
 
@@ -35,6 +36,19 @@ function programOf({ frame, text }: Snippet): string {
 }
 
 /**
+ * Returns a program whose storages and servers have the time limits of the tests, unless it sets its own. It is otherwise
+ * unchanged. With the defaults, a machine that is busy for some seconds would change its output.
+ */
+function patient(text: string): string {
+  const limits = { PostgresStorage: patientStorage, JobServer: patientServer };
+  return Object.entries(limits).reduce(
+    (program, [name, options]) =>
+      program.replaceAll(`new ${name}({`, `new ${name}({ ...${JSON.stringify(options)},`),
+    text,
+  );
+}
+
+/**
  * Type-checks and compiles programs together, in a directory inside the repository, where they can import the packages
  * as a user's program does. JavaScript programs are only copied.
  */
@@ -52,7 +66,7 @@ export class CompiledPrograms {
     const directory = await mkdtemp(path.join(data, 'docs-'));
     await Promise.all(
       programs.map(({ place, language, text }) =>
-        writeFile(path.join(directory, `${fileName(place)}.${language}`), text),
+        writeFile(path.join(directory, `${fileName(place)}.${language}`), patient(text)),
       ),
     );
     const extendedFrom = path.join(house, 'tsconfig.base.json');

@@ -7,6 +7,8 @@ export interface Job {
   readonly attempt: number;
   readonly result: unknown;
   readonly serverId: string | null;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
 }
 
 export interface EnqueueResponse {

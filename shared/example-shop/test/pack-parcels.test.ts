@@ -19,7 +19,11 @@ describe('Packing parcels', () => {
   });
 
   async function pack(weights: number[], limit: number): Promise<Job> {
-    const { id } = await new JobClient(storage).enqueue(packParcels, { weights, limit });
+    const { id } = await new JobClient(storage).enqueue(
+      packParcels,
+      { weights, limit },
+      { timeoutMs: 3_600_000 },
+    );
     const job = await eventually(
       () => storage.jobs.find(id),
       (found) => found?.finishedAt instanceof Date,

@@ -14,6 +14,7 @@ export interface DashboardSettings {
   readonly accent: string | undefined;
   readonly production: boolean;
   readonly requireReasons: boolean;
+  readonly readTimeoutMs: number;
   readonly logUrl: string;
   readonly traceUrl: string;
 }
@@ -27,6 +28,7 @@ export function dashboardSettings(config: DashboardConfig): DashboardSettings {
     accent: config.DASHBOARD_ACCENT || undefined,
     production: config.NODE_ENV === 'production',
     requireReasons: config.DASHBOARD_REQUIRE_REASONS,
+    readTimeoutMs: config.DASHBOARD_READ_TIMEOUT_MS,
     logUrl: config.DASHBOARD_LOG_URL,
     traceUrl: config.DASHBOARD_TRACE_URL,
   };

@@ -10,12 +10,6 @@ const headersMs = 20_000;
 /** Time limit for receiving a whole request, in milliseconds. */
 const requestMs = 120_000;
 
-/**
- * By default, how long requests in progress can continue after a listener starts to close, in milliseconds. After this time, their
- * connections are closed.
- */
-const defaultDrainMs = 5_000;
-
 /** How often a closing listener closes idle connections, in milliseconds. */
 const idleCheckMs = 50;
 
@@ -37,13 +31,13 @@ export interface Listening {
   readonly HTTP_MAX_CONNECTIONS: number;
   readonly HTTP_MAX_CONNECTIONS_PER_ADDRESS: number;
   readonly HTTP_KEEP_ALIVE_MS: number;
+  readonly HTTP_STOP_TIMEOUT_MS: number;
 }
 
 /**
  * Starts an HTTP server.
  *
  * @param rootUrl the base URL of `/errors/{code}` in error payloads; omitted by services without error payloads
- * @param drainMs how long requests in progress can continue after the listener starts to close, in milliseconds
  * @throws if the port is in use or not permitted
  */
 export async function listen(
@@ -51,7 +45,6 @@ export async function listen(
   config: Listening,
   logger: Logger,
   rootUrl?: string,
-  drainMs: number = defaultDrainMs,
 ): Promise<HttpListener> {
   const { HOST, PORT } = config;
   app.on('error', (error: unknown) => {
@@ -75,7 +68,7 @@ export async function listen(
   });
   const { port } = server.address() as AddressInfo; // never a string for a TCP server
   logger.info({ host: HOST, port }, 'listening');
-  return { server, port, close: () => close(server, drainMs) };
+  return { server, port, close: () => close(server, config.HTTP_STOP_TIMEOUT_MS) };
 }
 
 /** Returns whether the error means that the client disconnected. Event streams usually end this way. */
@@ -83,8 +76,8 @@ function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }
 
-async function close(server: Server, drainMs: number): Promise<void> {
-  const last = setTimeout(() => server.closeAllConnections(), drainMs);
+async function close(server: Server, stopTimeoutMs: number): Promise<void> {
+  const last = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
   const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs);
   await new Promise<void>((resolve) => {
     server.close(() => resolve());

@@ -15,6 +15,11 @@ export const serviceVariables = {
    * balancers (60 s). Otherwise the service could close a connection just as a load balancer reuses it.
    */
   HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
+  /**
+   * How long requests in progress can continue after SIGTERM, in milliseconds. After this time, their connections are
+   * closed.
+   */
+  HTTP_STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 5_000 }),
 };
 
 /** Variables of a service that loads an application. */
@@ -163,6 +168,8 @@ export const dashboardVariables = {
   DASHBOARD_SECRET: Type.String({ default: '' }),
   /** Whether pausing, deleting jobs or queues, and discarding set-aside items require a reason. */
   DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
+  /** Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. */
+  DASHBOARD_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 2_000 }),
   /** URLs of the alert webhooks, comma-separated. They receive a message when a warning begins or ends. */
   DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
   /** The key that signs webhook messages: 24 to 64 random bytes as Base64, optionally after `whsec_`. */

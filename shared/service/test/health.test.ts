@@ -36,6 +36,7 @@ describe('The health of a service', () => {
         HTTP_MAX_CONNECTIONS: 100,
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
         HTTP_KEEP_ALIVE_MS: 75_000,
+        HTTP_STOP_TIMEOUT_MS: 3_600_000,
       },
       quiet,
     );

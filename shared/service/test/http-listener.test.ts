@@ -11,7 +11,10 @@ const hourMs = 3_600_000;
 describe('An HTTP listener', () => {
   let listener: HttpListener;
   let held: Socket;
-  const start = async (limits: { total: number; perAddress: number }, drainMs?: number): Promise<void> => {
+  const start = async (
+    limits: { total: number; perAddress: number },
+    stopTimeoutMs = hourMs,
+  ): Promise<void> => {
     const app = new Koa();
     app.use((context) => (context.body = 'here'));
     listener = await listen(
@@ -22,10 +25,9 @@ describe('An HTTP listener', () => {
         HTTP_MAX_CONNECTIONS: limits.total,
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: limits.perAddress,
         HTTP_KEEP_ALIVE_MS: hourMs,
+        HTTP_STOP_TIMEOUT_MS: stopTimeoutMs,
       },
       createLogger('test', 'silent'),
-      undefined,
-      drainMs,
     );
     held = connect(listener.port, '127.0.0.1');
     await once(held, 'connect');
@@ -62,7 +64,7 @@ describe('An HTTP listener', () => {
   });
 
   it('announces how long it keeps idle connections, and does not wait for that when it stops', async () => {
-    await start({ total: 2, perAddress: 2 }, hourMs);
+    await start({ total: 2, perAddress: 2 });
     held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const [answer] = (await once(held, 'data')) as [Buffer];
     expect(answer.toString()).to.contain('Keep-Alive: timeout=3600\r\n');

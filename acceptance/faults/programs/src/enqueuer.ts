@@ -1,6 +1,7 @@
 /**
  * `node enqueuer.js http|sql URL SEED RATE`: sends RATE requests per second until SIGTERM, and continues if a request
- * fails. Prints `job ID` or `batch ID` for each accepted job or batch, and `refused …` for each {@link RefusedError}.
+ * fails. Prints `job ID FROM UNTIL` or `batch ID FROM UNTIL` for each accepted job or batch, with the times at which
+ * the request began and ended, and `refused …` for each {@link RefusedError}.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpEntrance, RefusedError } from './http-entrance.js';
@@ -24,8 +25,9 @@ async function lane(): Promise<void> {
   const entrance = kind === 'sql' ? new SqlEntrance(url) : new HttpEntrance(url);
   while (!over.signal.aborted) {
     try {
+      const from = new Date().toISOString();
       const { what, id } = await entrance.enqueue(nextOrder(random));
-      process.stdout.write(`${what} ${id}\n`);
+      process.stdout.write(`${what} ${id} ${from} ${new Date().toISOString()}\n`);
     } catch (error) {
       if (error instanceof RefusedError) process.stdout.write(`refused ${error.message}\n`);
       await sleep(100);

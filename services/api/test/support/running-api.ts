@@ -75,6 +75,7 @@ async function start(
     LONGSHORE_APP: '@longshore/example-shop',
     DATABASE_CONNECT_TIMEOUT_MS: '3600000',
     DATABASE_READ_TIMEOUT_MS: '3600000',
+    DASHBOARD_READ_TIMEOUT_MS: '3600000',
     WORKER_SERVER_TIMEOUT_MS: '3600000',
     WORKER_STOP_TIMEOUT_MS: '3600000',
     ...environment,
