@@ -12,10 +12,13 @@ export interface Spelling {
 /** Maximum number of similar words to accept for each search word. */
 const maxOthers = 10;
 
-/** Words of up to this many characters must match exactly. */
+/** Words of up to this many letters must match exactly. */
 const literalLength = 3;
 /** Words of at least this many characters may contain two typos; shorter words may contain one. */
 const longLength = 8;
+
+/** Maximum number of adjacent parts of a word that also count as a word: `customer7@example` of `customer7@example.com`. */
+const maxJoined = 3;
 
 /** Number of characters at the start of an error that are searched for similar words. */
 export const maxErrorText = 200;
@@ -24,12 +27,17 @@ export const maxErrorText = 200;
 const longestWord = 100;
 
 /**
- * Returns the number of typos that a search word may contain. Returns 0 if the word is too short or too long, or
- * contains digits, because similar numbers mean different things.
+ * Returns the number of typos that a search word may contain: 0 if it has too few letters, or is too long. The digits of
+ * a word never contain typos, because similar numbers mean different things.
  */
 export function allowedTypos(word: string): number {
-  if (word.length <= literalLength || word.length > longestWord || /\d/.test(word)) return 0;
+  const letters = word.match(/\p{L}/gu)?.length ?? 0;
+  if (letters <= literalLength || word.length > longestWord) return 0;
   return word.length < longLength ? 1 : 2;
+}
+
+function digitsOf(word: string): string {
+  return word.replaceAll(/[^\p{N}]/gu, '');
 }
 
 /**
@@ -47,9 +55,11 @@ export function spellingsOf(words: readonly string[], texts: Iterable<string>): 
 function othersOf(word: string, known: readonly string[]): Spelling[] {
   const maxTypos = allowedTypos(word);
   if (maxTypos === 0) return [];
+  const digits = digitsOf(word);
   return known
     .flatMap((text) => {
-      const typos = text.includes(word) ? undefined : typosBetween(word, text, maxTypos);
+      const isOther = !text.includes(word) && digitsOf(text) === digits;
+      const typos = isOther ? typosBetween(word, text, maxTypos) : undefined;
       return typos === undefined ? [] : [{ text, typos }];
     })
     .toSorted((one, other) => one.typos - other.typos || (one.text < other.text ? -1 : 1))
@@ -64,9 +74,15 @@ function wordsIn(texts: Iterable<string>): string[] {
   const found = new Set<string>();
   for (const text of texts) {
     for (const whole of text.split(/\s+/)) {
-      const parts = whole.split(/[^\p{L}\p{N}]+/u);
-      const humps = parts.flatMap((part) => part.split(/(?<=\p{Ll})(?=\p{Lu})/u));
-      for (const word of [whole, ...parts, ...humps]) if (word.length >= literalLength) found.add(fold(word));
+      const parts = [...whole.matchAll(/[\p{L}\p{N}]+/gu)].map(({ index, 0: part }) => ({ index, part }));
+      const joined = parts.flatMap(({ index }, first) =>
+        parts
+          .slice(first, first + maxJoined)
+          .map((last) => whole.slice(index, last.index + last.part.length)),
+      );
+      const humps = parts.flatMap(({ part }) => part.split(/(?<=\p{Ll})(?=\p{Lu})/u));
+      for (const word of [whole, ...joined, ...humps])
+        if (word.length >= literalLength) found.add(fold(word));
     }
   }
   return [...found];

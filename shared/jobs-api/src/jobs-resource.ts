@@ -57,7 +57,6 @@ export function jobsResource({
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
     search: ['name', 'queue', 'tags', 'error', 'args', 'recurringJobId', 'idempotencyKey'],
-    searchBy: 'words',
     calls: {
       replaceMany: { note: editable },
       patch: { note: editable },

@@ -114,7 +114,6 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     sort,
     defaultSort: (definition.defaultSort ?? []).map((term) => sortTerm(term, sort)),
     search,
-    searchBy: definition.searchBy ?? 'similar',
     limits: { default: 20, max: 1000, ...definition.limits },
     deletionReason: definition.deletionReason,
     ifMatch: definition.ifMatch ?? 'optional',

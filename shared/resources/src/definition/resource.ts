@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import type { DeletionReason, QueryRules, SearchBy } from '../query/collection-query.js';
+import type { DeletionReason, QueryRules } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { BodySchemas } from './body-schemas.js';
 import type { Deprecation, DeprecationDeclaration } from './deprecation.js';
@@ -164,16 +164,11 @@ export interface ResourceDescription<
    */
   readonly defaultSort?: readonly NoInfer<FieldOf<Item> | `-${FieldOf<Item>}`>[];
   /**
-   * Fields that `q` and `/search/{keyword}` search; default: every field that holds text or an array of text. `[]`
+   * Fields that `q` and `/search/{keyword}` search for items that contain every word, in any case and despite typos. The
+   * best match comes first, unless the request has `sort`. Default: every field that holds text or an array of text. `[]`
    * disables search.
    */
   readonly search?: readonly NoInfer<FieldOf<Item>>[];
-  /**
-   * How `q` matches. `similar` (the default) finds items that contain or resemble the text. `words` finds items that
-   * contain every word, allowing for typos; the storage must implement this search. The best match comes first, unless
-   * the request has `sort`.
-   */
-  readonly searchBy?: SearchBy;
   /** Page sizes: `default` (20) for requests without `limit`, and `max` (1000) as the largest allowed `limit`. */
   readonly limits?: { readonly default?: number; readonly max?: number };
   /**

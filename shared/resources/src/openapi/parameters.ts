@@ -81,10 +81,7 @@ function selectionParameters(resource: Resource, bySearch: boolean): readonly Pa
   const filters = filterParameters(resource);
   if (bySearch || resource.search.length === 0) return filters;
   const fields = resource.search.join(', ');
-  const meaning =
-    resource.searchBy === 'words'
-      ? `Words to search for, regardless of case and despite typos; each must occur in one of ${fields}. Best match first.`
-      : `Text to search for in ${fields}; finds items that contain it or something similar, best match first.`;
+  const meaning = `Words to search for, regardless of case and despite typos; each must occur in one of ${fields}. Best match first.`;
   return [...filters, query('q', meaning, text(maxSearchLength))];
 }
 

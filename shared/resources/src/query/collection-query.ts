@@ -10,13 +10,6 @@ export interface SortTerm {
   readonly direction: 'asc' | 'desc';
 }
 
-/**
- * How `q` matches:
- * - `similar` finds items that contain or resemble the text.
- * - `words` finds items that contain every word, allowing for typos.
- */
-export type SearchBy = 'similar' | 'words';
-
 /** Whether the query parameter `reason` of a DELETE is optional or required. */
 export type DeletionReason = 'optional' | 'required';
 
@@ -33,7 +26,6 @@ export interface QueryRules {
   readonly defaultSort: readonly SortTerm[];
   /** The fields that `q` searches; empty if the resource has no search. */
   readonly search: readonly string[];
-  readonly searchBy: SearchBy;
   readonly limits: { readonly default: number; readonly max: number };
   /** undefined if a DELETE takes no reason. */
   readonly deletionReason: DeletionReason | undefined;

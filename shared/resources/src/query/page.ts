@@ -1,7 +1,6 @@
-import { compareTexts } from '@longshore/edge';
+import { compareTexts, fold, spellingsOf, typosIn, wordPattern, wordsOf } from '@longshore/edge';
 import type { CollectionQuery, Selection } from './collection-query.js';
 import type { Filter } from './filter.js';
-import { TextSearch } from './similarity.js';
 
 /** One page of a collection. */
 export interface Page<Item> {
@@ -33,9 +32,10 @@ export function itemsOf<Item extends object>(items: readonly Item[], filters: re
 export function pageOf<Item extends object>(items: readonly Item[], query: CollectionQuery): Page<Item> {
   const { sort, limit, offset, seek, byRelevance } = query;
   const places = rankedItems(items, query)
-    .map(({ item, rank }) => ({ item, rank, values: valuesOf(item, sort) }))
+    .map(({ item, typos }) => ({ item, typos, values: valuesOf(item, sort) }))
     .toSorted(
-      (left, right) => (byRelevance ? right.rank - left.rank : 0) || inOrder(sort, left.values, right.values),
+      (left, right) =>
+        (byRelevance ? left.typos - right.typos : 0) || inOrder(sort, left.values, right.values),
     );
   const total = places.length;
   if (seek === undefined) {
@@ -52,18 +52,20 @@ export function pageOf<Item extends object>(items: readonly Item[], query: Colle
 }
 
 /**
- * Returns the items that match a selection. The rank states how well an item matches the search; 0 without a search.
+ * Returns the items that match a selection, with the number of typos in the words of the search; 0 without a search.
  */
 function rankedItems<Item extends object>(
   items: readonly Item[],
   { filters, search, searchFields }: Selection,
-): readonly { readonly item: Item; readonly rank: number }[] {
-  const wanted = search === undefined ? undefined : new TextSearch(search);
-  return items.flatMap((item) => {
+): readonly { readonly item: Item; readonly typos: number }[] {
+  const texts =
+    search === undefined ? [] : items.map((item) => textOf(new Map(Object.entries(item)), searchFields));
+  const typosOf = typosIn(spellingsOf(wordsOf(search), texts));
+  return items.flatMap((item, index) => {
     const fields = new Map<string, unknown>(Object.entries(item));
     if (!filters.every((filter) => matches(fields.get(filter.field), filter))) return [];
-    const rank = wanted === undefined ? 0 : wanted.rank(textOf(fields, searchFields));
-    return rank === undefined ? [] : [{ item, rank }];
+    const typos = typosOf(texts[index] ?? '');
+    return typos === undefined ? [] : [{ item, typos }];
   });
 }
 
@@ -94,7 +96,7 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
  * and {@link pageOf} must therefore apply `from`, `to` and `path` filters themselves, and not pass them.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {
-  if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());
+  if (match === 'partial') return new RegExp(wordPattern(fold(String(values[0]))), 'u').test(String(value));
   return Array.isArray(value)
     ? value.some((element) => values.includes(element as string))
     : values.includes(value as string);

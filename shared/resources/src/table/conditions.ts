@@ -1,3 +1,4 @@
+import { fold, type Spelling, spellingsOf, wordPattern, wordsOf } from '@longshore/edge';
 import type { CollectionQuery, Selection, SortTerm } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
 import { type Column, columnOf, type Columns } from './columns.js';
@@ -25,28 +26,38 @@ export function searchExpression(columns: Columns, fields: readonly string[], al
   return texts.length === 0 ? "('')" : `(${texts.join(" || ' ' || ")})`;
 }
 
+/** A selection whose search can tolerate typos. */
+export interface SearchedSelection extends Pick<Selection, 'filters' | 'search'> {
+  /** The spellings of each word of the search; by default, only the words themselves. */
+  readonly words?: readonly (readonly Spelling[])[];
+}
+
 /** Returns the WHERE conditions for the filters and the search of a selection. */
 export function selectionConditions(
   columns: Columns,
   searchText: string,
-  selection: Pick<Selection, 'filters' | 'search'>,
+  selection: SearchedSelection,
   parameters: Parameters,
 ): readonly string[] {
   const conditions = selection.filters.map((filter) => filterCondition(columns, filter, parameters));
   if (selection.search === undefined) return conditions;
-  const like = parameters.add(likePattern(selection.search));
-  const text = parameters.add(selection.search);
-  return [...conditions, `(${searchText} ilike ${like} or ${searchText} %> ${text})`];
+  const words = selection.words ?? spellingsOf(wordsOf(selection.search), []);
+  return [...conditions, ...words.map((spellings) => occursIn(searchText, spellings, parameters))];
+}
+
+/**
+ * Returns the condition that a text contains one of the spellings of a word, in any case. An index of trigrams supports
+ * it. The pattern lists the characters that fold to those of the word, because what `ilike` does depends on the
+ * database's locale.
+ */
+export function occursIn(text: string, spellings: readonly Spelling[], parameters: Parameters): string {
+  const patterns = spellings.map((spelling) => wordPattern(spelling.text));
+  return `${text} ~ ${parameters.add(`(?:${patterns.join('|')})`)}`;
 }
 
 /** Joins conditions with `and`. Returns `true` if there are none. */
 export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
-}
-
-/** Returns a LIKE pattern for values that contain `text` literally. */
-export function likePattern(text: string): string {
-  return `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 
 function filterCondition(columns: Columns, filter: Filter, parameters: Parameters): string {
@@ -60,7 +71,7 @@ function filterCondition(columns: Columns, filter: Filter, parameters: Parameter
         ? `${column.compared} = ${parameters.add(value)}`
         : `${column.compared} = any(${parameters.add(filter.values)})`;
     case 'partial':
-      return `${column.sql} ilike ${parameters.add(likePattern(String(value)))}`;
+      return occursIn(column.sql, [{ text: fold(String(value)), typos: 0 }], parameters);
     case 'from':
       return `${column.sql} >= ${parameters.add(roundedBound(column, value, Math.ceil))}`;
     case 'to':

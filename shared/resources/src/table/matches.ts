@@ -1,9 +1,7 @@
-import { allOf, likePattern, type Parameters } from './conditions.js';
+import type { Spelling } from '@longshore/edge';
+import { allOf, occursIn, type Parameters } from './conditions.js';
 
-/**
- * Maximum number of matches to rank by similarity, unless the page needs more. Ranking a million matches takes ten
- * seconds.
- */
+/** Maximum number of matches to rank, unless the page needs more. Ranking a million matches takes ten seconds. */
 const maxRanked = 5_000;
 
 export interface SearchedRows {
@@ -13,7 +11,8 @@ export interface SearchedRows {
   readonly conditions: readonly string[];
   /** SQL expression for the text in which to search. */
   readonly text: string;
-  readonly search: string;
+  /** The spellings of each word, fewest typos first; the first is the word itself. */
+  readonly words: readonly (readonly Spelling[])[];
   /** How many matches the page needs. The search does not stop before it has found them. */
   readonly atLeast: number;
 }
@@ -22,35 +21,50 @@ export interface SearchedRows {
 export interface Matches {
   /** CTEs, for a WITH clause, that define `matches` with the columns of the table. */
   readonly clauses: string;
-  /** ORDER BY expressions that put the best match first. */
-  readonly order: string;
+  /** Returns an ORDER BY expression that puts the best match first: the number of typos. Adds parameters. */
+  readonly order: () => string;
   /** The number of matches at which the search stops. */
   readonly limit: number;
 }
 
 /**
- * Returns SQL that finds the rows that contain the text. If there are fewer than the limit, the SQL also finds similar
- * rows.
+ * Returns SQL that finds the rows that contain every word. If there are fewer than the limit, the SQL also finds rows that
+ * contain words with typos.
  */
 export function findMatches(
-  { from, conditions, text, search, atLeast }: SearchedRows,
+  { from, conditions, text, words, atLeast }: SearchedRows,
   parameters: Parameters,
 ): Matches {
-  const like = parameters.add(likePattern(search));
-  const similar = parameters.add(search);
   const limit = Math.max(maxRanked, atLeast);
   const max = `${parameters.add(limit)}::bigint`;
-  const rows = (condition: string, count: string): string =>
-    `select t.* from ${from} where ${allOf([...conditions, condition])} limit ${count}`;
+  const rows = (searched: readonly string[], count: string): string =>
+    `select t.* from ${from} where ${allOf([...conditions, ...searched])} limit ${count}`;
+  const exact = words.map((spellings) => occursIn(text, spellings.slice(0, 1), parameters));
+  const containing = `containing as materialized (${rows(exact, max)})`;
+  if (words.every((spellings) => spellings.length === 1))
+    return {
+      clauses: `${containing}, matches as (select * from containing)`,
+      order: () => '0::integer',
+      limit,
+    };
+  const some = words.map((spellings) => occursIn(text, spellings, parameters));
+  const others = `${max} - (select count(*) from containing)`;
   return {
     clauses: `
-      containing as materialized (${rows(`${text} ilike ${like}`, max)}),
-      alike as materialized (${rows(
-        `${text} not ilike ${like} and ${text} %> ${similar}`,
-        `${max} - (select count(*) from containing)`,
-      )}),
+      ${containing},
+      alike as materialized (${rows([...some, `not (${allOf(exact)})`], others)}),
       matches as materialized (select * from containing union all select * from alike)`,
-    order: `${text} ilike ${like} desc, word_similarity(${similar}, ${text}) desc`,
+    order: () => words.map((spellings) => typosOf(text, spellings, parameters)).join(' + '),
     limit,
   };
+}
+
+/** Returns an SQL expression for the number of typos in the best spelling of a word that a text contains. */
+function typosOf(text: string, spellings: readonly Spelling[], parameters: Parameters): string {
+  const numbers = [...new Set(spellings.map(({ typos }) => typos))];
+  const cases = numbers.map((typos) => {
+    const own = spellings.filter((spelling) => spelling.typos === typos);
+    return `when ${occursIn(text, own, parameters)} then ${typos}`;
+  });
+  return `case ${cases.join(' ')} end`;
 }

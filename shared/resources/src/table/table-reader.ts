@@ -1,12 +1,10 @@
 import type { Database, Queryable } from '../database/database.js';
-import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
 import type { Platform } from '../definition/platform.js';
 import type { Resource } from '../definition/resource.js';
 import { apiError } from '../errors/api-error.js';
-import type { CollectionQuery, Selection } from '../query/collection-query.js';
+import type { CollectionQuery } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
-import { similarityThreshold } from '../query/similarity.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { mapInSlices } from '../slices.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
@@ -16,6 +14,7 @@ import {
   Parameters,
   searchExpression,
   seekCondition,
+  type SearchedSelection,
   selectionConditions,
 } from './conditions.js';
 import { countItems } from './count.js';
@@ -26,7 +25,6 @@ const maxBulkBytes = 16 * 1024 * 1024;
 
 /** Reads pages, single rows and sets of rows of a table. */
 export class TableReader {
-  readonly #database: Database;
   readonly #reads: Database;
   readonly #resource: Resource;
   readonly #columns: Columns;
@@ -41,7 +39,6 @@ export class TableReader {
     table: string,
     columns: Columns,
   ) {
-    this.#database = database;
     this.#reads = reads;
     this.#resource = resource;
     this.#columns = columns;
@@ -53,24 +50,6 @@ export class TableReader {
   /** Reads one page from the database for reads, by default the primary database. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
     return this.page(this.#reads, query);
-  }
-
-  /**
-   * Runs `work` on `database`, by default the primary database. For a selection with a search, `work` runs in a
-   * transaction that sets the similarity threshold.
-   */
-  searching<Result>(
-    selection: Selection,
-    work: (connection: Queryable) => Promise<Result>,
-    database = this.#database,
-  ): Promise<Result> {
-    if (selection.search === undefined) return work(database);
-    return inTransaction(database, async (transaction) => {
-      await transaction.query("select set_config('pg_trgm.word_similarity_threshold', $1, true)", [
-        String(similarityThreshold),
-      ]);
-      return work(transaction);
-    });
   }
 
   async get(
@@ -155,12 +134,15 @@ export class TableReader {
     return this.select(connection, conditions, parameters, '');
   }
 
-  conditions(selection: Pick<Selection, 'filters' | 'search'>, parameters: Parameters): readonly string[] {
+  conditions(selection: SearchedSelection, parameters: Parameters): readonly string[] {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 
   /** Reads a page in the order of `sort`. `query.count` determines whether and how the matching rows are counted. */
-  async page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
+  async page(
+    connection: Queryable,
+    query: CollectionQuery & Pick<SearchedSelection, 'words'>,
+  ): Promise<Page<ItemRecord>> {
     const parameters = new Parameters();
     const where = [...this.conditions(query, parameters), ...this.seek(query, parameters)];
     const select = `select ${this.listOf(query)} from ${this.from} where ${allOf(where)}
@@ -202,7 +184,7 @@ export class TableReader {
 
   async #count(
     connection: Queryable,
-    query: CollectionQuery,
+    query: CollectionQuery & Pick<SearchedSelection, 'words'>,
     { items, more }: { items: readonly ItemRecord[]; more: boolean },
   ): Promise<Pick<Page<ItemRecord>, 'total' | 'estimated'>> {
     if (query.count === 'none') return { total: undefined };

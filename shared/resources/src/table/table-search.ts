@@ -1,9 +1,9 @@
+import { allowedTypos, type Spelling, spellingsOf, wordsOf } from '@longshore/edge';
 import type { Database, Queryable } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import { isSqlError } from '../errors/incident.js';
 import type { CollectionQuery, SortTerm } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
-import { similarityThreshold } from '../query/similarity.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { allOf, Parameters } from './conditions.js';
 import { countItems, estimateItems } from './count.js';
@@ -17,10 +17,28 @@ const defaultTimeoutMs = 1_000;
 /** Number of rows, in the default order, to search if searching the whole table takes too long. */
 const firstRows = 10_000;
 
+/**
+ * The words among which the correct spelling of a misspelt one is looked up: the most frequent ones of the first rows, and
+ * all of rows that an index of trigrams finds to be similar.
+ */
+const vocabularyRows = 2_000;
+const vocabularyWords = 2_000;
+const similarRows = 200;
+
+/**
+ * The least similarity of trigrams, as in `pg_trgm`. Two swapped letters in a word of six leave a similarity of 0.29; a
+ * lower value finds so many rows that the similar ones are not among the first.
+ */
+const similarityThreshold = 0.28;
+
 export type SearchQuery = CollectionQuery & { readonly search: string };
+
+/** A search with the spellings of its words. */
+type SpeltQuery = SearchQuery & { readonly words: readonly (readonly Spelling[])[] };
 
 /** A page of matches, and the number of all matches. The number is undefined if the search stopped early. */
 interface Found {
+  readonly query: SpeltQuery;
   readonly page: Page<ItemRecord>;
   readonly matches: number | undefined;
 }
@@ -59,30 +77,67 @@ export class TableSearch {
     const all = await this.#inTime((connection) => this.#amongAll(connection, query)).catch(unlessCancelled);
     if (all?.matches !== undefined)
       return withTotal(all.page, query, { total: all.matches, estimated: false });
-    const page = all?.page ?? (await this.#inTime((connection) => this.#amongFirst(connection, query)));
-    return query.count === 'none' ? page : { ...page, ...(await this.#count(query, page)) };
+    const found = all ?? (await this.#inTime((connection) => this.#amongFirst(connection, query)));
+    const { page } = found;
+    return query.count === 'none' ? page : { ...page, ...(await this.#count(found.query, page)) };
   }
 
   /**
    * Searches the whole table. If there are too many matches to sort, reads rows in the requested order until the page
    * is full. For an order by relevance, marks the page `partial` instead.
    */
-  async #amongAll(connection: Queryable, query: SearchQuery): Promise<Found> {
+  async #amongAll(connection: Queryable, given: SearchQuery): Promise<Found> {
+    const query = await this.#spelt(connection, given, true);
     const found = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
     if (found.matches !== undefined) return found;
     const page = query.byRelevance
       ? { ...found.page, partial: true }
       : await this.#reader.page(connection, { ...query, count: 'none' });
-    return { page, matches: undefined };
+    return { query, page, matches: undefined };
   }
 
-  async #amongFirst(connection: Queryable, query: SearchQuery): Promise<Page<ItemRecord>> {
+  async #amongFirst(connection: Queryable, given: SearchQuery): Promise<Found> {
+    const query = await this.#spelt(connection, given, false);
     const { page } = await this.#matching(connection, query, (parameters) => {
       const { from, conditions } = this.#rows(query, parameters);
       const first = `select * from ${from} where ${allOf(conditions)} ${this.#defaultOrder} limit ${firstRows}`;
       return { from: `(${first}) t`, conditions: [] };
     });
-    return { ...page, partial: true };
+    return { query, page: { ...page, partial: true }, matches: undefined };
+  }
+
+  /**
+   * Looks up the spellings of the words of a search.
+   *
+   * @param similar whether to look for similar words in all rows, with the index
+   */
+  async #spelt(connection: Queryable, query: SearchQuery, similar: boolean): Promise<SpeltQuery> {
+    const words = wordsOf(query.search);
+    const uncertain = words.filter((word) => allowedTypos(word) > 0);
+    if (uncertain.length === 0) return { ...query, words: spellingsOf(words, []) };
+    const parameters = new Parameters();
+    const { from, conditions } = this.#rows(query, parameters);
+    const text = this.#reader.searchText;
+    const where = allOf(conditions);
+    const first = `select ${text} as text from ${from} where ${where} ${this.#defaultOrder} limit ${vocabularyRows}`;
+    const alike = (similar ? uncertain : []).map((word) => {
+      const condition = allOf([...conditions, `${text} %> ${parameters.add(word)}`]);
+      return `(select ${text} as text from ${from} where ${condition} limit ${similarRows})`;
+    });
+    const { rows } = await connection.query<{ text: string }>(
+      `(select word as text
+        from (${first}) as row cross join lateral regexp_split_to_table(row.text, '\\s+') as word
+        group by word order by count(*) desc, word limit ${vocabularyWords})
+      ${alike.map((part) => `union all ${part}`).join(' ')}`,
+      parameters.values,
+    );
+    return {
+      ...query,
+      words: spellingsOf(
+        words,
+        rows.map((row) => row.text),
+      ),
+    };
   }
 
   #rows({ filters }: SearchQuery, parameters: Parameters): ReturnType<Source> {
@@ -91,24 +146,24 @@ export class TableSearch {
   }
 
   /** Reads a page of the matches among the rows of `source`. */
-  async #matching(connection: Queryable, query: SearchQuery, source: Source): Promise<Found> {
+  async #matching(connection: Queryable, query: SpeltQuery, source: Source): Promise<Found> {
     const parameters = new Parameters();
     const matches = this.#find(query, source, parameters);
     const order = this.#reader.order(query);
     const select = `with ${matches.clauses}
       select ${this.#reader.listOf(query)}, (select count(*)::integer from matches) as match_count
       from matches t where ${allOf(this.#reader.seek(query, parameters))}
-      ${query.byRelevance ? order.replace('order by', `order by ${matches.order},`) : order}
+      ${query.byRelevance ? order.replace('order by', `order by ${matches.order()},`) : order}
       ${sliceOf(query, parameters)}`;
     const rows = await readRows(connection, select, parameters, query.limit);
     const [first] = rows.rows;
     const count =
       first === undefined ? await this.#countMatches(connection, query, source) : first['match_count'];
     const page = { ...this.#reader.inOrder(query, rows), total: undefined };
-    return { page, matches: Number(count) < matches.limit ? Number(count) : undefined };
+    return { query, page, matches: Number(count) < matches.limit ? Number(count) : undefined };
   }
 
-  async #countMatches(connection: Queryable, query: SearchQuery, source: Source): Promise<unknown> {
+  async #countMatches(connection: Queryable, query: SpeltQuery, source: Source): Promise<unknown> {
     const parameters = new Parameters();
     const { clauses } = this.#find(query, source, parameters);
     const select = `with ${clauses} select count(*)::integer as match_count from matches`;
@@ -116,10 +171,10 @@ export class TableSearch {
     return rows[0]?.['match_count'];
   }
 
-  #find(query: SearchQuery, source: Source, parameters: Parameters): Matches {
-    const { search, offset, limit } = query;
+  #find(query: SpeltQuery, source: Source, parameters: Parameters): Matches {
+    const { words, offset, limit } = query;
     const text = this.#reader.searchText;
-    return findMatches({ ...source(parameters), text, search, atLeast: offset + limit + 1 }, parameters);
+    return findMatches({ ...source(parameters), text, words, atLeast: offset + limit + 1 }, parameters);
   }
 
   /**
@@ -127,25 +182,19 @@ export class TableSearch {
    * not apply.
    */
   async #count(
-    query: SearchQuery,
+    query: SpeltQuery,
     { items }: Page<ItemRecord>,
   ): Promise<{ total: number; estimated: boolean }> {
     const atLeast = query.offset + items.length;
     const parameters = new Parameters();
     const where = allOf(this.#reader.conditions(query, parameters));
     const source = `${this.#reader.from} where ${where}`;
-    // Estimates also need the similarity threshold, because the planner takes it into account.
-    return this.#reader.searching(
-      query,
-      async (connection) =>
-        query.count === 'exact'
-          ? countItems(connection, source, parameters.values, { exact: true, atLeast })
-          : {
-              total: Math.max(atLeast, await estimateItems(connection, source, parameters.values)),
-              estimated: true,
-            },
-      this.#reads,
-    );
+    return query.count === 'exact'
+      ? countItems(this.#reads, source, parameters.values, { exact: true, atLeast })
+      : {
+          total: Math.max(atLeast, await estimateItems(this.#reads, source, parameters.values)),
+          estimated: true,
+        };
   }
 
   /** Runs `work` in a transaction with the similarity threshold and a time limit per statement. */
