@@ -164,11 +164,9 @@ const withoutEscapes = `case when strpos(json.text, E'\\\\') = 0 then json.text 
 )} end`;
 
 function quoted(text: string): string {
-  const escaped = text.replaceAll(
-    /[\0-\x1f'\\]/g,
-    (each) => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-  return `E'${escaped}'`;
+  const hex = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  const escaped = Array.from(text, (each) => (each < ' ' || `'\\`.includes(each) ? hex(each) : each));
+  return `E'${escaped.join('')}'`;
 }
 
 /**
