@@ -181,4 +181,17 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     }
     expect(seen).to.deep.equal(expected);
   });
+
+  it('deletes the jobs of a collection once, after the answer', async () => {
+    const client = new JobClient(storage);
+    const { id } = await client.enqueue(work, {}, { ...later, queue: 'deleted' });
+    await storage.control.cancel(id);
+    const headers = { 'idempotency-key': 'delete-jobs' };
+    const { status } = await api.call('DELETE', '/api/v1/jobs?queue=deleted', { token: adminKey, headers });
+    expect(status).to.equal(204);
+    await eventually(
+      () => storage.jobs.find(id),
+      (job) => job === null,
+    );
+  });
 });

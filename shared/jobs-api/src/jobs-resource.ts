@@ -103,9 +103,15 @@ export function jobsResource({
         const { reason } = context;
         const call = { target: { filter: { state: statesOfAction.delete, ...filter } }, fields: {}, reason };
         const { subject } = await attempt(jobSetOperations.delete, storage, context, call);
-        const deleted = subject === null ? 0 : (await endOf(storage.bulk, subject)).changed;
-        await requireNoneLeft(storage, filter, deleted);
-        return deleted;
+        if (subject === null) return 0;
+        const { transaction } = context;
+        if (transaction !== undefined) {
+          startAfterCommit(storage.bulk, subject, transaction);
+          return undefined; // not known yet
+        }
+        const { changed } = await endOf(storage.bulk, subject);
+        await requireNoneLeft(storage, filter, changed);
+        return changed;
       },
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),

@@ -122,8 +122,11 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    * item.
    */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
-  /** DELETE on the collection; resolves to the number of deleted items. */
-  deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number>;
+  /**
+   * DELETE on the collection; resolves to the number of deleted items. Undefined if it goes on after the commit of the
+   * request's transaction.
+   */
+  deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number | undefined>;
   /**
    * Special operations by verb. Each resolves to the changed item, alone or in a {@link WithJob}, or to undefined if
    * there is no such item. Each throws 40902 if the item's state forbids the operation, and returns an item unchanged

@@ -138,6 +138,7 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   const filters = [...selected, ...parentFilters(checked.context.parentFields)];
   return async (context) => {
     const deleted = await resultOf(storage.deleteMany?.(filters, { ...context, reason }));
+    if (deleted === undefined) return { status: 204, headers: {} };
     return { status: 204, headers: { 'x-total-count': String(deleted) } };
   };
 }
