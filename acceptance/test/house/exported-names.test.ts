@@ -9,13 +9,13 @@ const names = `
   AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
   DeliveredEvent DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueueRequests EnqueuedBatch
   EnqueuedJob EnqueuedJobs
-  EventFilter EventStream IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
+  EventFilter EventStream FeedFilter FeedPosition IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
   JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
   JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState
   JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob
   ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError
   ResultTooLargeError RetryDelay RunJob RunMiddleware RunningJob ServerQueues SnoozeJob
-  StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient TransactionRows UniquenessRule
+  StorageClosedError StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient TransactionRows UniquenessRule
   UnknownParentError defineJob defineRecurringJob handleJob nextOccurrences silentLogger
 `;
 

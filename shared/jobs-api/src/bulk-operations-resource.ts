@@ -1,8 +1,8 @@
 import { bulkOperations, type OperableStorage } from '@longshore/jobs/operations';
-import { type BulkOperation, bulkActions } from '@longshore/jobs/storage';
+import { bounds, type BulkOperation, bulkActions, type JobFilter } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { createdAtOf, Id, nullable, Time, toTime } from './fields.js';
+import { createdAtOf, Id, nullable, text, Time, toTime } from './fields.js';
 import { served } from './operations.js';
 import { seekPage } from './seek.js';
 
@@ -11,10 +11,15 @@ const states = ['pending', 'running', 'done', 'cancelled', 'failed'] as const;
 const BulkOperationItem = Type.Object({
   id: Id,
   action: Type.Enum([...bulkActions], { description: 'What it does to each job' }),
-  filter: Type.Unsafe<object>({
+  filter: Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
-    additionalProperties: true,
-    description: 'What selects its jobs',
+    additionalProperties: {
+      type: 'string',
+      minLength: 0,
+      maxLength: 100_000,
+      pattern: String.raw`^[^\u0000]*$`,
+    },
+    description: 'What selects its jobs: the conditions by name, each as text',
   }),
   state: Type.Enum([...states], {
     description:
@@ -36,7 +41,7 @@ const BulkOperationItem = Type.Object({
   createdAt: Time,
   startsAt: Type.String({ format: 'date-time', description: 'Until then, it can be undone by `stop`' }),
   finishedAt: nullable(Time),
-  error: nullable(Type.String({ description: 'What ended it; null if nothing did' })),
+  error: nullable(text(bounds.errorMessage, 'What ended it; null if nothing did')),
 });
 
 const startedByJobs = 'Start one with PUT /jobs/{verb}.';
@@ -81,7 +86,7 @@ export function toBulkOperationItem(operation: BulkOperation): Static<typeof Bul
   return {
     id,
     action,
-    filter,
+    filter: textsOf(filter),
     state,
     matched: matched?.count ?? null,
     isExact: matched?.exact ?? false,
@@ -91,6 +96,21 @@ export function toBulkOperationItem(operation: BulkOperation): Static<typeof Bul
     createdAt: createdAtOf(operation),
     startsAt: operation.startsAt.toISOString(),
     finishedAt: toTime(operation.finishedAt),
-    error,
+    error: error?.slice(0, bounds.errorMessage.max) ?? null,
   };
+}
+
+function textsOf(filter: JobFilter): Readonly<Record<string, string>> {
+  const texts = Object.entries(JSON.parse(JSON.stringify(filter)) as Record<string, unknown>).map(
+    ([name, value]) => [name, isListOfTexts(value) ? value.join(',') : asText(value)] as const,
+  );
+  return Object.fromEntries(texts);
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
