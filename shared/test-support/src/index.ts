@@ -21,12 +21,5 @@ export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
 export { patientServer, patientStorage } from './patience.js';
 export { overriding, type Overrides } from './overriding.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';
-export {
-  allJobs,
-  type Invariant,
-  storeInvariants,
-  storeViolations,
-  unfinishedJobs,
-} from './store-invariants.js';
 export { threadedRequest } from './threaded-request.js';
 export { turnsDuring } from './turns.js';
