@@ -258,7 +258,7 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   recurring:
     'addOrUpdate update updateAll remove removeAll find findArgs list listMissed synchronize fireDue',
   bulk: 'preview find listChanged list count advance',
-  feed: 'read reportsOf',
+  feed: 'read readSettled reportsOf',
   statistics: 'listErrorGroups throughput throughputByQueue',
   timings: 'started ended maintain store read listNames',
   jobTypes: 'listPaused',
