@@ -47,6 +47,7 @@ describe('the service dashboard', () => {
       PORT: '0',
       DATABASE_URL: database.url,
       DATABASE_CONNECT_TIMEOUT_MS: '3600000',
+      DATABASE_SILENCE_TIMEOUT_MS: '3600000',
       DATABASE_READ_TIMEOUT_MS: '3600000',
       DASHBOARD_READ_TIMEOUT_MS: '3600000',
       ...environment,

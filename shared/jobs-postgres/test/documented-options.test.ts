@@ -16,6 +16,7 @@ describe('The options of the Postgres storage in docs/operations.md', () => {
     transactionIdleTimeoutMs: (value) =>
       databaseOptions(withValue('transactionIdleTimeoutMs', value)).transactionIdleTimeoutMs,
     connectTimeoutMs: (value) => databaseOptions(withValue('connectTimeoutMs', value)).connectTimeoutMs,
+    silenceTimeoutMs: (value) => databaseOptions(withValue('silenceTimeoutMs', value)).silenceTimeoutMs,
     poolSize: (value) => databaseOptions(withValue('poolSize', value)).poolSize,
     readPoolSize: (value) => readOptions(withValue('readPoolSize', value)).poolSize,
     readTimeoutMs: (value) => readOptions(withValue('readTimeoutMs', value)).statementTimeoutMs,

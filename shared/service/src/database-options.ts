@@ -18,6 +18,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     maxQueues: config.DATABASE_MAX_QUEUES,
     readPoolSize: config.DATABASE_READ_POOL_SIZE,
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
+    silenceTimeoutMs: config.DATABASE_SILENCE_TIMEOUT_MS,
     readTimeoutMs: config.DATABASE_READ_TIMEOUT_MS,
     commandBatchMaxTimeoutMs: config.DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS,
     transactionIdleTimeoutMs: config.DATABASE_TRANSACTION_IDLE_TIMEOUT_MS,

@@ -58,6 +58,11 @@ export const databaseVariables = {
   DATABASE_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
   /** Maximum time to wait for a connection, whether a new one or a busy one of the pool, in milliseconds. */
   DATABASE_CONNECT_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
+  /**
+   * How long Postgres can leave everything unanswered, in milliseconds. After this time, all connections are closed, and
+   * requests get 503.
+   */
+  DATABASE_SILENCE_TIMEOUT_MS: Type.Integer({ minimum: 500, maximum: 3_600_000, default: 1_600 }),
   DATABASE_MAX_QUEUES: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,

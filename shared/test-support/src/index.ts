@@ -21,5 +21,6 @@ export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
 export { patientServer, patientStorage } from './patience.js';
 export { overriding, type Overrides } from './overriding.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';
+export { TcpProxy } from './tcp-proxy.js';
 export { threadedRequest } from './threaded-request.js';
 export { turnsDuring } from './turns.js';

@@ -4,9 +4,10 @@
  */
 const hourMs = 3_600_000;
 
-/** Options of a `PostgresStorage` whose reads, searches and connections may take an hour. */
+/** Options of a `PostgresStorage` whose reads, searches and connections may take an hour, and whose Postgres may be silent for as long. */
 export const patientStorage = {
   connectTimeoutMs: hourMs,
+  silenceTimeoutMs: hourMs,
   readTimeoutMs: hourMs,
   searchTimeoutMs: hourMs,
 } as const;

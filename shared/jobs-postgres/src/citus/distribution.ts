@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { schemaOf } from '../connection/database.js';
-import { connectionConfig, type DatabaseOptions } from '../connection/database-options.js';
+import type { DatabaseOptions } from '../connection/database-options.js';
+import { WatchedClient, watchedConfig } from '../connection/watched-client.js';
 import { fromDriver } from '../connection/driver-errors.js';
 import { meaning } from '../connection/session.js';
 import { translate } from '../connection/errors.js';
@@ -38,7 +39,7 @@ type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly R
 export async function distribute(options: DatabaseOptions): Promise<void> {
   const schema = schemaOf(options);
   // No statement timeout, because distributing an existing store copies all rows.
-  const config = connectionConfig(
+  const config = watchedConfig(
     {
       ...options,
       connection: options.direct,
@@ -47,7 +48,7 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
     },
     meaning,
   );
-  const client = new pg.Client(config);
+  const client = new WatchedClient(config);
   client.on('error', () => undefined); // ignored, because the next statement fails and reports the error
   try {
     await fromDriver(client.connect());

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { connectionConfig } from './database-options.js';
+import { watchedConfig } from './watched-client.js';
 import { closePool, createPool } from './pool.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
@@ -21,9 +21,9 @@ export interface ApplicationDatabase {
 /** Creates the connection pools for an application's own tables. `close` leaves a pool from the options open. */
 export function createApplicationDatabase(options: PostgresOptions): ApplicationDatabase {
   const resolved = databaseOptions(options);
-  const pool = options.pool ?? createPool({ ...connectionConfig(resolved, {}), max: resolved.poolSize });
+  const pool = options.pool ?? createPool({ ...watchedConfig(resolved, {}), max: resolved.poolSize });
   const forReads = readOptions(options);
-  const reads = createPool({ ...connectionConfig(forReads, {}), max: forReads.poolSize });
+  const reads = createPool({ ...watchedConfig(forReads, {}), max: forReads.poolSize });
   return {
     pool,
     reads,

@@ -1,8 +1,12 @@
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
+import { type HostList, hostsOfUrl } from './hosts.js';
 
 /** The options of a `pg` client that determine where and how it connects. */
-export type ConnectionSettings = Readonly<Pick<pg.ClientConfig, (typeof settingNames)[number]>>;
+export type ConnectionSettings = Readonly<Pick<pg.ClientConfig, (typeof settingNames)[number]>> & {
+  /** The servers to choose from, if the URL names several or says what the server must be like. */
+  readonly hosts?: HostList;
+};
 
 const settingNames = [
   'connectionString',
@@ -40,7 +44,8 @@ export function settingsOfUrl(
   // If the URL also contains TLS settings, the driver silently ignores the option `ssl`.
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: remove them, or omit the option ssl`);
-  return { connectionString: url, ...(ssl !== undefined && { ssl }) };
+  const { url: connectionString, hosts } = hostsOfUrl(option, url);
+  return { connectionString, ...(hosts && { hosts }), ...(ssl !== undefined && { ssl }) };
 }
 
 /** Returns a pool's connection settings, for opening connections outside the pool. */
@@ -56,13 +61,18 @@ export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
 }
 
 /**
- * Checks that `pool` is an open `Pool` of the package pg without `query_timeout` and `binary`. Returns the pool.
+ * Checks that `pool` is an open `Pool` of the package pg without `query_timeout`, `binary` and several hosts. Returns the pool.
  *
  * @throws {RangeError} if the pool is not usable
  */
 export function checkPool(pool: unknown): pg.Pool {
   if (!isPool(pool)) throw new RangeError('pool must be a Pool of the package pg');
   if (pool.ended || pool.ending) throw new RangeError('pool has been closed');
+  const { connectionString } = pool.options;
+  if (connectionString !== undefined && hostsOfUrl('pool', connectionString).hosts !== undefined)
+    throw new RangeError(
+      'pool has several hosts or target_session_attrs in its URL, which the package pg does not support: give the storage the URL instead of a pool',
+    );
   const { query_timeout: queryTimeout, binary } = pool.options as pg.PoolConfig & { binary?: boolean };
   if (queryTimeout !== undefined && queryTimeout > 0)
     throw new RangeError(

@@ -28,6 +28,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number;
   /** Maximum time to wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
+  /** How long Postgres can leave everything unanswered before its connections are closed, in milliseconds. */
+  readonly silenceTimeoutMs: number;
   /** Maximum time that a handler's transaction can be idle between statements, in milliseconds. */
   readonly transactionIdleTimeoutMs: number;
   /** Name of the connections, as shown in `pg_stat_activity`. */

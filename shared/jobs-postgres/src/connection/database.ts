@@ -7,7 +7,7 @@ import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
 import { fromDriver, fromStorage } from './driver-errors.js';
 import { repeatedly } from './repeatedly.js';
-import { connectionConfig, type DatabaseOptions } from './database-options.js';
+import type { DatabaseOptions } from './database-options.js';
 import { Schema } from './schema.js';
 import {
   indexPlans,
@@ -22,12 +22,14 @@ import {
   transactionTimeout,
 } from './session.js';
 import { pipelined } from './pipeline.js';
-import { closePool, createPool, connectionErrorOf, watch } from './pool.js';
+import { borrowFrom, closePool, createPool, connectionErrorOf } from './pool.js';
 import { codeOf, sqlStateOf, translate } from './errors.js';
 import { spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
+import { watchedConfig } from './watched-client.js';
+import { type Watchdog, watchdogOf } from './watchdog.js';
 import { distributedForm, prepared, type Statement } from './statement.js';
 
 /** $1 queue ids. Locks the queues until the transaction ends, in ascending order to avoid deadlocks. */
@@ -69,6 +71,7 @@ const ignore = (): void => undefined;
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
+  readonly #watchdog: Watchdog;
   readonly #begin: string;
   /** Begins a transaction in which statements of the application run. */
   readonly #beginLent: string;
@@ -91,6 +94,7 @@ export class Database {
   constructor(options: DatabaseOptions, usualPlans: Settings = indexPlans, keptOpen = 0) {
     const plans = options.distribution === 'citus' ? coordinatorPlans : usualPlans;
     this.options = options;
+    this.#watchdog = watchdogOf(options);
     this.#keptOpen = Math.min(keptOpen, options.poolSize);
     this.schema = schemaOf(options);
     const pooled = options.pooler === 'transaction';
@@ -106,7 +110,7 @@ export class Database {
     this.#pool =
       options.pool ??
       createPool({
-        ...connectionConfig(options, {}),
+        ...watchedConfig(options, {}),
         types: storedTypes,
         max: options.poolSize,
         ...(!pooled && { verify: setsUp(sessionSettings(ours), options.connectTimeoutMs) }),
@@ -301,16 +305,12 @@ export class Database {
 
   async #borrow(): Promise<pg.PoolClient> {
     this.#requireOpen();
-    const client = await fromDriver(this.#pool.connect()).catch((error: unknown) => {
+    const { pool, statementTimeoutMs } = this.options;
+    const borrowed =
+      pool === undefined ? this.#pool.connect() : borrowFrom(pool, this.#watchdog, statementTimeoutMs);
+    return fromDriver(borrowed).catch((error: unknown) => {
       throw translate(error);
     });
-    try {
-      if (this.options.pool !== undefined) watch(client);
-      return client;
-    } catch (error) {
-      client.release();
-      throw error;
-    }
   }
 
   #wrap(client: pg.PoolClient, lending?: Lending): Connection {

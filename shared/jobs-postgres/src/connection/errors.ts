@@ -3,6 +3,25 @@ import type pg from 'pg';
 import { isFromDriver, isOfStorage } from './driver-errors.js';
 import { isSqlState, meaningOf } from './sql-states.js';
 
+/** Thrown if Postgres cannot be reached for a reason that the driver does not know. The message explains it. */
+export class UnreachableError extends Error {
+  override readonly name: string = 'UnreachableError';
+  /** The code of Node.js for a host that cannot be reached. */
+  readonly code: string = 'EHOSTUNREACH';
+}
+
+/** The error of connections that a `Watchdog` closes. */
+export class UnresponsiveError extends UnreachableError {
+  override readonly name = 'UnresponsiveError';
+  override readonly code = 'ETIMEDOUT';
+
+  constructor(silentMs: number) {
+    super(
+      `Postgres has not responded for ${Math.round(silentMs)} ms (silenceTimeoutMs): it is down or frozen, or the network loses its packets`,
+    );
+  }
+}
+
 export function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : '';
@@ -49,6 +68,7 @@ export function isOfData(error: unknown): boolean {
  * same message, so the explanation names both.
  */
 function unreached(cause: unknown, code: string): string {
+  if (cause instanceof UnreachableError) return cause.message;
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
   if (busy)
     return 'No connection became available in time (connectTimeoutMs): all connections of the pool are busy (poolSize), or Postgres does not respond';

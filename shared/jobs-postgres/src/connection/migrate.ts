@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { connectionConfig, type DatabaseOptions } from './database-options.js';
+import type { DatabaseOptions } from './database-options.js';
+import { WatchedClient, type WatchedConfig, watchedConfig } from './watched-client.js';
 import { fromDriver } from './driver-errors.js';
 import { codeOf, isRefused, isTransient, translate } from './errors.js';
 import { jobStoreFiles, type MigrationFiles, textsOf, withDirectory } from './migration-files.js';
@@ -51,7 +52,7 @@ export async function migrate(
   { directory, schema, settings = {} }: AnyMigrations,
 ): Promise<void> {
   // No statement timeout: waiting for the advisory lock can take as long as another process's migrations.
-  const connection = connectionConfig(
+  const connection = watchedConfig(
     {
       ...options,
       connection: options.direct,
@@ -129,10 +130,10 @@ async function schemaExists(client: pg.Client, schema: string): Promise<boolean>
  * connection from ending the process.
  */
 async function withClient(
-  connection: pg.ClientConfig,
+  connection: WatchedConfig,
   work: (client: pg.Client) => Promise<unknown>,
 ): Promise<void> {
-  const client = new pg.Client(connection);
+  const client = new WatchedClient(connection);
   client.on('error', () => undefined);
   await fromDriver(client.connect());
   try {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Database } from './database.js';
-import { connectionConfig } from './database-options.js';
-import { cutOff } from './pool.js';
+import { WatchedClient, watchedConfig } from './watched-client.js';
+import { destroy } from './watched-session.js';
 import { meaning } from './session.js';
 
 const reconnectMs = 1_000;
@@ -68,8 +68,8 @@ export class NotificationListener {
 
   async #connect(): Promise<void> {
     const { database, onPayload } = this.#options;
-    const client = new pg.Client({
-      ...connectionConfig(database.options, meaning),
+    const client = new WatchedClient({
+      ...watchedConfig(database.options, meaning),
       keepAliveInitialDelayMillis: 10_000,
     });
     this.#client = client;
@@ -105,7 +105,7 @@ export class NotificationListener {
     if (this.#isClosed) return;
     this.#timer = setTimeout(
       () => {
-        this.#sendPulse(client).catch(() => cutOff(client));
+        this.#sendPulse(client).catch(() => destroy(client));
       },
       silenceMs * (1 + Math.random()),
     );
@@ -118,7 +118,7 @@ export class NotificationListener {
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#set(false);
-      cutOff(client);
+      destroy(client);
     }, pulseMs);
     await client.query('select pg_notify($1, $2)', [database.schema.name, pulse]);
   }

@@ -66,6 +66,12 @@ export interface PostgresOptions {
    */
   connectTimeoutMs?: number;
   /**
+   * How long Postgres can leave everything unanswered, in milliseconds; 500 to 3,600,000, 1600 by default. After this
+   * time, all connections are closed, calls fail with a `StorageUnavailableError`, and new connections are tried until
+   * one is answered. A statement that takes long is not affected, because Postgres answers other questions meanwhile.
+   */
+  silenceTimeoutMs?: number;
+  /**
    * Whether every transaction sets READ COMMITTED; `true` by default. `false` keeps the database's default isolation
    * level.
    */
@@ -141,6 +147,7 @@ const postgresOptions: OptionNames<PostgresOptions> = {
   readPoolSize: true,
   readTimeoutMs: true,
   connectTimeoutMs: true,
+  silenceTimeoutMs: true,
   useRecommendedIsolationLevel: true,
   disableGlobalLocks: true,
   commandBatchMaxTimeoutMs: true,
@@ -180,6 +187,7 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
       3_600_000,
     ),
     connectTimeoutMs: bounded('connectTimeoutMs', options.connectTimeoutMs ?? 5_000, 100, 3_600_000),
+    silenceTimeoutMs: bounded('silenceTimeoutMs', options.silenceTimeoutMs ?? 1_600, 500, 3_600_000),
     transactionIdleTimeoutMs: bounded(
       'transactionIdleTimeoutMs',
       options.transactionIdleTimeoutMs ?? 300_000,

@@ -1,4 +1,7 @@
 import pg from 'pg';
+import { WatchedClient, type WatchedConfig } from './watched-client.js';
+import type { Watchdog } from './watchdog.js';
+import { destroy } from './watched-session.js';
 
 /** How long a closing pool waits for connections in use to be returned, in milliseconds. */
 const closeGraceMs = 1_000;
@@ -10,8 +13,8 @@ const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 const connectionErrors = new WeakMap<object, Error>();
 
 /** Creates a pool. The loss of a connection does not end the process. */
-export function createPool(config: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool(config);
+export function createPool(config: pg.PoolConfig & WatchedConfig): pg.Pool {
+  const pool = new pg.Pool({ Client: WatchedClient, ...config });
   pool.on('error', () => undefined); // an idle connection was lost: the pool removes it and opens another on demand
   const open = new Set<pg.PoolClient>();
   connections.set(pool, open);
@@ -32,7 +35,7 @@ const watched = new WeakSet<object>();
  *
  * @throws {TypeError} if the client uses the native bindings of pg
  */
-export function watch(client: pg.PoolClient): void {
+function watch(client: pg.PoolClient): void {
   if (watched.has(client)) return;
   if ('native' in client)
     throw new TypeError('pool uses the native bindings of pg, which the storage does not support');
@@ -40,6 +43,35 @@ export function watch(client: pg.PoolClient): void {
   client.on('error', (error) => {
     if (!connectionErrors.has(client)) connectionErrors.set(client, error);
   });
+}
+
+/**
+ * Borrows a connection of the application's pool, whose own attempts to connect nobody watches.
+ *
+ * @throws {UnresponsiveError} if the server does not respond
+ * @throws {TypeError} if the pool uses the native bindings of pg
+ */
+export async function borrowFrom(
+  pool: pg.Pool,
+  watchdog: Watchdog,
+  statementTimeoutMs: number,
+): Promise<pg.PoolClient> {
+  const borrowed = pool.connect();
+  const client = await watchdog.unlessUnresponsive(borrowed).catch((error: unknown) => {
+    borrowed.then(
+      (late) => late.release(),
+      () => undefined, // nobody needs the connection any more
+    );
+    throw error;
+  });
+  try {
+    watch(client);
+    watchdog.watch(client, statementTimeoutMs);
+    return client;
+  } catch (error) {
+    client.release();
+    throw error;
+  }
 }
 
 /** Returns the error that broke a watched connection between two queries; `undefined` if there was none. */
@@ -51,7 +83,7 @@ export function connectionErrorOf(client: object): Error | undefined {
 export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
-  for (const client of connections.get(pool) ?? []) cutOff(client);
+  for (const client of connections.get(pool) ?? []) destroy(client);
   // Waits for at most another second, because a caller might never return its connection.
   await endsWithin(closeGraceMs, ended);
 }
@@ -68,10 +100,4 @@ export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Pro
   const inTime = await Promise.race([task.then(() => true as const), late]);
   clearTimeout(timer);
   return inTime;
-}
-
-/** Closes a client's socket immediately, because the driver's `end` would wait for the running statement. */
-export function cutOff(client: object): void {
-  const { connection } = client as { connection?: { stream?: { destroy(): void } } };
-  connection?.stream?.destroy();
 }

@@ -1,10 +1,10 @@
-import pg from 'pg';
+import { WatchedClient } from './watched-client.js';
 
 /**
  * A client that never prepares statements. With a pooler, the next transaction can run on a different connection, where
  * the statement's name is unknown or belongs to another statement.
  */
-export class UnnamedClient extends pg.Client {
+export class UnnamedClient extends WatchedClient {
   override query(...args: never[]): never {
     const [query, ...rest] = args as unknown[];
     const send = super.query.bind(this) as (...args: unknown[]) => unknown;

@@ -73,16 +73,15 @@ export class HeartbeatConnection {
    * before their first heartbeat.
    */
   async #connect(timeoutMs: number): Promise<Client> {
-    const [{ default: pg }, { connectionConfig }, { localSettings, meaning }] = await Promise.all([
-      import('pg'),
-      import('../connection/database-options.js'),
+    const [{ WatchedClient, watchedConfig }, { localSettings, meaning }] = await Promise.all([
+      import('../connection/watched-client.js'),
       import('../connection/session.js'),
     ]);
     const database = this.#database;
     this.#begin = `begin; ${localSettings(meaning)}`;
     const applicationName = `${database.applicationName} heartbeat`;
-    const client = new pg.Client(
-      connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(timeoutMs) }, meaning),
+    const client = new WatchedClient(
+      watchedConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(timeoutMs) }, meaning),
     );
     client.on('error', () => undefined); // the next heartbeat fails and reconnects
     await client.connect();

@@ -288,7 +288,9 @@ export class JobServer {
     this.#completer.abandon();
     await inTime(this.#runner.close());
     await inTime(Promise.all(this.#background.map((loop) => loop.stop())));
-    await inTime(this.#membership.leave(), leaveMs);
+    await inTime(this.#membership.leave(), leaveMs).catch((error: unknown) => {
+      logger.warn({ err: error }, 'the server could not be removed from the list; others will do so');
+    });
     logger.info({}, 'server stopped');
     this.#ended.abort();
   }

@@ -73,7 +73,9 @@ export class Loop {
     } catch (error) {
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);
       this.#wokenDuringRound = false;
-      this.#options.logger.warn({ err: error, retryInMs: pauseMs }, `${this.#options.task}: failed`);
+      // Once the loop is stopping, nothing depends on the round any more, and the storage may be closed.
+      if (this.#running)
+        this.#options.logger.warn({ err: error, retryInMs: pauseMs }, `${this.#options.task}: failed`);
     }
     this.#round = undefined;
     if (!this.#running) return;
