@@ -40,7 +40,10 @@ export async function startApi(
     ? memoryApiKeyStore(storage.clock)
     : tableApiKeyStore(database.pool, apiTables(config).keys);
   const access = createAccess(config, keys, logger, storage.clock);
-  const health = storageHealth('api', storage, countRequests(access));
+  const health = storageHealth('api', storage, {
+    count: countRequests(access),
+    ...(stored.kind === 'postgres' && { check: () => stored.application.ping() }),
+  });
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);

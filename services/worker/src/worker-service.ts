@@ -27,7 +27,9 @@ export async function startWorker(
     database: database.pool,
     directory: config.WORKER_RESULTS_DIR,
   });
-  const health = storageHealth('worker', storage);
+  const health = storageHealth('worker', storage, {
+    ...(application.tables !== undefined && { check: () => database.ping() }),
+  });
   const app = createApplication(Koa, 0); // health checks and metrics do not look at addresses
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());

@@ -215,7 +215,7 @@ export class PostgresStorage implements JobStorage {
   }
 
   async ping(): Promise<void> {
-    await this.#reads.query({ text: 'select' });
+    await Promise.all([this.#database.requireWritable(), this.#reads.query({ text: 'select' })]);
   }
 
   async open(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Claim } from '@longshore/jobs/storage';
 import { patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { PostgresStorage } from '../src/index.js';
+import { createApplicationDatabase, PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('A database that accepts only reads', () => {
@@ -53,6 +53,13 @@ describe('A database that accepts only reads', () => {
 
   it('makes the transaction of a handler fail as unavailable', async () => {
     await failsAsReadOnly(storage.completions.completeInTransaction(claim, () => Promise.resolve('')));
+  });
+
+  it('is not ready', async () => {
+    await failsAsReadOnly(storage.ping());
+    const application = createApplicationDatabase({ url: database.url, ...patientStorage });
+    await failsAsReadOnly(application.ping());
+    await application.close();
   });
 
   it('is found again as soon as it accepts writes, by the next connection', async () => {

@@ -15,8 +15,11 @@ export interface Health {
 /** How long computed metrics are reused, in milliseconds. */
 const metricsHoldMs = 1_000;
 
-/** Time limit of a readiness check, in milliseconds. */
-const readyMs = 2_000;
+/** Time limit of a readiness check, in milliseconds. Probes usually wait for a second. */
+const readyMs = 800;
+
+/** How long a server can be unable to claim jobs before it is not ready, in milliseconds. */
+const stalledMs = 5_000;
 
 /**
  * Creates the health routes:
@@ -100,6 +103,15 @@ async function inTime(check: Promise<void>): Promise<void> {
   }
 }
 
+export interface ReadinessOptions {
+  /** Rejects if something else that the service needs is not usable, such as the application's database. */
+  readonly check?: () => Promise<unknown>;
+  /** Middleware that counts requests for `/metrics` towards a rate limit. */
+  readonly count?: Koa.Middleware;
+  /** Returns milliseconds of a monotonic clock. */
+  readonly now?: () => number;
+}
+
 /** The health routes of a service that uses a job storage. */
 export interface Readiness {
   readonly routes: Router;
@@ -107,30 +119,29 @@ export interface Readiness {
    * Reports that the storage is open. Until then, the service is not ready. Afterwards, `/readyz` checks the storage.
    */
   opened(): void;
-  /** Adds metrics about the attempts of a job server to `/metrics`. */
+  /** Adds metrics about the attempts of a job server to `/metrics`. The service is then only ready while it claims jobs. */
   runs(server: JobServer): void;
 }
 
 /**
- * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open.
- *
- * @param count middleware that counts requests for `/metrics` towards a rate limit
- * @param now returns milliseconds of a monotonic clock
+ * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open, while
+ * the storage cannot be written to, and while its job server cannot claim jobs.
  */
 export function storageHealth(
   service: string,
   storage: JobStorage,
-  count?: Koa.Middleware,
-  now?: () => number,
+  { check, count, now }: ReadinessOptions = {},
 ): Readiness {
   let open = false;
+  const servers: JobServer[] = [];
   const metrics = createMetrics(service, storage);
   return {
     routes: healthRoutes(
       {
         ready: async () => {
           if (!open) throw new Error('the storage is not open yet');
-          await storage.ping();
+          await Promise.all([storage.ping(), check?.()]);
+          for (const server of servers) checkClaiming(server);
         },
         metrics: async () => ({ contentType: metrics.contentType, text: await metrics.metrics() }),
       },
@@ -140,6 +151,19 @@ export function storageHealth(
     opened: () => {
       open = true;
     },
-    runs: (server) => measureAttempts(server, metrics),
+    runs: (server) => {
+      servers.push(server);
+      measureAttempts(server, metrics);
+    },
   };
+}
+
+/** @throws {Error} if the server is not registered, or has not been able to claim jobs for a while */
+function checkClaiming(server: JobServer): void {
+  if (server.id === null)
+    throw new Error('the job server is not registered: it was silent, and will register again');
+  if (server.stalledMs > stalledMs)
+    throw new Error(
+      `the job server has not been able to claim jobs for ${Math.round(server.stalledMs / 1_000)} s`,
+    );
 }

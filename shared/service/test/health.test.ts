@@ -6,7 +6,7 @@ import {
   MemoryStorage,
   StorageUnavailableError,
 } from '@longshore/jobs';
-import { eventually, httpClient, ManualClock, patientServer } from '@longshore/test-support';
+import { eventually, httpClient, ManualClock, overriding, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { createLogger, type HttpListener, listen, storageHealth, whenAvailable } from '../src/index.js';
@@ -15,6 +15,14 @@ describe('The health of a service', () => {
   const work = defineJob({ name: 'work' });
   const fail = (): never => {
     throw new Error('no');
+  };
+  const listening = {
+    HOST: '127.0.0.1',
+    PORT: 0,
+    HTTP_MAX_CONNECTIONS: 100,
+    HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
+    HTTP_KEEP_ALIVE_MS: 75_000,
+    HTTP_STOP_TIMEOUT_MS: 3_600_000,
   };
   const quiet = createLogger('test', 'silent');
   let clock: ManualClock;
@@ -25,21 +33,10 @@ describe('The health of a service', () => {
   beforeEach(async () => {
     clock = new ManualClock();
     storage = new MemoryStorage({ clock });
-    health = storageHealth('test', storage, undefined, clock.now);
+    health = storageHealth('test', storage, { now: clock.now });
     const app = new Koa();
     app.use(health.routes.routes());
-    listener = await listen(
-      app,
-      {
-        HOST: '127.0.0.1',
-        PORT: 0,
-        HTTP_MAX_CONNECTIONS: 100,
-        HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
-        HTTP_KEEP_ALIVE_MS: 75_000,
-        HTTP_STOP_TIMEOUT_MS: 3_600_000,
-      },
-      quiet,
-    );
+    listener = await listen(app, listening, quiet);
   });
 
   afterEach(async () => {
@@ -72,6 +69,40 @@ describe('The health of a service', () => {
     health.opened();
     storage.ping = () => Promise.reject(new StorageUnavailableError('away'));
     expect((await get('/readyz')).status).to.equal(503);
+  });
+
+  it('is not ready while something else that it needs cannot be reached', async () => {
+    const needing = storageHealth('test', storage, { check: () => Promise.reject(new Error('no tables')) });
+    needing.opened();
+    const app = new Koa();
+    app.use(needing.routes.routes());
+    const other = await listen(app, listening, quiet);
+    const response = await httpClient(`http://127.0.0.1:${other.port}`).get('/readyz');
+    await other.close();
+    expect([response.status, response.json()]).to.deep.equal([
+      503,
+      { status: 'not ready', reason: 'no tables' },
+    ]);
+  });
+
+  it('answers that it is not ready while its storage does not answer', async () => {
+    health.opened();
+    storage.ping = () => new Promise(() => undefined);
+    expect((await get('/readyz')).status).to.equal(503);
+  });
+
+  it('is not ready while its job server cannot claim jobs', async () => {
+    const server = new JobServer({ storage, handlers: [handleJob(work, () => null)], ...patientServer });
+    let stalledMs = 0;
+    health.runs(Object.defineProperty(overriding(server, {}), 'stalledMs', { get: () => stalledMs }));
+    await server.start();
+    health.opened();
+    expect((await get('/readyz')).status).to.equal(200);
+    stalledMs = 7_000;
+    expect((await get('/readyz')).json()).to.include({
+      reason: 'the job server has not been able to claim jobs for 7 s',
+    });
+    await server.stop();
   });
 
   it('is measured: waiting jobs of each queue, and for how long', async () => {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { watchedConfig } from './watched-client.js';
 import { closePool, createPool } from './pool.js';
+import { requireWritable } from './writable.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
 
@@ -15,6 +16,12 @@ export interface ApplicationDatabase {
   readonly reads: pg.Pool;
   /** Brings the application's schema up to date. Safe to call from many processes at once. */
   migrate(migrations: Migrations): Promise<void>;
+  /**
+   * Checks that both pools can be used, and that the server accepts writes.
+   *
+   * @throws {StorageUnavailableError} if not
+   */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -28,6 +35,9 @@ export function createApplicationDatabase(options: PostgresOptions): Application
     pool,
     reads,
     migrate: (migrations) => migrate(resolved, migrations),
+    ping: async () => {
+      await Promise.all([pool, reads].map((each) => requireWritable(() => each.connect())));
+    },
     close: async () => {
       await Promise.all([options.pool === undefined && closePool(pool), closePool(reads)]);
     },

@@ -28,6 +28,7 @@ import { spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
+import { requireWritable } from './writable.js';
 import { watchedConfig } from './watched-client.js';
 import { type Watchdog, watchdogOf } from './watchdog.js';
 import { distributedForm, prepared, type Statement } from './statement.js';
@@ -289,6 +290,11 @@ export class Database {
     } finally {
       client.release();
     }
+  }
+
+  /** Checks that a connection is available, and that it accepts writes. Throws like {@link requireWritable}. */
+  async requireWritable(): Promise<void> {
+    await requireWritable(() => this.#borrow());
   }
 
   /** Closes the pool, unless it belongs to the application. */

@@ -30,7 +30,7 @@ const readOnly =
 export const discarded = '26000';
 
 /** The server or the session accepts only reads. */
-const readOnlyState = '25006';
+export const readOnlyState = '25006';
 
 /**
  * The meaning of SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html). A class has two characters;

@@ -67,6 +67,8 @@ export class Fetcher {
   #isClaiming = false;
   #stopped = false;
   #pollAt = -Infinity;
+  /** When the first request was sent since one last succeeded. */
+  #unansweredAt: number | undefined;
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
   /**
@@ -98,6 +100,14 @@ export class Fetcher {
   get isIdle(): boolean {
     const mayFindJobs = this.#more || this.#isClaiming || this.#ready.size > 0 || this.#uncertain.size > 0;
     return !this.#stopped && !mayFindJobs;
+  }
+
+  /**
+   * For how long the storage has answered none of the requests that claiming needs, or only with errors, in milliseconds; 0
+   * while claiming advances, and after it has stopped.
+   */
+  get stalledMs(): number {
+    return this.#stopped || this.#unansweredAt === undefined ? 0 : this.#now() - this.#unansweredAt;
   }
 
   /** Makes the next round release the leases in this queue that the server does not know about, and poll all queues. */
@@ -193,7 +203,8 @@ export class Fetcher {
     const { store, queues } = this.#options;
     this.#pollAt = Infinity; // a notification during the poll resets this, so that another poll follows
     try {
-      for (const queue of await store.findReady(serverId, queues.names)) this.#ready.add(queue);
+      for (const queue of await this.#answered(store.findReady(serverId, queues.names)))
+        this.#ready.add(queue);
     } catch (error) {
       this.#pollAt = -Infinity;
       throw error;
@@ -220,7 +231,7 @@ export class Fetcher {
     const { store, leaseMs } = this.#options;
     this.#isClaiming = true;
     try {
-      return await store.claim({ serverId, queue, limit, leaseMs });
+      return await this.#answered(store.claim({ serverId, queue, limit, leaseMs }));
     } catch (error) {
       this.uncertain(queue);
       this.#ready.add(queue);
@@ -236,11 +247,19 @@ export class Fetcher {
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
-    const stored = await store.claimsOf(serverId, queue);
+    const stored = await this.#answered(store.claimsOf(serverId, queue));
     const known = new Set([...claims()].map(({ jobId, attempt }) => `${jobId} ${attempt}`));
     const unknown = stored.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
     if (unknown.length > 0) await store.release(unknown);
     this.#uncertain.delete(queue);
+  }
+
+  /** Notes when the request is sent and whether it succeeds, see {@link stalledMs}. */
+  async #answered<Answer>(request: Promise<Answer>): Promise<Answer> {
+    this.#unansweredAt ??= this.#now();
+    const answer = await request;
+    this.#unansweredAt = undefined;
+    return answer;
   }
 
   #capacity(): number {

@@ -166,6 +166,14 @@ export class JobServer {
     return this.#ended.signal;
   }
 
+  /**
+   * For how long this server has not been able to claim jobs, in milliseconds, because the storage does not answer or answers
+   * with errors. 0 while claiming advances, whether there are jobs or not, and while the server is not meant to claim any.
+   */
+  get stalledMs(): number {
+    return this.#fetcher.stalledMs;
+  }
+
   get storage(): JobStorage {
     return this.#options.storage;
   }

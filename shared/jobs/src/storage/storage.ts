@@ -62,7 +62,7 @@ export interface JobStorage {
   readonly clock: Clock;
   /** Returns the exact time of the storage's clock instead of an estimate. May take a query. */
   readClock(): Promise<Date>;
-  /** Checks that the storage responds; rejects if it does not. */
+  /** Checks that the storage responds and accepts changes; rejects if it does not. */
   ping(): Promise<void>;
   /**
    * Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently, and

@@ -1,0 +1,30 @@
+import { StorageUnavailableError } from '@longshore/jobs';
+import type pg from 'pg';
+import { fromDriver } from './driver-errors.js';
+import { translate } from './errors.js';
+import { meaningOf, readOnlyState } from './sql-states.js';
+
+const selectWritable = `select pg_catalog.current_setting('transaction_read_only') = 'off' as writable`;
+
+/**
+ * Borrows a connection and checks that its server and session accept writes. Closes a connection that accepts only reads,
+ * because the next one may lead to another server.
+ *
+ * @throws {StorageUnavailableError} if there is no connection, or if it accepts only reads, as on a standby
+ */
+export async function requireWritable(borrow: () => Promise<pg.PoolClient>): Promise<void> {
+  let isWritable = false;
+  try {
+    const client = await fromDriver(borrow());
+    try {
+      const { rows } = await fromDriver(client.query<{ writable: boolean }>(selectWritable));
+      isWritable = rows[0]?.writable === true;
+    } finally {
+      client.release(!isWritable);
+    }
+  } catch (error) {
+    throw translate(error);
+  }
+  if (isWritable) return;
+  throw new StorageUnavailableError(`${meaningOf(readOnlyState).reason} (SQLSTATE ${readOnlyState})`);
+}
