@@ -354,7 +354,7 @@ alive as materialized (
 ),
 claimed as (
   update longshore.job
-  set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
+  set server_id = $2, attempt = job.attempt + 1, started_at = case when job.created_at between clock_timestamp() and clock_timestamp() + interval '1 minute' then job.created_at else clock_timestamp() end,
     lease_until = now() + $4::float8 * interval '1 millisecond'
   from candidate, alive
   where job.queue_id = $1 and job.ctid = candidate.at
@@ -424,7 +424,7 @@ alive as materialized (
 ),
 claimed as (
   update longshore.job
-  set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
+  set server_id = $2, attempt = job.attempt + 1, started_at = case when job.created_at between clock_timestamp() and clock_timestamp() + interval '1 minute' then job.created_at else clock_timestamp() end,
     lease_until = now() + $4::float8 * interval '1 millisecond'
   from candidate, alive
   where job.queue_id = $1 and job.ctid = candidate.at

@@ -1,3 +1,4 @@
+import { startedAt } from '../claim/claims.sql.js';
 import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { type Forms, replacedBy } from './form.js';
 
@@ -40,7 +41,7 @@ const claimed = (limit: string, condition: string, allowed = ''): string => `
         limit ${limit}
       )
       update longshore.job
-      set server_id = $2, attempt = job.attempt + 1, started_at = started.at, lease_until = started.until
+      set server_id = $2, attempt = job.attempt + 1, started_at = ${startedAt('started.at')}, lease_until = started.until
       from candidate, started
       where job.queue_id = $1 and job.id = candidate.id
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at, job.ready_at,

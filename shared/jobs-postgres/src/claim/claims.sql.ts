@@ -43,6 +43,15 @@ export interface ClaimedRow {
 const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes')`;
 
 /**
+ * Returns SQL for the time at which a claimed job starts. It is not before the creation of the job, even if the database's
+ * clock was set back by a little meanwhile, as after a failover. A time of creation that is far ahead is wrong, and is not
+ * followed.
+ */
+export function startedAt(now: string): string {
+  return `case when job.created_at between ${now} and ${now} + interval '1 minute' then job.created_at else ${now} end`;
+}
+
+/**
  * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
  *
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in queue order: $5 priorities,
@@ -55,8 +64,8 @@ const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_po
  * The update finds the locked rows by physical position (`ctid`), which is faster than by id. The position of a locked
  * row cannot change.
  *
- * `started_at` is set to `clock_timestamp()`. With `now()`, a job could start before it was created, because the
- * claim's snapshot can include a job that was committed after the claim's transaction had begun.
+ * `started_at` is set to {@link startedAt} of `clock_timestamp()`. With `now()`, a job could start before it was created, because the claim's
+ * snapshot can include a job that was committed after the claim's transaction had begun.
  *
  * Only jobs that the server has registered handlers for are claimed, or all jobs if it registered no names. The others
  * stay in the queue for a server that can run them, for example while two versions of an application run side by side.
@@ -93,7 +102,7 @@ export const claimReady = prepared(
     ),
     claimed as (
       update longshore.job
-      set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
+      set server_id = $2, attempt = job.attempt + 1, started_at = ${startedAt('clock_timestamp()')},
         lease_until = now() + $4::float8 * interval '1 millisecond'
       from candidate, alive
       where job.queue_id = $1 and job.ctid = candidate.at
@@ -190,7 +199,7 @@ export const claimWithinLimits = prepared(
     ),
     claimed as (
       update longshore.job
-      set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
+      set server_id = $2, attempt = job.attempt + 1, started_at = ${startedAt('clock_timestamp()')},
         lease_until = now() + $4::float8 * interval '1 millisecond'
       from candidate, alive
       where job.queue_id = $1 and job.ctid = candidate.at
