@@ -2,21 +2,26 @@ import { createCitusDatabase } from '@longshore/test-support';
 import type { Postgres } from '../test/system/postgres.js';
 import type { Observer } from './observer.js';
 
-/** Faults that send signals to Postgres processes. They are impossible if the cluster runs on another machine. */
-const localOnlyFaults: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
+/** Faults that need a Postgres that this suite has started. */
+const ownPostgresFaults: ReadonlySet<string> = new Set([
+  'postgres-killed',
+  'postgres-stopped',
+  'read-only',
+  'disk-full',
+]);
 
 /**
  * Returns the subset of `faults` that can be caused on the Citus cluster at `url`. Backends can be killed only if the
- * cluster runs on this machine. Postgres itself can never be killed, because this suite did not start it.
+ * cluster runs on this machine.
  */
 export function clusterFaults(url: string, faults: readonly string[]): string[] {
   const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
-  return faults.filter((fault) => (isHere ? fault !== 'postgres-killed' : !localOnlyFaults.has(fault)));
+  return faults.filter((fault) => !ownPostgresFaults.has(fault) && (isHere || fault !== 'backend-killed'));
 }
 
 /**
- * Creates a database on the Citus cluster at `CITUS_URL`. `stop`, `kill` and `start` reject, because this suite does
- * not control the cluster. `remove` drops the database.
+ * Creates a database on the Citus cluster at `CITUS_URL`. `stop`, `kill`, `start`, `freeze` and `thaw` reject,
+ * because this suite does not control the cluster. `remove` drops the database.
  */
 export async function startCluster(): Promise<Postgres> {
   const database = await createCitusDatabase();
@@ -27,6 +32,8 @@ export async function startCluster(): Promise<Postgres> {
     stop: impossible,
     kill: impossible,
     start: impossible,
+    freeze: impossible,
+    thaw: impossible,
     remove: () => database.drop(),
   };
 }

@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
 import { eventually } from '@longshore/test-support';
+import { theirs } from './observer.js';
 import { seconds } from './process-faults.js';
 import { type Fault, pick, type Stage } from './stage.js';
-
-/** SQL condition that matches the connections of the services and of the enqueuers. */
-const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
 
 /** Calls `act` repeatedly for `ms` milliseconds. Resolves to the number of calls. */
 async function during(ms: number, act: () => Promise<unknown>): Promise<number> {
@@ -88,35 +85,6 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   await observer.untilDone([id]);
   return performance.now() - startedAt;
 }
-
-/**
- * Occupies all database connections except the observer's for four seconds. Repeatedly terminates the connections of
- * the services and enqueuers and takes their place.
- */
-export const connectionsTaken: Fault = async ({ observer }) => {
-  await observer.read('select 1');
-  const taken: pg.Client[] = [];
-  const take = async (): Promise<boolean> => {
-    try {
-      taken.push(await observer.connect('taker'));
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const cut = `select pg_terminate_backend(pid) from pg_stat_activity where ${theirs}`;
-  try {
-    while ((await Promise.all(Array.from({ length: 10 }, take))).every(Boolean));
-    await during(4_000, async () => {
-      await observer.query(cut);
-      while (await take());
-      await sleep(200);
-    });
-  } finally {
-    await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
-  }
-  return { remark: `${taken.length} taken` };
-};
 
 /**
  * Enqueues more transactional jobs at once than there are connections in all pools together. Waits until these jobs

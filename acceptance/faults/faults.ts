@@ -1,5 +1,6 @@
 import * as clocks from './clock-faults.js';
 import * as database from './database-faults.js';
+import * as outages from './outage-faults.js';
 import * as processes from './process-faults.js';
 import type { Fault } from './stage.js';
 
@@ -9,8 +10,12 @@ export const databaseFaults: Readonly<Record<string, Fault>> = {
   'backend-killed': database.backendKilled,
   'connections-cut': database.connectionsCut,
   'listen-cut': database.listenCut,
-  'connections-taken': database.connectionsTaken,
   'pools-exhausted': database.poolsExhausted,
+  'network-silent': outages.networkSilent,
+  'proxy-frozen': outages.proxyFrozen,
+  'postgres-stopped': outages.postgresStopped,
+  'read-only': outages.readOnly,
+  'connections-exhausted': outages.connectionsExhausted,
 };
 
 /** Faults of the services' processes. Several can be active at once. */

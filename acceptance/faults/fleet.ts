@@ -57,6 +57,10 @@ export class Fleet {
     return this.#apis.map(({ url }) => url);
   }
 
+  get workerUrls(): string[] {
+    return this.#workers.map(({ url }) => url);
+  }
+
   get size(): number {
     return poolSizes.length;
   }

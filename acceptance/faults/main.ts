@@ -2,6 +2,7 @@
  * `node --import tsx acceptance/faults/main.ts [options]`: runs real services on a real Postgres under continuous load,
  * with faults. Exits with 1 if a check fails. See docs/faults.md.
  */
+import { TcpProxy } from '@longshore/test-support';
 import { startPostgres } from '../test/system/postgres.js';
 import { clusterFaults, copies, copyTables, startCluster } from './cluster.js';
 import { faults } from './faults.js';
@@ -18,10 +19,12 @@ async function run(options: Options): Promise<boolean> {
   const isCluster = clusterUrl !== undefined;
   const postgres = await (isCluster ? startCluster() : startPostgres({ durable: true }));
   const observer = new Observer(postgres.url);
+  const { hostname, port } = new URL(postgres.url);
+  const network = await TcpProxy.start(Number(port || 5432), hostname);
   let fleet: Fleet | undefined;
   let load: Load | undefined;
   try {
-    fleet = await Fleet.start(postgres.url, isCluster ? 'citus' : 'none');
+    fleet = await Fleet.start(network.urlOf(postgres.url), isCluster ? 'citus' : 'none');
     // Sets the limits of the queue `limited`, like the storage's `limitQueue` statement.
     const [limited] = await observer.query<{ id: number }>(
       `insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
@@ -33,7 +36,7 @@ async function run(options: Options): Promise<boolean> {
       limited?.id,
     ]);
     load = new Load(fleet.apiUrls, postgres.url, options.seed, options.rate);
-    const stage = { postgres, fleet, load, observer, random: mulberry32(options.seed) };
+    const stage = { postgres, network, fleet, load, observer, random: mulberry32(options.seed) };
     const { occurrences, breaches } = await storm(stage, options);
     const failedEnqueuers = await load.stop();
     await observer.query(`update longshore.recurring_job set paused_at = now(), next_due_at = null`);
@@ -73,6 +76,7 @@ async function run(options: Options): Promise<boolean> {
     await load?.kill();
     await fleet?.end();
     await observer.close();
+    await network.close();
     await postgres.remove();
   }
 }

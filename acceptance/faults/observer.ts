@@ -5,6 +5,9 @@ import type { Accepted } from './load.js';
 /** How long to wait without progress, in milliseconds. Checks are counted, so a busy machine takes longer. */
 const patienceMs = 180_000;
 
+/** SQL condition that matches the connections of the services and of the enqueuers. */
+export const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
+
 /** Queries the database and enqueues jobs. No fault targets these connections. */
 export class Observer {
   readonly #url: string;

@@ -1,3 +1,4 @@
+import type { TcpProxy } from '@longshore/test-support';
 import type { Postgres } from '../test/system/postgres.js';
 import type { Fleet } from './fleet.js';
 import type { Load } from './load.js';
@@ -6,6 +7,8 @@ import type { Observer } from './observer.js';
 /** The system that faults act on. */
 export interface Stage {
   readonly postgres: Postgres;
+  /** What lies between the services and Postgres. The load and the observer connect directly. */
+  readonly network: TcpProxy;
   readonly fleet: Fleet;
   readonly load: Load;
   readonly observer: Observer;

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { run, type Running } from './process.js';
 
 /** A Postgres that tests can restart, with the same data and address. */
@@ -11,6 +13,9 @@ export interface Postgres {
   /** Kills Postgres with SIGQUIT (an immediate shutdown), so that it recovers from the WAL at the next start. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Stops every process of Postgres with SIGSTOP, until {@link thaw}. Connections stay open, and nothing is answered. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
   /** Stops Postgres and deletes its data. */
   remove(): Promise<void>;
 }
@@ -29,12 +34,22 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
     return running.nextLine();
   };
   const stop = async (): Promise<void> => void (await running.end('SIGINT'));
+  const postmaster = async (): Promise<number> =>
+    Number.parseInt(await readFile(path.join(directory, 'data', 'postmaster.pid'), 'utf8'), 10);
   const kill = async (): Promise<void> => {
-    process.kill(
-      Number.parseInt(await readFile(path.join(directory, 'data', 'postmaster.pid'), 'utf8'), 10),
-      'SIGQUIT',
-    );
+    process.kill(await postmaster(), 'SIGQUIT');
     await running.ended;
+  };
+  // The postmaster is stopped first and continued last, so that its children do not change meanwhile.
+  const freeze = async (): Promise<void> => {
+    const parent = await postmaster();
+    process.kill(parent, 'SIGSTOP');
+    for (const child of await childrenOf(parent)) process.kill(child, 'SIGSTOP');
+  };
+  const thaw = async (): Promise<void> => {
+    const parent = await postmaster();
+    for (const child of await childrenOf(parent)) process.kill(child, 'SIGCONT');
+    process.kill(parent, 'SIGCONT');
   };
   const url = await start();
   args = [...args, '--port', new URL(url).port];
@@ -43,9 +58,20 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
     stop,
     kill,
     start: async () => void (await start()),
+    freeze,
+    thaw,
     remove: async () => {
       await stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+async function childrenOf(parent: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const processes = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  return processes.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
 }

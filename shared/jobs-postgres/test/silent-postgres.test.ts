@@ -71,6 +71,27 @@ describe('A Postgres that stops answering without closing its connections', () =
     await Promise.all(Array.from({ length: 40 }, () => failsAsSilent(storage.queues.pause('default'))));
   });
 
+  it('is noticed while new statements are sent all the time', async () => {
+    const busy = new PostgresStorage({ url: proxy.urlOf(database.url), ...impatient, poolSize: 300 });
+    const client = new JobClient(busy);
+    await client.enqueue(work);
+    proxy.lose();
+    const errors: unknown[] = [];
+    const calls: Promise<unknown>[] = [];
+    // Each call opens another connection and sends something, which the kernel accepts.
+    await eventually(
+      () => {
+        calls.push(errorOf(busy.ping()).then((error) => errors.push(error)));
+        return errors.length;
+      },
+      (failed) => failed > 0,
+    );
+    expect(calls).to.have.length.below(200);
+    expect(String(errors[0])).to.include('has not responded');
+    await Promise.all(calls);
+    await busy.close();
+  });
+
   it('makes transactions on a pool of the application fail', async () => {
     const pool = new pg.Pool({ connectionString: proxy.urlOf(database.url), max: 1 });
     pool.on('error', () => undefined);

@@ -14,18 +14,23 @@ interface Link {
 export class TcpProxy {
   readonly #server: Server;
   readonly #links = new Set<Link>();
+  readonly #host: string;
   #target: number;
   #isLosing = false;
   #isFrozen = false;
 
-  private constructor(target: number) {
+  private constructor(target: number, host: string) {
+    this.#host = host;
     this.#target = target;
     this.#server = createServer({ pauseOnConnect: true }, (near) => this.#link(near));
   }
 
-  /** @param target port of the server on the loopback interface */
-  static async start(target: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(target);
+  /**
+   * @param target port of the server
+   * @param host where the server is; by default the loopback interface
+   */
+  static async start(target: number, host = '127.0.0.1'): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target, host);
     await new Promise<void>((resolve) => {
       proxy.#server.listen(0, '127.0.0.1', resolve);
     });
@@ -81,7 +86,7 @@ export class TcpProxy {
   }
 
   #link(near: Socket): void {
-    const far = connect(this.#target, '127.0.0.1');
+    const far = connect(this.#target, this.#host);
     const link = { near, far, isLosing: this.#isLosing };
     this.#links.add(link);
     near.on('close', () => this.#links.delete(link));

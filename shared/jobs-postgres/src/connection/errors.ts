@@ -45,6 +45,7 @@ export function sqlStateOf(error: unknown): string {
  * @param end the error with which Postgres closed the connection, if known; replaces `error` as the cause
  */
 export function translate(error: unknown, end?: Error): unknown {
+  if (error instanceof StorageUnavailableError) return error; // already converted
   if (!isFromDriver(error) || !(isTransient(error) || isRefused(error) || isNotOpened(error))) return error;
   const cause = end ?? error;
   const code = codeOf(cause);

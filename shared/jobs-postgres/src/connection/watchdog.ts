@@ -163,8 +163,9 @@ export class Watchdog {
     this.#ticksUntilProbe = this.#isUnresponsive ? 1 : betweenProbesTicks;
   }
 
+  /** Whether any session has received anything. What new statements send proves nothing, because the kernel accepts it. */
   #hasHeard(): boolean {
-    return [...this.#sessions.values()].some((session) => session.hasProgressed);
+    return [...this.#sessions.values()].some((session) => session.hasHeard);
   }
 
   async #ask(): Promise<Reply> {
@@ -207,8 +208,7 @@ export class Watchdog {
   #giveUp(): void {
     this.#isUnresponsive = true;
     this.hosts?.forget();
-    for (const session of this.#sessions.values())
-      if (!session.hasProgressed) session.close(new UnresponsiveError(this.#timeoutMs));
+    for (const session of this.#sessions.values()) session.close(new UnresponsiveError(this.#timeoutMs));
     for (const { reject } of this.#waiting) reject(new UnresponsiveError(this.#timeoutMs));
     this.#waiting.clear();
   }

@@ -35,12 +35,14 @@ export class WatchedSession {
   /** Whether the server has said that it runs the statement for which the session waits. */
   isRunning = false;
   #bytes = -1;
-  #marked = -1;
+  #marked = 0;
+  #markedRead = 0;
   #doubts = 0;
 
   constructor(client: pg.ClientBase, statementTimeoutMs: number) {
     this.#client = client as Client;
     this.statementTimeoutMs = statementTimeoutMs;
+    this.mark(); // in case a probe is under way
   }
 
   /** The process id of the backend; `null` until the connection is open. */
@@ -58,14 +60,20 @@ export class WatchedSession {
     return this.ticks;
   }
 
-  /** Remembers what has been sent and received so far, see {@link hasProgressed}. */
+  /** Remembers what has been sent and received so far, see {@link hasProgressed} and {@link hasHeard}. */
   mark(): void {
     this.#marked = this.#moved;
+    this.#markedRead = this.#read;
   }
 
   /** Whether anything has been sent or received since {@link mark}. */
   get hasProgressed(): boolean {
     return this.#moved !== this.#marked;
+  }
+
+  /** Whether anything has been received since {@link mark}. */
+  get hasHeard(): boolean {
+    return this.#read !== this.#markedRead;
   }
 
   /**
@@ -98,6 +106,10 @@ export class WatchedSession {
   get #moved(): number {
     const { bytesRead = 0, bytesWritten = 0, writableLength = 0 } = this.#client.connection?.stream ?? {};
     return bytesRead + bytesWritten - writableLength;
+  }
+
+  get #read(): number {
+    return this.#client.connection?.stream?.bytesRead ?? 0;
   }
 
   #reset(): void {
