@@ -1,4 +1,11 @@
-import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
+import {
+  defineJob,
+  handleJob,
+  JobClient,
+  JobServer,
+  StorageClosedError,
+  StorageUnavailableError,
+} from '@longshore/jobs';
 import {
   eventually,
   patientServer,
@@ -117,6 +124,18 @@ describe('A Postgres that stops answering without closing its connections', () =
       await eventually(() => pool.query('select 1'));
     }
     await application.close();
+  });
+
+  it('does not turn the use of closed pools into errors of the driver', async () => {
+    const application = createApplicationDatabase({ url: proxy.urlOf(database.url), ...impatient });
+    await application.pool.query('select 1');
+    proxy.freeze();
+    const waiting = errorOf(application.pool.query('select 1'));
+    await application.close();
+    expect(await errorOf(application.pool.query('select 1'))).to.be.instanceOf(StorageClosedError);
+    expect(await errorOf(application.reads.connect())).to.be.instanceOf(StorageClosedError);
+    expect(String(await waiting)).not.to.include('after calling end');
+    proxy.thaw();
   });
 
   it('delays neither the end of a server nor that of the storage', async () => {

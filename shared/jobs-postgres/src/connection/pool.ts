@@ -1,3 +1,4 @@
+import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
 import { WatchedClient, type WatchedConfig } from './watched-client.js';
 import type { Watchdog } from './watchdog.js';
@@ -12,9 +13,46 @@ const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 /** The first error of each lost connection. */
 const connectionErrors = new WeakMap<object, Error>();
 
+type Borrowed = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/**
+ * A pool whose callers fail with a {@link StorageClosedError} once it is closed, like all calls of the storage. Those that
+ * wait for a connection then would otherwise wait until they time out, because the driver does not serve them any more.
+ */
+class StoragePool extends pg.Pool {
+  override end(): Promise<void>;
+  override end(ended: () => void): void;
+  override end(ended?: () => void): Promise<void> | undefined {
+    const result = ended === undefined ? super.end() : super.end(ended);
+    const { _pendingQueue: waiting } = this as unknown as {
+      readonly _pendingQueue: { callback: Borrowed }[];
+    };
+    for (const { callback } of waiting.splice(0))
+      callback(new StorageClosedError(), undefined, () => undefined);
+    return result as Promise<void> | undefined;
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(borrowed: Borrowed): void;
+  override connect(borrowed?: Borrowed): Promise<pg.PoolClient> | undefined {
+    if (!this.ending) {
+      if (borrowed === undefined) return super.connect();
+      super.connect(borrowed);
+      return undefined;
+    }
+    if (borrowed === undefined) return Promise.reject(new StorageClosedError());
+    process.nextTick(borrowed, new StorageClosedError(), undefined, () => undefined);
+    return undefined;
+  }
+}
+
 /** Creates a pool. The loss of a connection does not end the process. */
 export function createPool(config: pg.PoolConfig & WatchedConfig): pg.Pool {
-  const pool = new pg.Pool({ Client: WatchedClient, ...config });
+  const pool = new StoragePool({ Client: WatchedClient, ...config });
   pool.on('error', () => undefined); // an idle connection was lost: the pool removes it and opens another on demand
   const open = new Set<pg.PoolClient>();
   connections.set(pool, open);
