@@ -34,6 +34,8 @@ export async function startCluster(): Promise<Postgres> {
     start: impossible,
     freeze: impossible,
     thaw: impossible,
+    disk: null,
+    hasEnded: () => false,
     remove: () => database.drop(),
   };
 }

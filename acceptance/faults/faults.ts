@@ -16,6 +16,7 @@ export const databaseFaults: Readonly<Record<string, Fault>> = {
   'postgres-stopped': outages.postgresStopped,
   'read-only': outages.readOnly,
   'connections-exhausted': outages.connectionsExhausted,
+  'disk-full': outages.diskFull,
 };
 
 /** Faults of the services' processes. Several can be active at once. */

@@ -3,6 +3,7 @@
  * with faults. Exits with 1 if a check fails. See docs/faults.md.
  */
 import { TcpProxy } from '@longshore/test-support';
+import { Disk } from '../test/system/disk.js';
 import { startPostgres } from '../test/system/postgres.js';
 import { clusterFaults, copies, copyTables, startCluster } from './cluster.js';
 import { faults } from './faults.js';
@@ -17,7 +18,9 @@ import { judge, tally } from './verdict.js';
 
 async function run(options: Options): Promise<boolean> {
   const isCluster = clusterUrl !== undefined;
-  const postgres = await (isCluster ? startCluster() : startPostgres({ durable: true }));
+  const postgres = await (isCluster
+    ? startCluster()
+    : startPostgres({ durable: true, ownDisk: options.only.includes('disk-full') }));
   const observer = new Observer(postgres.url);
   const { hostname, port } = new URL(postgres.url);
   const network = await TcpProxy.start(Number(port || 5432), hostname);
@@ -87,7 +90,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 const clusterUrl = process.env['CITUS_URL'];
 
 const all = Object.keys(faults);
-const options = readOptions(clusterUrl === undefined ? all : clusterFaults(clusterUrl, all));
+const here = (await Disk.isPossible()) ? all : all.filter((fault) => fault !== 'disk-full');
+const options = readOptions(clusterUrl === undefined ? here : clusterFaults(clusterUrl, all));
 if (options !== null) {
   const again = `--seed ${options.seed}`;
   console.log(`Faults under load, ${again}`);

@@ -55,20 +55,6 @@ async function take({ observer }: Stage): Promise<boolean> {
   }
 }
 
-let over = new AbortController();
-let taking: Promise<void> | undefined;
-
-/** Cuts the connections of the services and the enqueuers and takes their place until the signal. */
-async function keepTaking(stage: Stage, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const cut = await stage.observer.query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where ${theirs}`,
-    );
-    while (await take(stage));
-    if (cut.length === 0) await sleep(100);
-  }
-}
-
 /**
  * Terminates the connections of the services and the enqueuers, while other clients occupy every connection that Postgres
  * has, except for the observer's.
@@ -78,15 +64,39 @@ export const connectionsExhausted = outage({
     await stage.observer.read('select 1');
     while ((await Promise.all(Array.from({ length: 10 }, () => take(stage)))).every(Boolean));
   },
-  begin: async (stage) => {
-    over = new AbortController();
-    taking = keepTaking(stage, over.signal);
-    await Promise.resolve();
+  during: async (stage, signal) => {
+    while (!signal.aborted) {
+      const cut = await stage.observer.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where ${theirs}`,
+      );
+      while (await take(stage));
+      if (cut.length === 0) await sleep(100);
+    }
   },
   end: async () => {
-    over.abort();
-    await taking;
     await Promise.all([...taken].map((client) => client.end().catch(() => undefined)));
     taken.clear();
+  },
+});
+
+/**
+ * The disk of Postgres is full. Tables cannot grow, and neither can the write-ahead log, which ends all sessions; Postgres may
+ * end as well. It is started again when there is room.
+ */
+export const diskFull = outage({
+  begin: async ({ postgres }) => postgres.disk?.fill(),
+  during: async ({ observer }, signal) => {
+    while (!signal.aborted) {
+      // Uses up the segments of the log that have been allocated in advance.
+      await observer.query('select pg_switch_wal()').catch(() => undefined);
+      await sleep(100);
+    }
+  },
+  end: async ({ postgres, observer }) => {
+    await postgres.disk?.extend();
+    await eventually(async () => {
+      if (postgres.hasEnded()) await postgres.start();
+      return observer.query('select 1');
+    });
   },
 });

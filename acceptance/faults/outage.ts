@@ -24,7 +24,9 @@ interface Answer {
 export interface Outage {
   /** What precedes the beginning, and takes time. */
   prepare?(stage: Stage): Promise<void>;
-  begin(stage: Stage): Promise<void>;
+  begin?(stage: Stage): Promise<void>;
+  /** What goes on until the signal. */
+  during?(stage: Stage, signal: AbortSignal): Promise<void>;
   /** Resolves when Postgres can be used again. */
   end(stage: Stage): Promise<void>;
 }
@@ -37,13 +39,18 @@ export interface Outage {
 export function outage(what: Outage): Fault {
   return async (stage) => {
     const clients = new Clients(stage);
+    const over = new AbortController();
+    let goingOn: Promise<void> | undefined;
     let beganAtMs = NaN;
     try {
       await what.prepare?.(stage);
       beganAtMs = performance.now();
-      await what.begin(stage);
+      await what.begin?.(stage);
+      goingOn = what.during?.(stage, over.signal);
       await clients.send(outageMs);
     } finally {
+      over.abort();
+      await goingOn;
       await what.end(stage);
     }
     const endedAtMs = performance.now();

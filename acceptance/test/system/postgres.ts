@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { Disk } from './disk.js';
 import { run, type Running } from './process.js';
 
 /** A Postgres that tests can restart, with the same data and address. */
@@ -16,6 +17,10 @@ export interface Postgres {
   /** Stops every process of Postgres with SIGSTOP, until {@link thaw}. Connections stay open, and nothing is answered. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
+  /** The disk of the data; `null` if it has none of its own. */
+  readonly disk: Disk | null;
+  /** Returns whether Postgres has ended by itself or was stopped. */
+  hasEnded(): boolean;
   /** Stops Postgres and deletes its data. */
   remove(): Promise<void>;
 }
@@ -24,9 +29,11 @@ export interface Postgres {
  * Starts a Postgres with an empty database.
  *
  * @param durable whether commits survive `kill`; such commits are slower
+ * @param ownDisk whether the data have a disk of their own, which only some processes may mount
  */
-export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
+export async function startPostgres({ durable = false, ownDisk = false } = {}): Promise<Postgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-acceptance-'));
+  const disk = ownDisk ? await Disk.mount(directory) : null;
   let running: Running;
   let args = ['--directory', directory, ...(durable ? [] : ['--fast'])];
   const start = async (): Promise<string> => {
@@ -60,8 +67,11 @@ export async function startPostgres({ durable = false } = {}): Promise<Postgres>
     start: async () => void (await start()),
     freeze,
     thaw,
+    disk,
+    hasEnded: () => running.ending() !== null,
     remove: async () => {
       await stop();
+      await disk?.unmount();
       await rm(directory, { recursive: true, force: true });
     },
   };
