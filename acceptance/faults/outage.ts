@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@longshore/test-support';
 import type { Accepted } from './load.js';
 import { seconds } from './process-faults.js';
-import type { Fault, Notes, Stage } from './stage.js';
+import type { Fault, Stage } from './stage.js';
 
 /** How long an outage lasts, in milliseconds. */
 const outageMs = 6_000;
@@ -61,8 +61,8 @@ export function outage(what: Outage): Fault {
     );
     await stage.observer.untilDone([id]);
     const firstJobMs = performance.now() - endedAtMs;
-    await clients.answered();
-    return clients.notes(beganAtMs, firstJobMs);
+    const breaches = await clients.answered();
+    return { remark: clients.remark(beganAtMs, firstJobMs), breaches };
   };
 }
 
@@ -72,7 +72,6 @@ class Clients {
   readonly #requests: Promise<void>[] = [];
   readonly #answers: Answer[] = [];
   readonly #checks: Answer[] = [];
-  readonly #unanswered: string[] = [];
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -83,14 +82,19 @@ class Clients {
     const { apiUrls, workerUrls } = this.#stage.fleet;
     for (const end = performance.now() + ms; performance.now() < end; await sleep(everyMs)) {
       for (const api of apiUrls) this.#requests.push(this.#request(() => this.#post(api), this.#answers));
-      for (const url of [...apiUrls, ...workerUrls])
-        this.#requests.push(this.#request(() => this.#check(url), this.#checks));
+      for (const api of apiUrls) this.#requests.push(this.#request(() => this.#check(api), this.#checks));
+      // Another fault may have frozen or killed a worker.
+      for (const url of workerUrls)
+        this.#request(() => this.#check(url), this.#checks).catch(() => undefined);
     }
   }
 
-  /** Waits for the answers to all requests. */
-  async answered(): Promise<void> {
-    await Promise.all(this.#requests);
+  /** Waits for the answers to all requests to the APIs. Resolves to a description of what was not answered. */
+  async answered(): Promise<string[]> {
+    const failed = (await Promise.allSettled(this.#requests)).filter((each) => each.status === 'rejected');
+    return failed.length === 0
+      ? []
+      : [`${failed.length} requests without an answer during an outage: ${String(failed[0]?.reason)}`];
   }
 
   /**
@@ -105,33 +109,26 @@ class Clients {
     return id;
   }
 
-  notes(beganAtMs: number, firstJobMs: number): Notes {
+  remark(beganAtMs: number, firstJobMs: number): string {
     const refused = this.#answers.filter(({ status }) => status === 503).map(({ atMs }) => atMs - beganAtMs);
     const first = refused.length === 0 ? 'no 503' : `first 503 after ${seconds(Math.min(...refused))}`;
     const longest = (answers: readonly Answer[]): string =>
       seconds(Math.max(0, ...answers.map(({ tookMs }) => tookMs)));
     const unready = this.#checks.filter(({ status }) => status === 503).length;
-    return {
-      remark: [
-        first,
-        `${refused.length} of ${this.#answers.length} requests 503`,
-        `longest request ${longest(this.#answers)}`,
-        `${unready} of ${this.#checks.length} checks not ready, longest ${longest(this.#checks)}`,
-        `first job ${seconds(firstJobMs)} after the end`,
-      ].join(', '),
-      breaches: this.#unanswered,
-    };
+    return [
+      first,
+      `${refused.length} of ${this.#answers.length} requests 503`,
+      `longest request ${longest(this.#answers)}`,
+      `${unready} of ${this.#checks.length} checks not ready, longest ${longest(this.#checks)}`,
+      `first job ${seconds(firstJobMs)} after the end`,
+    ].join(', ');
   }
 
   async #request(send: () => Promise<{ readonly status: number }>, answers: Answer[]): Promise<void> {
     const sentAtMs = performance.now();
-    try {
-      const { status } = await send();
-      const atMs = performance.now();
-      answers.push({ status, atMs, tookMs: atMs - sentAtMs });
-    } catch (error) {
-      this.#unanswered.push(`a request without an answer during an outage: ${String(error)}`);
-    }
+    const { status } = await send();
+    const atMs = performance.now();
+    answers.push({ status, atMs, tookMs: atMs - sentAtMs });
   }
 
   async #check(url: string): Promise<{ readonly status: number }> {
