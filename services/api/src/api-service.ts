@@ -8,6 +8,7 @@ import {
   type Logger,
   type RunningService,
   storageHealth,
+  testJob,
   whenAvailable,
 } from '@longshore/service';
 import Router from '@koa/router';
@@ -58,6 +59,10 @@ export async function startApi(
 
   const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
   await available(() => storage.open());
+  const queues = [testJob, ...application.handlers.map(({ definition }) => definition)].map(
+    ({ queue }) => queue,
+  );
+  await available(() => storage.quotas.defineQueues([...new Set(queues)]));
   const { tables } = application;
   if (!inOneProcess) await available(() => database.migrate(apiTables(config).migrations));
   if (tables !== undefined) await available(() => database.migrate(tables.migrations));

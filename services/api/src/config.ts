@@ -47,6 +47,18 @@ const variables = Type.Object({
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Maximum number of scheduled and awaiting jobs in a queue, as for `API_MAX_BACKLOG`. Unlimited by default. */
+  API_MAX_WAITING: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Maximum number of queues that one caller may create over HTTP. */
+  API_MAX_QUEUES_PER_CALLER: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 1_000 }),
+  /** Maximum number of queues that all callers together may create; by default, half of `DATABASE_MAX_QUEUES`. */
+  API_MAX_QUEUES: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  /** Maximum number of recurring jobs that one caller may create over HTTP. */
+  API_MAX_RECURRING_JOBS_PER_CALLER: Type.Integer({ minimum: 0, maximum: 100_000, default: 100 }),
+  /** Maximum number of recurring jobs that all callers together may create. */
+  API_MAX_RECURRING_JOBS: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
+  /** Minimum time between two due times of a recurring job that is created over HTTP, in seconds. */
+  API_MIN_RECURRING_INTERVAL_SECONDS: Type.Integer({ minimum: 1, maximum: 86_400, default: 60 }),
   /** Maximum number of open event streams and `?wait` requests in this process. */
   API_MAX_LISTENERS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /** Maximum number of open event streams and `?wait` requests per caller, in this process. */

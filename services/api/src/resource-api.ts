@@ -36,6 +36,18 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     acceptUnknownJobs: config.API_ACCEPT_UNKNOWN_JOBS,
     requiresReasons: config.API_REQUIRE_REASONS,
     ...(config.API_MAX_BACKLOG !== undefined && { maxBacklog: config.API_MAX_BACKLOG }),
+    ...(config.API_MAX_WAITING !== undefined && { maxWaiting: config.API_MAX_WAITING }),
+    quotas: {
+      queues: {
+        perCaller: config.API_MAX_QUEUES_PER_CALLER,
+        total: config.API_MAX_QUEUES ?? Math.ceil(config.DATABASE_MAX_QUEUES / 2),
+      },
+      recurringJobs: {
+        perCaller: config.API_MAX_RECURRING_JOBS_PER_CALLER,
+        total: config.API_MAX_RECURRING_JOBS,
+      },
+      minIntervalSeconds: config.API_MIN_RECURRING_INTERVAL_SECONDS,
+    },
   });
   return createResourceApi({
     resources: [...jobs, ...access.resources, ...(application.tables?.resources ?? [])],

@@ -36,6 +36,80 @@ describe('An api with limits on its input', () => {
   });
 });
 
+describe('An api with quotas', () => {
+  let api: RunningApi;
+  before(async () => {
+    api = await runApi({
+      API_AUTH: 'none',
+      API_ADMIN_KEY: '',
+      API_MAX_QUEUES_PER_CALLER: '2',
+      API_MAX_RECURRING_JOBS_PER_CALLER: '1',
+      API_MAX_BACKLOG: '1',
+    });
+  });
+  after(() => api.stop());
+
+  const job = { name: 'test', args: { waitMs: 1 } };
+  const post = (path: string, json: unknown) => api.call('POST', `/api/v1${path}`, { json });
+  const recurring = { id: 'nightly', ...job, cron: '0 3 * * *', queue: 'default' };
+
+  it('creates no more queues for a caller than its quota, and says what to do', async () => {
+    const jobs = Array.from({ length: 2_000 }, (_, index) => ({ ...job, queue: `flood-${index}` }));
+    const refused = await post('/jobs', jobs);
+    expect(refused.status).to.equal(422);
+    expect(refused.text)
+      .to.contain(
+        '\\"flood-0\\" and 1999 other queues: you have created 0 of at most 2 queues; use one that exists',
+      )
+      .and.to.contain('42202');
+    const queues = (await api.call('GET', '/api/v1/queues')).json() as { name: string }[];
+    expect(queues.filter(({ name }) => name.startsWith('flood'))).to.deep.equal([]);
+  });
+
+  it('counts the queues of edited jobs, batches and recurring jobs, too', async () => {
+    const later = await post('/jobs', { ...job, queue: 'mine', delayMs: 3_600_000 });
+    expect(later.status).to.equal(201);
+    expect((await post('/batches', { jobs: [{ ...job, queue: 'also-mine' }] })).status).to.equal(201);
+    const { id } = later.json() as { id: string };
+    const moved = await api.call('PATCH', `/api/v1/jobs/${id}`, { json: { queue: 'third' } });
+    const scheduled = await post('/recurring-jobs', { ...recurring, id: 'other', queue: 'fourth' });
+    for (const answer of [moved, scheduled]) {
+      expect(answer.status).to.equal(422);
+      expect(answer.text).to.contain('you have created 2 of at most 2 queues');
+    }
+  });
+
+  it('has the queues of the application’s jobs from the start, outside the quota', async () => {
+    const queues = (await api.call('GET', '/api/v1/queues')).json() as { name: string }[];
+    expect(queues.map(({ name }) => name)).to.include('default');
+  });
+
+  it('creates no more recurring jobs for a caller than its quota, and none that is due too often', async () => {
+    const often = await post('/recurring-jobs', { ...recurring, cron: '*/10 * * * * *' });
+    expect(often.status).to.equal(422);
+    expect(often.text).to.contain('may be due every 60 s at most');
+    const statuses = [
+      await post('/recurring-jobs', recurring),
+      await post('/recurring-jobs', { ...recurring, id: 'second' }),
+    ].map(({ status }) => status);
+    expect(statuses).to.deep.equal([201, 422]);
+    const changed = await api.call('PATCH', '/api/v1/recurring-jobs/nightly', {
+      json: { cron: '* * * * * *' },
+    });
+    expect(changed.status).to.equal(422);
+  });
+
+  it('triggers no recurring job whose queue is full', async () => {
+    await api.call('PUT', '/api/v1/queues/default/pause');
+    await eventually(
+      () => post('/jobs', { ...job, queue: 'default' }),
+      ({ status }) => status === 429,
+    );
+    expect((await api.call('PUT', '/api/v1/recurring-jobs/nightly/trigger')).status).to.equal(429);
+    await api.call('PUT', '/api/v1/queues/default/resume');
+  });
+});
+
 describe('An api with a limit on requests', () => {
   it('counts requests for its metrics, too', async () => {
     const api = await runApi({ API_RATE_LIMIT_PER_SECOND: '1', API_RATE_LIMIT_BURST: '2' });

@@ -1,56 +1,91 @@
-import { type EnqueueRequest, type JobStorage, ReadTimeoutError } from '@longshore/jobs';
+import {
+  type EnqueueOptions,
+  type EnqueueRequest,
+  type JobState,
+  type JobStorage,
+  ReadTimeoutError,
+} from '@longshore/jobs';
 import { apiError } from '@longshore/resources';
 
 /** How long a count is reused, in milliseconds. */
 const countMaxAgeMs = 1_000;
 
-/** Number of cached queues at which the cache is cleared. */
+/** Number of cached counts at which the cache is cleared. */
 const maxQueues = 1_000;
 
+/** Whether jobs are ready as soon as they are enqueued, or wait for a time or for other jobs. */
+type Readiness = 'ready' | 'waiting';
+
+const statesOf: Readonly<Record<Readiness, readonly JobState[]>> = {
+  ready: ['enqueued'],
+  waiting: ['scheduled', 'awaiting'],
+};
+
+/** Maximum number of jobs in a queue, by readiness; `Infinity` for no limit. */
+export type BacklogLimits = Readonly<Record<Readiness, number>>;
+
 interface Count {
-  /** The number of ready jobs when they were counted, plus the jobs admitted since. */
+  /** The number of jobs when they were counted, plus the jobs admitted since. */
   jobs: number;
   readonly untilMs: number;
 }
 
+/** Jobs that are about to be added to a queue. */
+interface Coming {
+  readonly queue: string;
+  readonly readiness: Readiness;
+  jobs: number;
+}
+
 /**
- * Rejects jobs that would give a queue too many ready jobs. The ready jobs of a queue are counted at most once a
- * second. Jobs admitted between two counts are added to the earlier count.
+ * Rejects jobs that would give a queue too many ready jobs, or too many that wait for a time or for other jobs. The jobs of
+ * a queue are counted at most once a second. Jobs admitted between two counts are added to the earlier count.
  */
 export class Backlog {
-  readonly #storage: Pick<JobStorage, 'jobs'>;
-  readonly #maxReadyJobs: number;
+  readonly limits: BacklogLimits;
+  readonly #storage: Pick<JobStorage, 'jobs' | 'clock'>;
   readonly #now: () => number;
   readonly #counts = new Map<string, Promise<Count>>();
 
-  /**
-   * @param maxReadyJobs maximum number of ready jobs in a queue; `Infinity` for no limit
-   * @param now returns milliseconds of a monotonic clock
-   */
+  /** @param now returns milliseconds of a monotonic clock */
   constructor(
-    storage: Pick<JobStorage, 'jobs'>,
-    maxReadyJobs: number,
+    storage: Pick<JobStorage, 'jobs' | 'clock'>,
+    limits: BacklogLimits,
     now: () => number = () => performance.now(),
   ) {
     this.#storage = storage;
     this.#now = now;
-    this.#maxReadyJobs = maxReadyJobs;
+    this.limits = limits;
   }
 
-  /** @throws {ApiError} 42901 if a queue would have too many ready jobs; in that case, no job is admitted */
+  /** @throws {ApiError} 42901 if a queue would have too many jobs; in that case, no job is admitted */
   async admit(requests: readonly EnqueueRequest[]): Promise<void> {
-    if (this.#maxReadyJobs === Infinity) return;
-    const coming = new Map<string, number>();
-    for (const { definition, options } of requests) {
-      const queue = options?.queue ?? definition.queue;
-      coming.set(queue, (coming.get(queue) ?? 0) + 1);
+    const all = requests.map(({ definition, options = {} }) => {
+      return { queue: options.queue ?? definition.queue, readiness: readinessOf(options, this.#storage.clock.now()) };
+    });
+    await this.#admit(all);
+  }
+
+  /** Admits one ready job. Throws as {@link admit} does. */
+  async admitReady(queue: string): Promise<void> {
+    await this.#admit([{ queue, readiness: 'ready' }]);
+  }
+
+  async #admit(all: readonly Pick<Coming, 'queue' | 'readiness'>[]): Promise<void> {
+    const coming = new Map<string, Coming>();
+    for (const { queue, readiness } of all) {
+      if (this.limits[readiness] === Infinity) continue;
+      const known = coming.get(`${readiness} ${queue}`);
+      if (known === undefined) coming.set(`${readiness} ${queue}`, { queue, readiness, jobs: 1 });
+      else known.jobs++;
     }
     const admitted = await Promise.all(
-      [...coming].map(async ([queue, jobs]) => ({ queue, jobs, count: await this.#current(queue) })),
+      [...coming.values()].map(async (one) => ({ ...one, count: await this.#current(one) })),
     );
-    const full = admitted.find(({ jobs, count }) => count.jobs + jobs > this.#maxReadyJobs);
+    const full = admitted.find(({ jobs, readiness, count }) => count.jobs + jobs > this.limits[readiness]);
     if (full !== undefined) {
-      const message = `The queue "${full.queue}" has ${full.count.jobs} ready jobs; its limit is ${this.#maxReadyJobs}`;
+      const { queue, readiness, count } = full;
+      const message = `The queue "${queue}" has ${count.jobs} ${readiness} jobs; its limit is ${this.limits[readiness]}`;
       throw apiError(42901, message, { 'retry-after': '1' });
     }
     for (const { jobs, count } of admitted) count.jobs += jobs;
@@ -60,21 +95,22 @@ export class Backlog {
    * Returns the cached count of a queue. Counts the jobs first if no count is cached or the cached one has expired.
    * Concurrent callers share one count.
    */
-  async #current(queue: string): Promise<Count> {
-    const known = this.#counts.get(queue);
+  async #current(one: Coming): Promise<Count> {
+    const key = `${one.readiness} ${one.queue}`;
+    const known = this.#counts.get(key);
     const before = known === undefined ? undefined : await known;
     if (before !== undefined && before.untilMs > this.#now()) return before;
-    if (this.#counts.get(queue) !== known) return this.#current(queue); // another caller has started to count
+    if (this.#counts.get(key) !== known) return this.#current(one); // another caller has started to count
     if (this.#counts.size >= maxQueues) this.#counts.clear();
-    const counting = this.#count(queue, before?.jobs ?? 0);
-    this.#counts.set(queue, counting);
-    counting.catch(() => this.#counts.delete(queue));
+    const counting = this.#count(one, before?.jobs ?? 0);
+    this.#counts.set(key, counting);
+    counting.catch(() => this.#counts.delete(key));
     return counting;
   }
 
-  /** Counts the ready jobs of a queue. If counting times out, uses `before` instead. */
-  async #count(queue: string, before: number): Promise<Count> {
-    const jobs = await this.#storage.jobs.count({ queue: [queue], state: ['enqueued'] }).then(
+  /** Counts the jobs of a queue. If counting times out, uses `before` instead. */
+  async #count({ queue, readiness }: Coming, before: number): Promise<Count> {
+    const jobs = await this.#storage.jobs.count({ queue: [queue], state: statesOf[readiness] }).then(
       ({ count }) => count,
       (error: unknown) => {
         if (error instanceof ReadTimeoutError) return before;
@@ -83,4 +119,13 @@ export class Backlog {
     );
     return { jobs, untilMs: this.#now() + countMaxAgeMs };
   }
+}
+
+/** Returns whether a job with these options waits for a time or for other jobs before it is ready. */
+function readinessOf(
+  { delayMs = 0, runAt, after }: Omit<EnqueueOptions, 'transaction'>,
+  nowMs: number,
+): Readiness {
+  const isLater = delayMs > 0 || (runAt !== undefined && runAt.getTime() > nowMs);
+  return isLater || after !== undefined ? 'waiting' : 'ready';
 }

@@ -7,6 +7,7 @@ import type { JobClient, JobDefinition, JobEvents, JobStorage } from '@longshore
 import { checkOptions, checkStorage, type OptionNames } from '@longshore/jobs/storage';
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
+import { CallerQuotas, type Quotas } from './caller-quotas.js';
 import { auditEntriesResource } from './audit-entries-resource.js';
 import { batchesResource } from './batches-resource.js';
 import { bulkOperationsResource } from './bulk-operations-resource.js';
@@ -24,6 +25,7 @@ import { serversResource } from './servers-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';
 import { statisticsResource } from './statistics-resource.js';
 
+export type { Quotas } from './caller-quotas.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
@@ -45,6 +47,7 @@ export interface JobsApiOptions {
     | 'deployments'
     | 'savedSearches'
     | 'audit'
+    | 'quotas'
   >;
   readonly client: JobClient;
   /**
@@ -60,6 +63,12 @@ export interface JobsApiOptions {
    * Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected with 429. Unlimited by default.
    */
   readonly maxBacklog?: number;
+  /**
+   * Maximum number of scheduled and awaiting jobs in a queue, as for `maxBacklog`. Unlimited by default.
+   */
+  readonly maxWaiting?: number;
+  /** Quotas for what callers create, by caller and in all. */
+  readonly quotas?: Quotas;
   /** Whether calls that pause or delete something must give a reason; `false` by default. */
   readonly requiresReasons?: boolean;
 }
@@ -71,6 +80,8 @@ const apiOptions: OptionNames<JobsApiOptions> = {
   definitions: true,
   acceptUnknownJobs: true,
   maxBacklog: true,
+  maxWaiting: true,
+  quotas: true,
   requiresReasons: true,
 };
 
@@ -84,14 +95,17 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
   checkOptions('jobsApi', options, apiOptions);
   checkStorage('jobsApi', options.storage, ['jobs', 'control', 'queues']);
   const { storage, client, events, definitions } = options;
-  const { acceptUnknownJobs = false, maxBacklog = Infinity, requiresReasons = false } = options;
+  const { acceptUnknownJobs = false, maxBacklog = Infinity, maxWaiting = Infinity } = options;
+  const { requiresReasons = false } = options;
   const requests = new EnqueueRequests(definitions, acceptUnknownJobs);
-  const enqueuer = new JobEnqueuer(client, storage, requests, new Backlog(storage, maxBacklog));
+  const quotas = new CallerQuotas(storage, options.quotas);
+  const backlog = new Backlog(storage, { ready: maxBacklog, waiting: maxWaiting });
+  const enqueuer = new JobEnqueuer(client, storage, requests, backlog, quotas);
   const bulkOperations = bulkOperationsResource(storage, requiresReasons);
   const jobs = jobsResource({
     storage,
     enqueuer,
-    editor: new JobEditor(storage, requests),
+    editor: new JobEditor(storage, requests, quotas),
     events,
     requiresReason: requiresReasons,
     bulkOperations,
@@ -101,7 +115,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     eventsResource(events),
     queuesResource(storage, jobs, requiresReasons),
     serversResource(storage, jobs, requiresReasons),
-    recurringJobsResource(storage, requests, jobs, requiresReasons),
+    recurringJobsResource({ storage, requests, jobs, backlog, quotas }, requiresReasons),
     batchesResource(storage, enqueuer, jobs, requiresReasons),
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage, requiresReasons),

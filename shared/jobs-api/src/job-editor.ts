@@ -3,6 +3,7 @@ import { type DecideEdits, editableStates, type JobContent, mapInSlices } from '
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
+import type { CallerQuotas, Creator } from './caller-quotas.js';
 import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
@@ -35,10 +36,12 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
   readonly #requests: EnqueueRequests;
+  readonly #quotas: CallerQuotas;
 
-  constructor(storage: Pick<JobStorage, 'control'>, requests: EnqueueRequests) {
+  constructor(storage: Pick<JobStorage, 'control'>, requests: EnqueueRequests, quotas: CallerQuotas) {
     this.#storage = storage;
     this.#requests = requests;
+    this.#quotas = quotas;
   }
 
   /**
@@ -46,7 +49,8 @@ export class JobEditor {
    * @throws {ApiError} 412 if a precondition fails, 422 if the new fields are invalid, 40902 if the job is running or
    *   finished
    */
-  async one(id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> {
+  async one(id: string, change: ItemChange<Item, Fields>, creator: Creator): Promise<Item | undefined> {
+    await this.#admitQueues([change], creator);
     const edited = await this.#edit([id], async (current) => {
       const [job] = current.values();
       return job === undefined ? new Map() : this.#decide([{ id: job.id, change }], current);
@@ -58,9 +62,18 @@ export class JobEditor {
    * Changes all jobs or none, and returns them in the order of the changes. Throws like {@link one}, and also 40402 if
    * a job does not exist.
    */
-  all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
+  async all(changes: readonly KeyedChange<Item, Fields>[], creator: Creator): Promise<Item[]> {
+    await this.#admitQueues(
+      changes.map(({ change }) => change),
+      creator,
+    );
     const ids = changes.map(({ id }) => id);
     return this.#edit(ids, (current) => this.#decide(changes, current));
+  }
+
+  async #admitQueues(changes: readonly ItemChange<Item, Fields>[], creator: Creator): Promise<void> {
+    const queues = new Set(changes.flatMap(({ fields }) => fields.queue ?? []));
+    await withApiErrors(() => this.#quotas.admitQueues(queues, creator));
   }
 
   async #edit(ids: readonly string[], decide: DecideEdits): Promise<Item[]> {

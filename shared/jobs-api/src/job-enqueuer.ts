@@ -12,6 +12,7 @@ import { apiError, Existing, type CallContext } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { maxJobs } from './fields.js';
 import type { Backlog } from './backlog.js';
+import type { CallerQuotas } from './caller-quotas.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
 import { type EnqueueRequests, withApiErrors, withEnqueueRequests } from './enqueue-requests.js';
 
@@ -22,7 +23,7 @@ type NewJobBody = Static<typeof NewJobItem>;
 type Scope = readonly string[];
 
 /** The caller on whose behalf jobs are enqueued, and the transaction, if there is one. */
-interface Caller extends Pick<CallContext, 'rowScope'> {
+interface Caller extends Pick<CallContext, 'caller' | 'rowScope'> {
   readonly transaction?: TransactionClient;
 }
 
@@ -39,17 +40,20 @@ export class JobEnqueuer {
   readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #requests: EnqueueRequests;
   readonly #backlog: Backlog;
+  readonly #quotas: CallerQuotas;
 
   constructor(
     client: JobClient,
     storage: Pick<JobStorage, 'jobs'>,
     requests: EnqueueRequests,
     backlog: Backlog,
+    quotas: CallerQuotas,
   ) {
     this.#client = client;
     this.#storage = storage;
     this.#requests = requests;
     this.#backlog = backlog;
+    this.#quotas = quotas;
   }
 
   /**
@@ -62,9 +66,9 @@ export class JobEnqueuer {
    * @throws {DuplicateJobError} if another job holds the unique key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if the idempotency key was used for a different request
    */
-  async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
+  async one(body: NewJobBody, caller: Caller): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
-    await this.#backlog.admit([request]);
+    await this.#admit([request], caller);
     const { transaction } = caller;
     const { definition, args, options } = requiringVisibleExisting(request, caller.rowScope);
     const enqueued = await withApiErrors(() =>
@@ -75,10 +79,11 @@ export class JobEnqueuer {
   }
 
   /** Enqueues all jobs or none. Throws like {@link one}. */
-  async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
+  async many(bodies: readonly NewJobBody[], caller: Caller): Promise<Item[]> {
+    const { rowScope: scope, transaction } = caller;
     if (bodies.length > maxJobs) throw apiError(42202, `the body must have at most ${maxJobs} jobs`);
     const enqueued = await withEnqueueRequests(bodies, this.#requests, async (requests) => {
-      await this.#backlog.admit(requests);
+      await this.#admit(requests, caller);
       const scoped = await mapInSlices(requests, (request) => requiringVisibleExisting(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
@@ -93,17 +98,15 @@ export class JobEnqueuer {
    * Enqueues a batch with all of its jobs, or nothing.
    * @throws {ApiError} 422 if the platform rejects a job, 42901 if a queue is full
    */
-  async batch(
-    { jobs, callback, ...rest }: NewBatchBody,
-    { rowScope: scope, transaction }: Caller = {},
-  ): Promise<EnqueuedBatch> {
+  async batch({ jobs, callback, ...rest }: NewBatchBody, caller: Caller): Promise<EnqueuedBatch> {
+    const { rowScope: scope, transaction } = caller;
     const bodies = callback === undefined ? jobs : [...jobs, callback];
     const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'callback');
     return withEnqueueRequests(
       bodies,
       this.#requests,
       async (requests) => {
-        await this.#backlog.admit(requests);
+        await this.#admit(requests, caller);
         const scoped = await mapInSlices(requests, (request) => withVisibleQueues(request, scope));
         const [last] = scoped.slice(jobs.length);
         const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { callback: last }) };
@@ -111,6 +114,11 @@ export class JobEnqueuer {
       },
       at,
     );
+  }
+
+  async #admit(requests: readonly EnqueueRequest[], caller: Caller): Promise<void> {
+    await withApiErrors(() => this.#quotas.admitQueuesOf(requests, caller));
+    await this.#backlog.admit(requests);
   }
 
   async #foundItem(id: string, transaction: TransactionClient | undefined): Promise<Item> {

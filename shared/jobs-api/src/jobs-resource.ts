@@ -113,8 +113,8 @@ export function jobsResource({
         await requireNoneLeft(storage, filter, changed);
         return changed;
       },
-      patch: (id, change) => editor.one(id, change),
-      replaceMany: (changes) => editor.all(changes),
+      patch: (id, change, context) => editor.one(id, change, context),
+      replaceMany: (changes, context) => editor.all(changes, context),
       delete: async (target, check, context) => {
         const { reason } = context;
         const call = { target, fields: {}, reason, check: checkOf(check, toJobItem) };

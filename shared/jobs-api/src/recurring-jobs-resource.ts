@@ -3,6 +3,7 @@ import {
   defineRecurringJob,
   type NewRecurringJob,
   type RecurringJob,
+  type RecurringJobOptions,
   RecurringJobOwnedError,
 } from '@longshore/jobs';
 import { auditEntryOf, type OperableStorage, recurringJobOperations } from '@longshore/jobs/operations';
@@ -18,6 +19,8 @@ import {
   withJob,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
+import type { Backlog } from './backlog.js';
+import type { CallerQuotas, Creator } from './caller-quotas.js';
 import { jobsBelow } from './not-allowed.js';
 import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
@@ -47,29 +50,54 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 const inCode =
   'A recurring job that is defined in the code of an application can be paused but not changed: the answer is 409 (40902).';
 
+export interface RecurringJobsParts {
+  readonly storage: OperableStorage;
+  readonly requests: EnqueueRequests;
+  readonly jobs: Resource;
+  readonly backlog: Backlog;
+  readonly quotas: CallerQuotas;
+}
+
 /**
  * `/recurring-jobs`: schedules that enqueue jobs. Schedules defined in an application's code can be paused but not
  * changed.
  */
 export function recurringJobsResource(
-  storage: OperableStorage,
-  requests: EnqueueRequests,
-  jobs: Resource,
+  { storage, requests, jobs, backlog, quotas }: RecurringJobsParts,
   requiresReason: boolean,
 ): Resource {
   const { recurring, clock } = storage;
+  const maxReady = backlog.limits.ready === Infinity ? null : backlog.limits.ready;
+  /** Returns a new recurring job. @throws {ApiError} 42202 if it would be due too often */
+  const defined = (options: RecurringJobOptions): NewRecurringJob => {
+    const job = defineRecurringJob({ ...options, maxReady });
+    quotas.checkSchedule(job);
+    return job;
+  };
   /**
    * Returns a recurring job with the fields of a request body. Keeps the current tags, and also the current concurrency
    * key if the job's name and arguments stay the same.
    */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(requests, fields);
-    if (current === undefined) return defineRecurringJob(options);
+    if (current === undefined) return defined(options);
     const { tags, concurrency } = current;
     const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
-    return defineRecurringJob({ ...options, tags, ...(isSame && { concurrency }) });
+    return defined({ ...options, tags, ...(isSame && { concurrency }) });
   };
-  const update = async (id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> => {
+  const admitQueues = async (
+    changes: readonly ItemChange<Item, Fields>[],
+    creator: Creator,
+  ): Promise<void> => {
+    const queues = new Set(changes.flatMap(({ fields }) => fields.queue ?? []));
+    await withApiErrors(() => quotas.admitQueues(queues, creator));
+  };
+  const update = async (
+    id: string,
+    change: ItemChange<Item, Fields>,
+    context: Creator,
+  ): Promise<Item | undefined> => {
+    await admitQueues([change], context);
     const [updated] = await owned(() =>
       withApiErrors(() =>
         recurring.updateAll([id], async (current) =>
@@ -79,7 +107,14 @@ export function recurringJobsResource(
     );
     return updated === undefined ? undefined : toRecurringJobItem(updated);
   };
-  const updateAll = async (changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> => {
+  const updateAll = async (
+    changes: readonly KeyedChange<Item, Fields>[],
+    context: Creator,
+  ): Promise<Item[]> => {
+    await admitQueues(
+      changes.map(({ change }) => change),
+      context,
+    );
     const ids = changes.map(({ id }) => id);
     const updated = await owned(() =>
       withApiErrors(() =>
@@ -99,6 +134,10 @@ export function recurringJobsResource(
   const serving = { storage, requiresReason, toItem: toRecurringJobItem };
   const { pause, resume } = recurringJobOperations;
   const { declarations, functions } = served([pause, resume], serving);
+  const trigger = functionOf(recurringJobOperations.trigger, {
+    ...serving,
+    answer: ({ recurringJob, id }) => withJob(toRecurringJobItem(recurringJob), id),
+  });
   return defineResource({
     name: 'recurring-jobs',
     description: 'Schedules that enqueue a job at each due time.',
@@ -148,8 +187,13 @@ export function recurringJobsResource(
       seeks: true,
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
       get: async (id) => itemOf(await recurring.find(id)),
-      create: async (body, { transaction }) => {
-        const job = await withApiErrors(() => defineRecurringJob(toRecurringJobOptions(requests, body)));
+      create: async (body, { transaction, caller }) => {
+        const job = await withApiErrors(() => defined(toRecurringJobOptions(requests, body)));
+        if ((await recurring.find(job.id)) === null)
+          await withApiErrors(async () => {
+            await quotas.admitQueues([job.queue], { caller });
+            await quotas.admitRecurringJob(job.id, { caller });
+          });
         const added = await recurring.add(job, transaction);
         if (added === null) throw apiError(40901, `There is already a recurring job "${body.id}"`);
         return toRecurringJobItem(added);
@@ -174,10 +218,11 @@ export function recurringJobsResource(
       },
       operations: {
         ...functions,
-        trigger: functionOf(recurringJobOperations.trigger, {
-          ...serving,
-          answer: ({ recurringJob, id }) => withJob(toRecurringJobItem(recurringJob), id),
-        }),
+        trigger: async (id, body, check, context) => {
+          const job = await recurring.find(id);
+          if (job !== null) await backlog.admitReady(job.queue);
+          return trigger(id, body, check, context);
+        },
       },
     },
   });

@@ -1,4 +1,5 @@
-import { defineJob, MemoryStorage, ReadTimeoutError } from '@longshore/jobs';
+import { defineJob, type EnqueueRequest, MemoryStorage, ReadTimeoutError } from '@longshore/jobs';
+import { newId } from '@longshore/jobs/storage';
 import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Backlog } from '../src/backlog.js';
@@ -19,7 +20,7 @@ describe('The limit of ready jobs in a queue', () => {
       counted.push(...(filter?.queue ?? []));
       return { count: await ready(), exact: true };
     };
-    backlog = new Backlog(storage, 3, clock.now);
+    backlog = new Backlog(storage, { ready: 3, waiting: 2 }, clock.now);
   });
 
   /** Returns how many of some concurrent requests, each for one job, were admitted. */
@@ -38,6 +39,21 @@ describe('The limit of ready jobs in a queue', () => {
   it('holds for concurrent requests, which share one count', async () => {
     expect(await admitted(6)).to.equal(3);
     expect(counted).to.deep.equal(['default']);
+  });
+
+  it('is not about jobs that wait for a time or for other jobs, which have a limit of their own', async () => {
+    expect(await admitted(3)).to.equal(3);
+    const waiting = (options: EnqueueRequest['options']): Promise<unknown> =>
+      backlog.admit([{ definition: work, args: {}, options: { queue: 'default', ...options } }]).then(
+        () => 'admitted',
+        (error: unknown) => (error as Error).message,
+      );
+    expect(await waiting({ delayMs: 60_000 })).to.equal('admitted');
+    expect(await waiting({ after: { parents: [newId()] } })).to.equal('admitted');
+    expect(await waiting({ runAt: new Date('9000-01-01T00:00:00Z') })).to.contain(
+      'has 2 waiting jobs; its limit is 2',
+    );
+    expect(await admitted(1)).to.equal(0);
   });
 
   it('is compared with a new count after a second', async () => {

@@ -120,6 +120,7 @@ export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
   misfire: 'once',
   misfireLimit: 10,
   overlap: 'allow',
+  maxReady: null,
   tags: [],
   concurrency: null,
   application: null,

@@ -39,6 +39,7 @@ import {
   searchOptions,
 } from './connection/options.js';
 import { OutboxRelay } from './dependencies/outbox-relay.js';
+import { PostgresQuotas } from './control/quotas.js';
 import { PostgresQueues } from './control/queues.js';
 import { PostgresRecurringJobs } from './recurring/recurring-jobs.js';
 import { PostgresReports } from './read/reports.js';
@@ -83,6 +84,7 @@ export class PostgresStorage implements JobStorage {
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
   readonly alerts: PostgresAlerts;
+  readonly quotas: PostgresQuotas;
   readonly #database: Database;
   readonly #reads: Database;
   readonly #pools: readonly Database[];
@@ -199,6 +201,7 @@ export class PostgresStorage implements JobStorage {
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
     this.alerts = new PostgresAlerts({ database, reads }, clock);
+    this.quotas = new PostgresQuotas(database, queues);
     this.#database = database;
     this.#reads = reads;
     this.#pools = [...new Set([reads, searches, usersSearches, feeds, lookups, database])];

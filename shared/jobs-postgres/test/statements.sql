@@ -478,6 +478,11 @@ select 0, id, 'processing',
 from counted where finished_at is not null and finished_at is distinct from ended_at
 returning true as finished;
 
+-- longshore-count-creations
+select count(*) filter (where creator = $2)::integer as by_caller, count(*)::integer as total
+from longshore.creation where kind = $1
+  and (kind <> 'queue' or not exists (select 1 from longshore.queue where queue.name = creation.item and queue.name in (select unnest(server.queues) from longshore.server)));
+
 -- longshore-count-lines
 select count(*)::integer as lines
     from longshore.job_report
@@ -689,6 +694,9 @@ where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * 
 -- longshore-delete-processed-aside
 delete from longshore.set_aside where role = $1 and key = any($2::text[]);
 
+-- longshore-delete-queue-creations
+delete from longshore.creation where kind = 'queue' and item = any($1::text[]);
+
 -- longshore-delete-recurring-jobs
 delete from longshore.recurring_job where id = any($1::text[]) returning id;
 
@@ -697,6 +705,13 @@ delete from longshore.saved_search where name = $1;
 
 -- longshore-delete-server
 delete from longshore.server where id = $1;
+
+-- longshore-delete-stale-creations
+delete from longshore.creation as created
+where kind = $1 and admitted_at < now() - $2::float8 * interval '1 millisecond' and not case created.kind
+  when 'queue' then exists (select 1 from longshore.queue where queue.name = created.item and retired_at is null)
+  else exists (select 1 from longshore.recurring_job where recurring_job.id = created.item)
+end;
 
 -- longshore-delete-strays-job_history_cancelled
 with gone as (
@@ -1505,6 +1520,11 @@ returning now() as created_at;
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
 coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error;
 
+-- longshore-insert-creations
+insert into longshore.creation (kind, item, creator)
+select $1, item, $2 from unnest($3::text[]) as item
+on conflict (kind, item) do nothing;
+
 -- longshore-insert-dependencies
 insert into longshore.job_dependency (parent_id, child_id, queue_id, condition, marked)
 select parent_id, child_id, queue_id, condition, marked
@@ -1570,8 +1590,8 @@ with inserted as (
     returning now() as created_at;
 
 -- longshore-insert-recurring-job
-insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, application, next_due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+insert into longshore.recurring_job (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 on conflict (id) do nothing
 returning *;
 
@@ -1663,6 +1683,9 @@ select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 f
 
 -- longshore-lock-claim
 select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update;
+
+-- longshore-lock-creations
+select pg_advisory_xact_lock(longshore.lock_key('creation ' || $1::text))::text;
 
 -- longshore-lock-done
 select id from longshore.job_history_done where queue_id = $1 and id = $2 for update;
@@ -3185,6 +3208,15 @@ where server_id = $2;
 -- longshore-select-clock
 select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms;
 
+-- longshore-select-coming-creations
+select item from (select distinct $1::text as kind, item from unnest($2::text[]) as item) as created
+where not case created.kind
+  when 'queue' then exists (select 1 from longshore.queue where queue.name = created.item and retired_at is null)
+  else exists (select 1 from longshore.recurring_job where recurring_job.id = created.item)
+end
+  and not exists (select 1 from longshore.creation where creation.kind = created.kind and creation.item = created.item)
+order by item;
+
 -- longshore-select-counts
 select queue_id, sum(jobs::float8) filter (where state = 'scheduled') as scheduled, sum(jobs::float8) filter (where state = 'awaiting') as awaiting, sum(jobs::float8) filter (where state = 'enqueued') as enqueued, sum(jobs::float8) filter (where state = 'processing') as processing, sum(jobs::float8) filter (where state = 'done') as done, sum(jobs::float8) filter (where state = 'failed') as failed, sum(jobs::float8) filter (where state = 'cancelled') as cancelled
 from longshore.job_count where $1::integer[] is null or queue_id = any($1)
@@ -3653,6 +3685,10 @@ select id, name, case when (paused_at is not null and coalesce(paused_until > no
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
 
+-- longshore-select-ready-jobs-for-recurring
+select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
+where queue_id = (select id from longshore.queue where name = $1) and state = 'enqueued';
+
 -- longshore-select-ready-pages
 select ((pg_relation_size('longshore.job') + pg_relation_size('longshore.job_blocked'))
   / current_setting('block_size')::integer)::integer as pages;
@@ -4007,17 +4043,17 @@ on conflict (key) do update
 set text = excluded.text, advice = excluded.advice, link = excluded.link, seen_at = excluded.seen_at;
 
 -- longshore-upsert-recurring-job
-insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, application, next_due_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-on conflict (id) do update set (name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, updated_at, next_due_at) = (
-  select excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, now(),
+insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready, application, next_due_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+on conflict (id) do update set (name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready, updated_at, next_due_at) = (
+  select excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.max_ready, now(),
     case
       when old.paused_at is not null or (old.cron, old.time_zone) = (excluded.cron, excluded.time_zone) then old.next_due_at
       else excluded.next_due_at
     end
 )
 where old.application is not distinct from excluded.application
-  and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.cron, old.time_zone, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit)
+  and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.cron, old.time_zone, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit, old.max_ready) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit, excluded.max_ready)
 returning *;
 
 -- longshore-upsert-saved-search

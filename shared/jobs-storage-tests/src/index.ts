@@ -22,6 +22,7 @@ import { holding } from './holding.js';
 import { keying } from './keying.js';
 import { leasing } from './leasing.js';
 import { limiting } from './limiting.js';
+import { limitingCallers } from './limiting-callers.js';
 import { closing, livingServers } from './living.js';
 import { linking } from './job-meta.js';
 import { measuring } from './measuring.js';
@@ -76,6 +77,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('keeping bulk operations', () => keepingBulkOperations(fixture));
     describe('editing', () => editing(fixture));
     describe('limiting queues', () => limiting(fixture));
+    describe('quotas of callers', () => limitingCallers(fixture));
     describe('deleting queues', () => deletingQueues(fixture));
     describe('sharing concurrency keys', () => keying(fixture));
     describe('holding unique keys', () => uniqueness(fixture));

@@ -14,6 +14,7 @@ export { JobClient, type JobClientOptions } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
+export { QuotaExceededError, type QuotaLimits } from './storage/quotas.js';
 export type { DeliveredEvent } from './events/job-listener.js';
 export type { FeedFilter, FeedPosition } from './storage/job-feed.js';
 export type { Batch } from './job/batch.js';

@@ -27,6 +27,7 @@ describe('A recurring job', () => {
       misfire: 'once',
       misfireLimit: 100,
       overlap: 'allow',
+      maxReady: null,
       tags: [],
       concurrency: null,
     });

@@ -19,6 +19,7 @@ export interface RecurringJobRow extends PauseRow {
   tags: string[];
   concurrency_key: string | null;
   concurrency_limit: number | null;
+  max_ready: number | null;
   application: string | null;
   next_due_at: Date | null;
   last_due_at: Date | null;
@@ -28,17 +29,17 @@ export interface RecurringJobRow extends PauseRow {
 }
 
 const described =
-  'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
+  'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, max_ready';
 
 /**
- * $1 id, $2 to $14 description, $15 application, $16 next due time. Ignores $16 if the recurring job already exists and
+ * $1 id, $2 to $15 description, $16 application, $17 next due time. Ignores $17 if the recurring job already exists and
  * is paused or keeps its schedule. Returns no row if the recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
   `
     insert into longshore.recurring_job as old (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
     on conflict (id) do update set (${described}, updated_at, next_due_at) = (
       select ${columnsOf('excluded')}, now(),
         case
@@ -56,7 +57,7 @@ export const insertRecurringJob = prepared(
   'longshore-insert-recurring-job',
   `
     insert into longshore.recurring_job (id, ${described}, application, next_due_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
     on conflict (id) do nothing
     returning *`,
 );
@@ -68,7 +69,7 @@ export function upsertValues(
 ): unknown[] {
   const { id, name, args, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } =
     job;
-  const { tags, concurrency } = job;
+  const { tags, concurrency, maxReady } = job;
   const description = [
     name,
     args,
@@ -83,6 +84,7 @@ export function upsertValues(
     tags,
     concurrency?.key ?? null,
     concurrency?.limit ?? null,
+    maxReady,
   ];
   return [id, ...description, application, nextDueAt];
 }
@@ -188,6 +190,14 @@ export const selectBusy = prepared(
   `select id from longshore.recurring_job where id = any($1::text[]) and ${lastJobUnfinished}`,
 );
 
+/** $1 queue. Returns the number of its ready jobs. */
+export const selectReadyJobs = prepared(
+  'longshore-select-ready-jobs-for-recurring',
+  `
+    select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
+    where queue_id = (select id from longshore.queue where name = $1) and state = 'enqueued'`,
+);
+
 /**
  * $1 id, $2 next due time, $3 latest due time for which a job was enqueued, $4 id of that job. Null in $3 or $4 keeps
  * the old value.
@@ -213,6 +223,7 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     misfire: row.misfire,
     misfireLimit: row.misfire_limit,
     overlap: row.overlap,
+    maxReady: row.max_ready,
     tags: row.tags,
     concurrency:
       row.concurrency_key === null || row.concurrency_limit === null

@@ -19,6 +19,7 @@ import {
   type NewJob,
   type PauseOptions,
   planFiring,
+  roomFor,
   type RecurringJobs,
   dueTimesCountAfter,
   type RemovalOptions,
@@ -293,7 +294,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async #fire(client: Connection, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {
     if (row.next_due_at === null) return null;
-    const firing = planFiring(sql.toRecurringJob(row), row.next_due_at, row.now, busy);
+    const recurring = sql.toRecurringJob(row);
+    const firing = planFiring(recurring, row.next_due_at, row.now, busy, await this.#room(client, recurring));
     if (firing === null) return null;
     const jobs = firing.dueTimes.map(() => newJob(row, row.now));
     if (jobs.length > 0) await this.#enqueuer.enqueue(jobs, client);
@@ -303,6 +305,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (skipped !== null)
       await query(client, recordMissed, [row.id, skipped.from, skipped.until, skipped.reason]);
     return { id: row.id, jobIds: jobs.map(({ id }) => id), skipped };
+  }
+
+  async #room(client: Connection, job: RecurringJob): Promise<number> {
+    if (job.maxReady === null) return Infinity;
+    const [ready] = await query<{ jobs: number }>(client, sql.selectReadyJobs, [job.queue]);
+    return roomFor(job, ready?.jobs ?? 0);
   }
 
   async #busy(client: Connection, rows: readonly Row[]): Promise<Set<string>> {

@@ -11,7 +11,7 @@ import {
 } from '../job/pause.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
-import { buildRecurringRun, planFiring } from '../recurring/firing.js';
+import { buildRecurringRun, planFiring, roomFor } from '../recurring/firing.js';
 import {
   type NewRecurringJob,
   type RecurringJob,
@@ -258,7 +258,9 @@ export class MemoryRecurringJobs implements RecurringJobs {
   #fire(record: RecurringRecord, now: Date): FiredRecurringJob | null {
     if (record.nextDueAt === null) return null;
     const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
-    const firing = planFiring(record, record.nextDueAt, now, last !== undefined && !isFinished(last.state));
+    const room = roomFor(record, this.#jobs.queue(record.queue).ready.length);
+    const isBusy = last !== undefined && !isFinished(last.state);
+    const firing = planFiring(record, record.nextDueAt, now, isBusy, room);
     if (firing === null) return null;
     const jobs = firing.dueTimes.map(() => buildRecurringRun(record, record.args, now));
     this.#jobs.add(jobs);

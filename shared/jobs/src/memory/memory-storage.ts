@@ -18,6 +18,7 @@ import { MemoryJobs } from './memory-jobs.js';
 import { MemoryLeases } from './memory-leases.js';
 import { MemoryMaintenance } from './memory-maintenance.js';
 import { MemoryQueues } from './memory-queues.js';
+import { MemoryQuotas } from './memory-quotas.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryReports } from './memory-reports.js';
 import { MemoryResumptions } from './memory-resumptions.js';
@@ -83,6 +84,7 @@ export class MemoryStorage implements JobStorage {
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
   readonly alerts: MemoryAlerts;
+  readonly quotas: MemoryQuotas;
   readonly notificationsArrive: boolean = true;
   readonly #jobs: MemoryJobs;
 
@@ -138,6 +140,7 @@ export class MemoryStorage implements JobStorage {
     this.audit = audit;
     this.setAside = setAside;
     this.alerts = new MemoryAlerts(clock);
+    this.quotas = new MemoryQuotas({ jobs, recurring, servers, clock });
   }
 
   async readClock(): Promise<Date> {

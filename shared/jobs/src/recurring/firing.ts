@@ -11,8 +11,11 @@ const misfireThresholdMs = 60_000;
 export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
-  /** `misfire`: no server handled these due times on time. `overlap`: the previous job had not finished. */
-  readonly reason: 'misfire' | 'overlap';
+  /**
+   * `misfire`: no server handled these due times on time. `overlap`: the previous job had not finished. `backlog`: the
+   * queue had as many ready jobs as the recurring job allows.
+   */
+  readonly reason: 'misfire' | 'overlap' | 'backlog';
 }
 
 /** What to do about a due recurring job. */
@@ -30,6 +33,7 @@ export interface Firing {
  *
  * @param now by the storage's clock; not before `nextDueAt`
  * @param isBusy whether the previous job is unfinished
+ * @param room how many jobs may be enqueued; see {@link roomFor}
  * @returns `null` if the recurring job must wait until the previous job has finished
  */
 export function planFiring(
@@ -37,6 +41,7 @@ export function planFiring(
   nextDueAt: Date,
   now: Date,
   isBusy: boolean,
+  room = Infinity,
 ): Firing | null {
   const { misfire, overlap } = job;
   if (isBusy && overlap === 'wait') return null;
@@ -48,10 +53,11 @@ export function planFiring(
     skipped: { from: nextDueAt, until: following ?? now, reason },
   });
   if (isBusy && overlap === 'skip') return skipAll('overlap');
+  if (room <= 0) return skipAll('backlog');
 
   // With overlap `skip`, one job is enough: the others would be skipped while that job is unfinished.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
-  const latest = schedule.latest(limit, nextDueAt, now);
+  const latest = schedule.latest(Math.min(limit, room), nextDueAt, now);
   const due = latest.length > 0 ? latest : [nextDueAt]; // `latest` can be empty if the time zone's rules have changed
   const [first = nextDueAt, second] = due;
   const last = due.at(-1) ?? first;
@@ -61,6 +67,11 @@ export function planFiring(
     nextDueAt: overlap === 'wait' ? (second ?? following) : following,
     skipped: first > nextDueAt ? { from: nextDueAt, until: first, reason: 'misfire' } : null,
   };
+}
+
+/** Returns how many more jobs a recurring job may enqueue while its queue has this many ready jobs. */
+export function roomFor({ maxReady }: Pick<RecurringJob, 'maxReady'>, ready: number): number {
+  return maxReady === null ? Infinity : Math.max(0, maxReady - ready);
 }
 
 /**

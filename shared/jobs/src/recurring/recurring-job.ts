@@ -1,4 +1,5 @@
 import type { ArgsMember, InputOfJob } from '../client/enqueue-request.js';
+import { checkInteger } from '../job/bounds.js';
 import { brand } from '../job/brand.js';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import {
@@ -53,6 +54,8 @@ export interface RecurringJob extends PauseState {
    */
   misfireLimit: number;
   overlap: OverlapPolicy;
+  /** No job is enqueued at a due time if the queue has this many ready jobs; `null` if that makes no difference. */
+  maxReady: number | null;
   /** The tags of the enqueued jobs. */
   tags: readonly string[];
   /** The concurrency key and limit of the enqueued jobs; `null` if they have none. */
@@ -82,6 +85,7 @@ export interface NewRecurringJob extends Pick<
   | 'misfire'
   | 'misfireLimit'
   | 'overlap'
+  | 'maxReady'
   | 'tags'
   | 'concurrency'
 > {
@@ -113,6 +117,11 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   misfireLimit?: number;
   /** `allow` by default. */
   overlap?: OverlapPolicy;
+  /**
+   * No job is enqueued at a due time if the queue has this many ready jobs: 1 or more; no limit by default. Such due times
+   * are recorded as missed.
+   */
+  maxReady?: number | null;
   /** Overrides the definition's queue. */
   queue?: string;
   /** Overrides the definition's priority. */
@@ -150,6 +159,7 @@ const recurringJobOptions: OptionNames<RecurringJobSettings<JobDefinition> & { a
   misfire: true,
   misfireLimit: true,
   overlap: true,
+  maxReady: true,
   queue: true,
   priority: true,
   maxAttempts: true,
@@ -172,7 +182,7 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   checkOptions('defineRecurringJob', options, recurringJobOptions);
   const { id, definition, args: input = {}, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
   checkDefinition('defineRecurringJob', definition);
-  const { misfire = 'once', overlap = 'allow' } = options;
+  const { misfire = 'once', overlap = 'allow', maxReady = null } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
   const { maxAttempts = definition.maxAttempts, tags = [] } = options;
   const { value: args, text } = definition.check(input);
@@ -186,6 +196,7 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
     throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${shown(misfireLimit)}`);
   }
+  if (maxReady !== null) checkInteger('maxReady', maxReady, maxReadyBounds);
   checkSchedule(cron, timeZone);
   return Object.freeze({
     id,
@@ -199,10 +210,14 @@ export function defineRecurringJob<Definition extends JobDefinition>(
     misfire,
     misfireLimit,
     overlap,
+    maxReady,
     tags: checkTags(tags),
     concurrency: concurrency === null ? null : checkConcurrency(concurrency),
   });
 }
+
+/** The bounds of `maxReady`: those of a Postgres integer. */
+const maxReadyBounds = { min: 1, max: 2_147_483_647 };
 
 function checkOneOf(option: string, value: string, allowed: readonly string[]): void {
   if (allowed.includes(value)) return;

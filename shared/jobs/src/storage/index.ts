@@ -77,7 +77,7 @@ export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
 export type { Transition, TransitionReason } from '../job/transition.js';
 export { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
-export { buildRecurringRun, planFiring, type SkippedDueTimes } from '../recurring/firing.js';
+export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from '../recurring/firing.js';
 export type { MisfirePolicy, OverlapPolicy } from '../recurring/recurring-job.js';
 export { Schedule } from '../recurring/schedule.js';
 export * from './alerts.js';
@@ -122,6 +122,7 @@ export type * from './maintenance.js';
 export { maxExamined, type Orphan, findOrphans } from './orphan.js';
 export { QueuePollTimers } from './queue-poll-timers.js';
 export type * from './queues.js';
+export * from './quotas.js';
 export {
   checkIncluded,
   holdersToInclude,

@@ -16,6 +16,7 @@ import type { JobTypes } from './job-types.js';
 import type { Leases } from './leases.js';
 import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
+import type { Quotas } from './quotas.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { SavedSearches } from './saved-searches.js';
 import type { Servers } from './servers.js';
@@ -54,6 +55,7 @@ export interface JobStorage {
   readonly audit: AuditLog;
   readonly setAside: SetAside;
   readonly alerts: Alerts;
+  readonly quotas: Quotas;
   /**
    * The storage's clock. All times of jobs and heartbeats are measured by this clock. Reading it takes no query,
    * because this process estimates the time. After `open`, the estimate is accurate to a few milliseconds, even if this

@@ -24,6 +24,11 @@ export interface CallContext {
   readonly requestId: string;
   /** The authenticated caller; undefined if the API has no `authenticate` hook. */
   readonly principal: Principal | undefined;
+  /**
+   * Identifies the caller for quotas: the principal's name or, if the API needs no credentials, the network address. An
+   * IPv6 caller is identified by its network.
+   */
+  readonly caller: string;
   /** The parent items in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
   readonly parents: readonly { readonly resource: string; readonly id: string }[];
   /**

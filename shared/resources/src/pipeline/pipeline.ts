@@ -1,5 +1,6 @@
 import type { CallContext } from '../definition/call-context.js';
 import type { Catalog } from '../definition/catalog.js';
+import { callerOf } from './access/caller.js';
 import { type AccessControl, type Caller, countByAddress, identifyCaller } from './access/access-control.js';
 import type { Listeners } from './access/listeners.js';
 import { abortOnRevocation } from './access/revocation.js';
@@ -78,6 +79,7 @@ export async function answer(
   const context: CallContext = {
     requestId: request.id,
     principal,
+    caller: callerOf(request, principal),
     parents: route.parents.map(({ resource, id }) => ({ resource: resource.name, id })),
     parentFields: parentFieldsOf(route.parents),
   };

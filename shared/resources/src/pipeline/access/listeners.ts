@@ -1,6 +1,6 @@
-import { networkOf } from '@longshore/edge';
 import type { Principal } from '../../definition/call-context.js';
 import { apiError } from '../../errors/api-error.js';
+import { callerOf } from './caller.js';
 import type { ApiRequest } from '../request/request.js';
 
 /** Limits, per process, for calls that stay open: event streams and `?wait`. */
@@ -28,7 +28,7 @@ export class Listeners {
    * @throws {ApiError} 42902 beyond the limit of the caller, 50303 beyond the total
    */
   enter({ address, signal }: ApiRequest, principal: Principal | undefined): void {
-    const caller = principal?.name ?? `address ${networkOf(address)}`;
+    const caller = callerOf({ address }, principal);
     const open = this.#byCaller.get(caller) ?? 0;
     const retry = { 'retry-after': '5' };
     if (open >= this.#perCaller)
