@@ -11,9 +11,9 @@ const hourMs = 3_600_000;
 
 interface LargeRequest {
   readonly name: string;
-  readonly method: 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
-  readonly body: string;
+  readonly body: string | undefined;
 }
 
 interface Waits {
@@ -55,13 +55,30 @@ async function prepare(api: Service): Promise<LargeRequest[]> {
   const response = await send(api, 'POST', '/jobs', JSON.stringify(scheduled));
   const items = (await response.json()) as { id: string; args: unknown }[];
   const edits = items.map(({ id, args }) => ({ id, args, queue: 'large', priority: 3 }));
+  const dependent = jobs.slice(0, 1_900).map((job, n) => {
+    const parents = Array.from({ length: Math.min(n, 100) }, (_, back) => n - 1 - back);
+    return parents.length === 0 ? job : { ...job, after: { parents } };
+  });
+  const tagged = jobs.slice(0, 2_000).map((job, n) => ({ ...job, tags: [longWord(n)] }));
+  await send(api, 'POST', '/jobs', JSON.stringify(tagged));
+  const words = Array.from({ length: 10 }, (_, n) => longWord(n + 10_000)).join(' ');
   const padded = { ...jobs[0], args: { n: 1, values: Array.from({ length: 500_000 }, () => 0) } };
   return [
     { name: 'an array of jobs', method: 'POST', path: '/jobs', body: JSON.stringify(jobs) },
     { name: 'a batch', method: 'POST', path: '/batches', body: JSON.stringify({ jobs }) },
     { name: 'edits of jobs', method: 'PUT', path: '/jobs', body: JSON.stringify(edits) },
+    { name: 'a hundred parents each', method: 'POST', path: '/jobs', body: JSON.stringify(dependent) },
+    { name: 'ten long words', method: 'GET', path: `/jobs?q=${encodeURIComponent(words)}`, body: undefined },
     { name: 'half a million values', method: 'POST', path: '/jobs', body: JSON.stringify(padded) },
   ];
+}
+
+/** Returns a word of 49 letters that differs from others only at its end, so that comparing them takes longest. */
+function longWord(n: number): string {
+  const end = [n, n / 26, n / 676, n / 17_576].map((part) =>
+    String.fromCodePoint(97 + (Math.floor(part) % 26)),
+  );
+  return 'longshore'.repeat(5) + end.join('');
 }
 
 /** Sends small requests one after the other until the large one has been answered. */
@@ -86,9 +103,13 @@ async function measure(api: Service, { method, path, body }: LargeRequest): Prom
 }
 
 /** @throws {Error} if the service rejects the request for anything but its content */
-async function send(api: Service, method: string, path: string, body: string): Promise<Response> {
+async function send(api: Service, method: string, path: string, body: string | undefined): Promise<Response> {
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${api.url}/api/v1${path}`, { method, headers, body });
+  const response = await fetch(`${api.url}/api/v1${path}`, {
+    method,
+    headers,
+    ...(body !== undefined && { body }),
+  });
   if (!response.ok && response.status !== 422)
     throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   return response;

@@ -4,9 +4,17 @@
  * @module @longshore/edge
  */
 export { createApplication, networkOf } from './address.js';
+export { beginSlice, inSlices, mapInSlices, nextTurn, turnIsOver } from './slices.js';
 export { parseInteger, parseNumber } from './number.js';
 export { compareTexts, isStorable, printable, shorten, sortCollation, toStorable } from './text.js';
-export { allowedTypos, maxErrorText, type Spelling, spellingsOf, typosIn } from './spellings.js';
+export {
+  allowedTypos,
+  maxErrorText,
+  spellingsInSlices,
+  type Spelling,
+  spellingsOf,
+  typosIn,
+} from './spellings.js';
 export { type Attempt, Throttle, type ThrottlePolicy } from './throttle.js';
 export { canonicalTime, completeTime, isDay, isTime, parseTime, parseTypedTime } from './time.js';
 export { decodePairs, decodePercent, UrlError } from './url.js';

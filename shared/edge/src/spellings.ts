@@ -1,3 +1,4 @@
+import { inSlices, mapInSlices } from './slices.js';
 import { typosBetween } from './typos.js';
 import { fold, wordPattern } from './words.js';
 
@@ -40,52 +41,104 @@ function digitsOf(word: string): string {
   return word.replaceAll(/[^\p{N}]/gu, '');
 }
 
+/** A word that occurs in the searched texts. */
+interface KnownWord {
+  readonly text: string;
+  readonly digits: string;
+}
+
 /**
  * Returns the spellings of each search word: the word itself, followed by up to ten similar words from `texts`, fewest
  * typos first. {@link allowedTypos} limits how much a similar word may differ.
  *
- * @param texts the texts to take similar words from: names of jobs and queues, tags, recurring job ids, errors
+ * @param texts the texts to take similar words from: names of jobs and queues, tags, recurring job ids, errors. A caller
+ *   that does not limit their number and length uses {@link spellingsInSlices}
  */
 export function spellingsOf(words: readonly string[], texts: Iterable<string>): Spelling[][] {
-  const wanted = words.map(fold);
-  const known = wanted.some((word) => allowedTypos(word) > 0) ? wordsIn(texts) : [];
-  return wanted.map((word) => [{ text: word, typos: 0 }, ...othersOf(word, known)]);
+  const search = new SpellingSearch(words);
+  if (search.isCertain) return search.spellings([]);
+  for (const text of texts) search.read(text);
+  return search.spellings(search.known.map((known) => search.compare(known)));
 }
 
-function othersOf(word: string, known: readonly string[]): Spelling[] {
-  const maxTypos = allowedTypos(word);
-  if (maxTypos === 0) return [];
-  const digits = digitsOf(word);
-  return known
-    .flatMap((text) => {
-      const isOther = !text.includes(word) && digitsOf(text) === digits;
-      const typos = isOther ? typosBetween(word, text, maxTypos) : undefined;
-      return typos === undefined ? [] : [{ text, typos }];
-    })
-    .toSorted((one, other) => one.typos - other.typos || (one.text < other.text ? -1 : 1))
-    .slice(0, maxOthers);
+/** Like {@link spellingsOf}, but works in time slices, so that other requests are served in between. */
+export async function spellingsInSlices(
+  words: readonly string[],
+  texts: readonly string[],
+): Promise<Spelling[][]> {
+  const search = new SpellingSearch(words);
+  if (search.isCertain) return search.spellings([]);
+  await inSlices(texts, (text) => search.read(text));
+  return search.spellings(await mapInSlices(search.known, (known) => search.compare(known)));
+}
+
+/** Number of typos by which a known word differs from each search word; `undefined` if the words are not similar. */
+type Typos = readonly (number | undefined)[];
+
+/** Looks for words that are similar to search words. */
+class SpellingSearch {
+  readonly #words: readonly { readonly text: string; readonly digits: string; readonly maxTypos: number }[];
+  readonly #known = new Set<string>();
+
+  constructor(words: readonly string[]) {
+    this.#words = words.map(fold).map((text) => {
+      return { text, digits: digitsOf(text), maxTypos: allowedTypos(text) };
+    });
+  }
+
+  /** Whether no search word may contain a typo. */
+  get isCertain(): boolean {
+    return this.#words.every(({ maxTypos }) => maxTypos === 0);
+  }
+
+  /** The words that occur in the texts. */
+  get known(): KnownWord[] {
+    return [...this.#known].map((text) => ({ text, digits: digitsOf(text) }));
+  }
+
+  /** Adds the words that occur in a text. */
+  read(text: string): void {
+    for (const word of wordsIn(text)) this.#known.add(word);
+  }
+
+  compare({ text, digits }: KnownWord): { readonly text: string; readonly typos: Typos } {
+    return {
+      text,
+      typos: this.#words.map((word) => {
+        const isNear = word.maxTypos > 0 && Math.abs(word.text.length - text.length) <= word.maxTypos;
+        if (!isNear || word.digits !== digits || text.includes(word.text)) return undefined;
+        return typosBetween(word.text, text, word.maxTypos);
+      }),
+    };
+  }
+
+  /** @param compared the results of {@link compare} for all known words */
+  spellings(compared: readonly { readonly text: string; readonly typos: Typos }[]): Spelling[][] {
+    return this.#words.map((word, place) => {
+      const others = compared.flatMap(({ text, typos: { [place]: typos } }) =>
+        typos === undefined ? [] : [{ text, typos }],
+      );
+      const nearest = others
+        .toSorted((one, other) => one.typos - other.typos || (one.text < other.text ? -1 : 1))
+        .slice(0, maxOthers);
+      return [{ text: word.text, typos: 0 }, ...nearest];
+    });
+  }
 }
 
 /**
- * Returns the words that occur in the texts, folded, together with their parts. For example, `mail.sendWelcome`
+ * Returns the words that occur in a text, folded, together with their parts. For example, `mail.sendWelcome`
  * yields `mail.sendwelcome`, `mail`, `sendwelcome`, `send` and `welcome`. Omits words of fewer than three characters.
  */
-function wordsIn(texts: Iterable<string>): string[] {
-  const found = new Set<string>();
-  for (const text of texts) {
-    for (const whole of text.split(/\s+/)) {
-      const parts = [...whole.matchAll(/[\p{L}\p{N}]+/gu)].map(({ index, 0: part }) => ({ index, part }));
-      const joined = parts.flatMap(({ index }, first) =>
-        parts
-          .slice(first, first + maxJoined)
-          .map((last) => whole.slice(index, last.index + last.part.length)),
-      );
-      const humps = parts.flatMap(({ part }) => part.split(/(?<=\p{Ll})(?=\p{Lu})/u));
-      for (const word of [whole, ...joined, ...humps])
-        if (word.length >= literalLength) found.add(fold(word));
-    }
-  }
-  return [...found];
+function wordsIn(text: string): string[] {
+  return text.split(/\s+/).flatMap((whole) => {
+    const parts = [...whole.matchAll(/[\p{L}\p{N}]+/gu)].map(({ index, 0: part }) => ({ index, part }));
+    const joined = parts.flatMap(({ index }, first) =>
+      parts.slice(first, first + maxJoined).map((last) => whole.slice(index, last.index + last.part.length)),
+    );
+    const humps = parts.flatMap(({ part }) => part.split(/(?<=\p{Ll})(?=\p{Lu})/u));
+    return [whole, ...joined, ...humps].filter((word) => word.length >= literalLength).map(fold);
+  });
 }
 
 /**

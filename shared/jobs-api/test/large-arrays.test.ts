@@ -34,6 +34,20 @@ describe('A request for 10 000 jobs', () => {
       expect(turns).to.be.at.least(minTurns);
     });
 
+  it('lets other requests in while it is carried out: jobs with a hundred parents each', async () => {
+    const dependent = jobs.slice(0, 1_900).map((job, n) => {
+      const parents = Array.from({ length: Math.min(n, 100) }, (_, back) => n - 1 - back);
+      return parents.length === 0 ? job : { ...job, after: { parents } };
+    });
+    let status = 0;
+    const turns = await turnsDuring(async () => {
+      status = await threadedRequest('POST', `${api.url}/jobs`, JSON.stringify(dependent));
+    });
+    expect(status).to.equal(201);
+    // One turn for each statement alone: the dependencies are inserted in chunks.
+    expect(turns).to.be.at.least((1_900 * 100) / 5_000);
+  });
+
   async function edits(): Promise<object[]> {
     const { items } = await api.post('/jobs', scheduled);
     return items.map(({ id, args }) => ({ id, args, queue: 'many', priority: 3 }));

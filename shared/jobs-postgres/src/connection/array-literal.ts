@@ -1,5 +1,5 @@
 /**
- * Formats UUIDs, numbers or job states as a Postgres array literal without quotes. Never pass other strings: nothing
+ * Formats UUIDs, numbers, booleans (`t` and `f`) or words of our own, such as job states, as a Postgres array literal without quotes. Never pass other strings: nothing
  * is escaped, and Postgres reads an unquoted `null` as NULL. The driver's own quoting took a sixth of the process's
  * time in bulk enqueueing.
  */

@@ -1,4 +1,5 @@
-import { UnknownParentError } from '@longshore/jobs';
+import { inSlices } from '@longshore/edge';
+import { type ContinuationCondition, UnknownParentError } from '@longshore/jobs';
 import type { JobMeta, NewBatch, NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { QueueIds } from '../connection/queue-id-cache.js';
@@ -14,16 +15,25 @@ export function waitsForParents({ after = null }: NewJob): boolean {
 
 /**
  * Returns the jobs. Those that other jobs of the same call depend on are replaced by marked copies, so that the outbox
- * records when they end.
+ * records when they end. Works in time slices, because each job can have a thousand parents.
  */
-export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
-  const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
-  if (parents.size === 0) return jobs;
+export async function withParentsMarked(jobs: readonly NewJob[]): Promise<readonly NewJob[]> {
+  if (!jobs.some(waitsForParents)) return jobs;
+  const parents = await parentsOf(jobs);
   return jobs.map((job) => {
     if (!parents.has(job.id)) return job;
     const meta: JobMeta = { ...job.meta, hasDependents: true };
     return { ...job, meta };
   });
+}
+
+/** Returns the ids of all parents of the jobs. */
+async function parentsOf(jobs: readonly NewJob[]): Promise<Set<string>> {
+  const parents = new Set<string>();
+  await inSlices(jobs, ({ after }) => {
+    for (const parent of after?.parents ?? []) parents.add(parent);
+  });
+  return parents;
 }
 
 /** Maps each `visibleQueues` array, compared by identity, to the ids of the queues that it names. */
@@ -56,19 +66,17 @@ export async function checkParents(
 ): Promise<void> {
   const enqueuedTogether = new Set(jobs.map(({ id }) => id));
   if (batch !== null) enqueuedTogether.add(batch.id);
-  const parents = [...new Set(jobs.flatMap(({ after }) => after?.parents ?? []))].filter(
-    (id) => !enqueuedTogether.has(id),
-  );
+  const parents = [...(await parentsOf(jobs))].filter((id) => !enqueuedTogether.has(id));
   if (parents.length === 0) return;
   const rows = (await run(findParents, [arrayOf(parents)])) as ParentRow[];
   const places = new Map(rows.map((row) => [row.id, row]));
-  for (const { after, visibleQueues = null } of jobs) {
+  await inSlices(jobs, ({ after, visibleQueues = null }) => {
     const queueIds = visibleQueues === null ? null : (visibleIds.get(visibleQueues) ?? new Set());
     const unknown = after?.parents.find(
       (parent) => !enqueuedTogether.has(parent) && !isVisible(places.get(parent), queueIds),
     );
     if (unknown !== undefined) throw new UnknownParentError(unknown);
-  }
+  });
 }
 
 /**
@@ -99,26 +107,51 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
 }
 
 /**
- * Builds the insert of the dependencies that jobs of one queue have on their parents.
+ * Maximum number of dependencies in one statement. Building a larger one would keep other requests waiting: each job can
+ * have a thousand parents.
+ */
+const maxDependencies = 5_000;
+
+interface Dependency {
+  readonly parent: string;
+  readonly child: string;
+  readonly when: ContinuationCondition;
+}
+
+/**
+ * Yields the statements that insert the dependencies of jobs of one queue on their parents. Builds each on demand.
  *
  * @param known parents that need not be marked, because the outbox records their end anyway
  */
-export function dependenciesInsert(
+export function* dependenciesInserts(
   queueId: number,
   jobs: readonly NewJob[],
   known: ReadonlySet<string>,
+): Generator<Insert, void> {
+  let dependencies: Dependency[] = [];
+  for (const { id, after } of jobs) {
+    if (after === undefined || after === null) continue;
+    for (const parent of after.parents) dependencies.push({ parent, child: id, when: after.when });
+    if (dependencies.length < maxDependencies) continue;
+    yield dependenciesInsert(queueId, dependencies, known);
+    dependencies = [];
+  }
+  if (dependencies.length > 0) yield dependenciesInsert(queueId, dependencies, known);
+}
+
+function dependenciesInsert(
+  queueId: number,
+  dependencies: readonly Dependency[],
+  known: ReadonlySet<string>,
 ): Insert {
-  const dependencies = jobs.flatMap(({ id, after }) =>
-    (after?.parents ?? []).map((parent) => ({ parent, child: id, when: after?.when })),
-  );
   return {
     statement: insertDependencies,
     values: [
       arrayOf(dependencies.map(({ parent }) => parent)),
       arrayOf(dependencies.map(({ child }) => child)),
       arrayOf(dependencies.map(() => queueId)),
-      dependencies.map(({ when }) => when),
-      dependencies.map(({ parent }) => known.has(parent)),
+      arrayOf(dependencies.map(({ when }) => when)),
+      arrayOf(dependencies.map(({ parent }) => (known.has(parent) ? 't' : 'f'))),
     ],
   };
 }

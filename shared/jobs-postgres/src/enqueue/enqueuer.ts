@@ -320,7 +320,7 @@ async function inserts(
   queues: QueueIds,
 ): Promise<Generator<Insert, void>> {
   const groups: [queueId: number, jobs: NewJob[]][] = [];
-  for (const [queue, group] of byQueue(withParentsMarked(jobs))) {
+  for (const [queue, group] of byQueue(await withParentsMarked(jobs))) {
     const queueId = await queues.idOf(queue);
     await queues.notePriorities(queueId, group);
     groups.push([queueId, group]);

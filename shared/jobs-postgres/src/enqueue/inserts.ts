@@ -1,6 +1,6 @@
 import type { NewBatch, NewJob } from '@longshore/jobs/storage';
 import type { Visibility } from '../claim/ready-scans.sql.js';
-import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from './dependent-inserts.js';
+import { awaitingInsert, batchInsert, dependenciesInserts, waitsForParents } from './dependent-inserts.js';
 import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
 
 /**
@@ -9,8 +9,11 @@ import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
  */
 export const maxChunk = 2_000;
 
-/** Total length of the arguments, in characters, at which a chunk ends even if it has fewer than `maxChunk` jobs. */
+/** Total size of the jobs at which a chunk ends even if it has fewer than `maxChunk` jobs: the length of their arguments. */
 const maxChunkSize = 4_000_000;
+
+/** What each parent adds to the size of a job. High, because the driver escapes each of the ids. */
+const parentSize = 160;
 
 interface InsertOptions {
   /** All jobs of the call, in all queues. */
@@ -41,7 +44,7 @@ export function* insertsOf(
     known ??= knownParents(jobs, batch);
     for (const chunk of chunks(group.filter(waitsForParents))) {
       yield awaitingInsert(queueId, chunk);
-      yield dependenciesInsert(queueId, chunk, known);
+      yield* dependenciesInserts(queueId, chunk, known);
     }
   }
 }
@@ -51,7 +54,7 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
   let size = 0;
   for (const job of jobs) {
     chunk.push(job);
-    size += job.args.length;
+    size += job.args.length + parentSize * (job.after?.parents.length ?? 0);
     if (chunk.length < maxChunk && size < maxChunkSize) continue;
     yield chunk;
     chunk = [];

@@ -1,5 +1,5 @@
 import type { Job } from '@longshore/jobs';
-import { allowedTypos, spellingsOf, wordsOf } from '@longshore/edge';
+import { allowedTypos, spellingsInSlices, wordsOf } from '@longshore/edge';
 import type { JobSearchPage, JobSearchQuery } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
@@ -39,7 +39,7 @@ export class TextSearch {
     const { q, ...others } = filter;
     const scope = await this.#scopeOf(others);
     const words = wordsOf(q);
-    const spelt = spellingsOf(
+    const spelt = await spellingsInSlices(
       words,
       words.some((word) => allowedTypos(word) > 0) ? await this.#texts(scope) : [],
     );

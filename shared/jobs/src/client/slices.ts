@@ -1,3 +1,5 @@
+import { nextTurn, turnIsOver } from '@longshore/edge';
+
 /**
  * Number of elements between two readings of the clock. Reading the clock takes about as long as processing a simple
  * element.
@@ -34,37 +36,4 @@ export async function* slicesOf<Element, Result>(
     const isShort = slice.length <= elementsPerClockRead; // saves a promise for each job that is enqueued alone
     yield isShort ? slice.map((element) => work(element)) : await mapInSlices(slice, (each) => work(each));
   }
-}
-
-/** How long the sliced work of all calls together may take in one turn of the event loop, in milliseconds. */
-const turnMs = 5;
-
-/** When sliced work began in this turn of the event loop; `null` if it has not. */
-let beganAt: number | null = null;
-
-const waiting: (() => void)[] = [];
-
-/**
- * Returns whether sliced work has used up its time in this turn of the event loop. One clock measures all of it, because
- * loops that run one after the other, each with a clock of its own, would add up to one long turn.
- */
-function turnIsOver(): boolean {
-  if (beganAt === null) {
-    beganAt = performance.now();
-    setImmediate(() => (beganAt = null));
-  }
-  return performance.now() - beganAt >= turnMs;
-}
-
-/** Resolves in a later turn of the event loop. Concurrent calls get one turn each, in the order of the calls. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(give);
-  });
-}
-
-function give(): void {
-  beganAt = null;
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(give);
 }

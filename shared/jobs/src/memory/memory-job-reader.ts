@@ -22,7 +22,7 @@ import {
   type SearchedRange,
 } from '../storage/job-reader.js';
 import { type Orphan, findOrphans } from '../storage/orphan.js';
-import { spellingsOf, typosIn, wordsOf } from '@longshore/edge';
+import { spellingsInSlices, typosIn, wordsOf } from '@longshore/edge';
 import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -76,7 +76,7 @@ export class MemoryJobReader implements JobReader {
   }: JobSearchQuery): Promise<JobSearchPage> {
     const { q, ...others } = filter;
     const records = this.#matching(others);
-    const typosOf = typosIn(spellingsOf(wordsOf(q), records.flatMap(searchedTexts)));
+    const typosOf = typosIn(await spellingsInSlices(wordsOf(q), records.flatMap(searchedTexts)));
     const found = records.flatMap((record) => {
       const typos = typosOf(searchedText(record));
       return typos === undefined ? [] : [{ record, typos }];

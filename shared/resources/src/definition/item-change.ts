@@ -1,5 +1,5 @@
+import { inSlices } from '@longshore/edge';
 import { ProblemList } from '../errors/api-error.js';
-import { inSlices } from '../slices.js';
 import { nameInProse } from './naming.js';
 
 /**

@@ -1,4 +1,4 @@
-import { shorten } from '@longshore/edge';
+import { mapInSlices, shorten } from '@longshore/edge';
 import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
 import { fromHttpError, fromStatus } from '../errors/http-error.js';
@@ -8,7 +8,6 @@ import { bodyReader } from './body.js';
 import { compress, encodingOf, tagOfEncoded } from './compression.js';
 import { toApiRequest } from './request.js';
 import { requireValidHead } from './request-head.js';
-import { mapInSlices } from '../slices.js';
 
 export type Middleware = Koa.Middleware;
 

@@ -1,11 +1,10 @@
-import { shorten } from '@longshore/edge';
+import { beginSlice, shorten } from '@longshore/edge';
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import bourne from '@hapi/bourne';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiError } from '../errors/api-error.js';
-import { beginSlice } from '../slices.js';
 import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 

@@ -1,3 +1,4 @@
+import { mapInSlices } from '@longshore/edge';
 import type { Database, Queryable } from '../database/database.js';
 import type { CallContext } from '../definition/call-context.js';
 import type { Platform } from '../definition/platform.js';
@@ -6,7 +7,6 @@ import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { mapInSlices } from '../slices.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,

@@ -1,4 +1,4 @@
-import { allowedTypos, type Spelling, spellingsOf, wordsOf } from '@longshore/edge';
+import { allowedTypos, spellingsInSlices, type Spelling, spellingsOf, wordsOf } from '@longshore/edge';
 import type { Database, Queryable } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import { isSqlError } from '../errors/incident.js';
@@ -133,7 +133,7 @@ export class TableSearch {
     );
     return {
       ...query,
-      words: spellingsOf(
+      words: await spellingsInSlices(
         words,
         rows.map((row) => row.text),
       ),

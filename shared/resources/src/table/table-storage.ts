@@ -1,3 +1,4 @@
+import { mapInSlices } from '@longshore/edge';
 import { brand } from '../brand.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
@@ -10,7 +11,6 @@ import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { mapInSlices } from '../slices.js';
 import { columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
 import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';

@@ -1,7 +1,7 @@
+import { mapInSlices } from '@longshore/edge';
 import type { Queryable } from '../database/database.js';
 import type { Resource } from '../definition/resource.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { mapInSlices } from '../slices.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
 

@@ -1,5 +1,5 @@
+import { inSlices } from '@longshore/edge';
 import { apiError, ProblemList } from '../errors/api-error.js';
-import { inSlices } from '../slices.js';
 import { join } from './field-path.js';
 import type { JsonSchema } from './json-schema.js';
 import { validatorFor } from './validator.js';

@@ -1,4 +1,4 @@
-import { shorten } from '@longshore/edge';
+import { inSlices, mapInSlices, shorten } from '@longshore/edge';
 import type { CallContext } from '../../definition/call-context.js';
 import { Existing, resultOf } from '../../definition/storage.js';
 import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
@@ -8,7 +8,6 @@ import type { Page } from '../../query/page.js';
 import { pageLinks } from '../../query/page-links.js';
 import { parseCollectionQuery, parseDeletionQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
-import { inSlices, mapInSlices } from '../../slices.js';
 import { checkBody, requireElements } from '../../validation/large-body.js';
 import { validatorFor } from '../../validation/validator.js';
 import { matchesWeakly, pageTag } from '../entity-tag.js';

@@ -38,7 +38,7 @@ const waiting: (() => void)[] = [];
  * Returns whether sliced work has used up its time in this turn of the event loop. One clock measures all of it, because
  * loops that run one after the other, each with a clock of its own, would add up to one long turn.
  */
-function turnIsOver(): boolean {
+export function turnIsOver(): boolean {
   return performance.now() - beginSlice() >= turnMs;
 }
 
@@ -52,7 +52,7 @@ export function beginSlice(): number {
 }
 
 /** Resolves in a later turn of the event loop. Concurrent calls get one turn each, in the order of the calls. */
-function nextTurn(): Promise<void> {
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(give);
   });
