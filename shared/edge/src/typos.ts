@@ -8,9 +8,9 @@
 export function typosBetween(one: string, other: string, maxTypos: number): number | undefined {
   if (Math.abs(one.length - other.length) > maxTypos) return undefined;
   const size = other.length + 1;
-  let beforeLast = new Array<number>(size).fill(Infinity);
+  let beforeLast = Array.from({ length: size }, () => Infinity);
   let last = Array.from({ length: size }, (_, place) => (place <= maxTypos ? place : Infinity));
-  let current = new Array<number>(size).fill(Infinity);
+  let current = Array.from({ length: size }, () => Infinity);
   for (let row = 1; row <= one.length; row++) {
     const [first, end] = [Math.max(1, row - maxTypos), Math.min(other.length, row + maxTypos)];
     current[first - 1] = first === 1 && row <= maxTypos ? row : Infinity;
