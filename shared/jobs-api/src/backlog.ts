@@ -61,7 +61,10 @@ export class Backlog {
   /** @throws {ApiError} 42901 if a queue would have too many jobs; in that case, no job is admitted */
   async admit(requests: readonly EnqueueRequest[]): Promise<void> {
     const all = requests.map(({ definition, options = {} }) => {
-      return { queue: options.queue ?? definition.queue, readiness: readinessOf(options, this.#storage.clock.now()) };
+      return {
+        queue: options.queue ?? definition.queue,
+        readiness: readinessOf(options, this.#storage.clock.now()),
+      };
     });
     await this.#admit(all);
   }

@@ -45,6 +45,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'misfire',
       'misfireLimit',
       'overlap',
+      'maxReady',
       'priority',
       'maxAttempts',
       'tags',

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SkippedDueTimes } from '@longshore/jobs/storage';
 import ejs, { type TemplateFunction } from 'ejs';
 import { counted, countedJobs, formatCount, formatNumber } from '../format/count.js';
 import { cutMiddle } from '../format/cut-middle.js';
@@ -17,6 +18,13 @@ const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 /** Matches the line that begins a view in a file. The view ends at the next such line or at the end of the file. */
 const beginning = /^<%# view: ([\w-]+) %>\n/gm;
 
+/** Why no job was enqueued at a due time of a recurring job. */
+const missedReason: Readonly<Record<SkippedDueTimes['reason'], string>> = {
+  overlap: 'the previous run was unfinished',
+  misfire: 'no server was running',
+  backlog: 'the queue was full',
+};
+
 /** Functions and values that are available in every view. */
 const formats = {
   counted,
@@ -27,6 +35,7 @@ const formats = {
   formatNumber,
   formatRate,
   isolated,
+  missedReason,
   outcomeBadge,
   sections,
   stateBadge,
