@@ -59,11 +59,11 @@ const chosenForMs = 1_000;
 
 interface Server {
   readonly recovering: boolean;
-  readonly read_only: boolean;
+  readonly read_only: string;
 }
 
 const selectServer = `
-  select pg_catalog.pg_is_in_recovery() as recovering, pg_catalog.current_setting('transaction_read_only') = 'on' as read_only`;
+  select pg_catalog.pg_is_in_recovery() as recovering, pg_catalog.current_setting('transaction_read_only') as read_only`;
 
 /** Chooses among several servers. Asks all at once, and takes the first to answer that is as it must be. */
 export class Hosts {
@@ -148,8 +148,8 @@ export class Hosts {
 
 const acceptance: Readonly<Record<SessionAttributes, (server: Server) => boolean>> = {
   any: () => true,
-  'read-write': (server) => !server.read_only,
-  'read-only': (server) => server.read_only,
+  'read-write': ({ read_only: readOnly }) => readOnly === 'off',
+  'read-only': ({ read_only: readOnly }) => readOnly === 'on',
   primary: (server) => !server.recovering,
   standby: (server) => server.recovering,
   'prefer-standby': (server) => server.recovering,

@@ -5,8 +5,13 @@ import { gone } from './watched-session.js';
 
 /** What a probe has found. */
 export interface Reply {
-  /** Whether the server has answered, even if only with an error. */
+  /** Whether the server has sent anything, even if only an error. */
   readonly isAlive: boolean;
+  /**
+   * Whether the server has opened the connection, or begun to, but has not answered the question: a pooler before a Postgres
+   * that is silent, or a Postgres that cannot read.
+   */
+  readonly isPartial?: boolean;
   /** What the server does in each session, or {@link gone}, by process id; `undefined` if the server did not say. */
   readonly states?: ReadonlyMap<number, string>;
   /** Whether the answer came over a new connection. */

@@ -20,6 +20,12 @@ const openProbeTicks = 2;
 const newProbeTicks = ticksPerTimeout - silentTicks - openProbeTicks - 1;
 /** The shortest time between the ends of a probe and the beginning of the next. */
 const betweenProbesTicks = 4;
+/**
+ * How many probes in a row must be answered in part only, while no session hears anything, before the server counts as
+ * silent. It takes longer than with probes that are not answered at all, because a pooler lets questions wait while all of its
+ * connections to Postgres are busy. With the default timeout, it takes 15 s, half of what a server may be silent.
+ */
+const maxPartial = 10;
 /** How long the server keeps being probed after nobody has asked for a connection. */
 const forgottenTicks = 100;
 
@@ -49,6 +55,8 @@ export class Watchdog {
   #probe: Probe | undefined;
   #isProbing = false;
   #ticksUntilProbe = 0;
+  /** How many probes in a row have been answered in part, while no session heard anything. */
+  #partial = 0;
   #unaskedTicks = 0;
   #timer: NodeJS.Timeout | undefined;
   /** Whether new connections are refused. */
@@ -157,7 +165,10 @@ export class Watchdog {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    if (reply.isAlive || this.#hasHeard()) this.#judge(reply);
+    const hasHeard = this.#hasHeard();
+    this.#partial = reply.isPartial === true && !hasHeard ? this.#partial + 1 : 0;
+    const isDoubtful = this.#partial >= maxPartial || (this.#partial > 0 && this.#isUnresponsive);
+    if ((reply.isAlive && !isDoubtful) || hasHeard) this.#judge(reply);
     else this.#giveUp();
     this.#isProbing = false;
     this.#ticksUntilProbe = this.#isUnresponsive ? 1 : betweenProbesTicks;
@@ -184,7 +195,7 @@ export class Watchdog {
     await late; // a refused connection is not worse than a silent one: another server may be about to take over
     const { hasHeard } = probe;
     this.#closeProbe();
-    return { isAlive: hasHeard };
+    return { isAlive: hasHeard, isPartial: hasHeard };
   }
 
   #ticksLater(ticks: number): Promise<undefined> {

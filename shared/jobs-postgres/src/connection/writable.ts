@@ -4,7 +4,8 @@ import { fromDriver } from './driver-errors.js';
 import { translate } from './errors.js';
 import { meaningOf, readOnlyState } from './sql-states.js';
 
-const selectWritable = `select pg_catalog.current_setting('transaction_read_only') = 'off' as writable`;
+/** Without operators, because behind a pooler the role's search path may hold others. */
+const selectReadOnly = `select pg_catalog.current_setting('transaction_read_only') as read_only`;
 
 /**
  * Borrows a connection and checks that its server and session accept writes. Closes a connection that accepts only reads,
@@ -17,8 +18,8 @@ export async function requireWritable(borrow: () => Promise<pg.PoolClient>): Pro
   try {
     const client = await fromDriver(borrow());
     try {
-      const { rows } = await fromDriver(client.query<{ writable: boolean }>(selectWritable));
-      isWritable = rows[0]?.writable === true;
+      const { rows } = await fromDriver(client.query<{ read_only: string }>(selectReadOnly));
+      isWritable = rows[0]?.read_only === 'off';
     } finally {
       client.release(!isWritable);
     }
