@@ -1,5 +1,10 @@
 import type { JobStorage } from '@longshore/jobs';
-import { jobStates, type Transition, type TransitionReason } from '@longshore/jobs/storage';
+import {
+  jobStates,
+  maxListedTransitions,
+  type Transition,
+  type TransitionReason,
+} from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable } from './fields.js';
@@ -23,7 +28,10 @@ const reasons: Record<TransitionReason, true> = {
 };
 
 const TransitionItem = Type.Object({
-  number: Type.Integer({ minimum: 1, description: 'Counts the transitions of the job from 1' }),
+  number: Type.Integer({
+    minimum: 1,
+    description: 'Rises with each transition of the job, starting at 1 and possibly with gaps',
+  }),
   state: Type.Enum([...jobStates], { description: 'The new state of the job' }),
   reason: Type.Enum(Object.keys(reasons) as TransitionReason[], { description: 'Why the state changed' }),
   at: Type.String({ format: 'date-time', description: 'When the state changed' }),
@@ -41,11 +49,11 @@ const TransitionItem = Type.Object({
   ),
 });
 
-/** `/jobs/{id}/transitions`: the state changes of a job, oldest first. */
+/** `/jobs/{id}/transitions`: the creation of a job and its newest state changes, oldest first. */
 export function transitionsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'transitions',
-    description: 'The state transitions of a job, each with its time and reason.',
+    description: `The state transitions of a job, each with its time and reason: its creation and the newest ${maxListedTransitions - 1} others.`,
     key: 'number',
     item: TransitionItem,
     serverSet: ['number', 'state', 'reason', 'at', 'attempt', 'serverId', 'runAt', 'error'],
@@ -60,7 +68,6 @@ export function transitionsResource(storage: Pick<JobStorage, 'jobs' | 'reports'
   });
 }
 
-function toItem(transition: Transition, index: number): Static<typeof TransitionItem> {
-  const { at, runAt, ...rest } = transition;
-  return { number: index + 1, ...rest, at: at.toISOString(), runAt: runAt?.toISOString() ?? null };
+function toItem({ at, runAt, ...rest }: Transition): Static<typeof TransitionItem> {
+  return { ...rest, at: at.toISOString(), runAt: runAt?.toISOString() ?? null };
 }

@@ -3851,9 +3851,24 @@ where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::fl
 select state, sum(jobs::float8) as jobs from longshore.job_count group by state;
 
 -- longshore-select-transitions
-select message as reason, at, attempt, fields as before from longshore.job_report
-where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
-order by started_at;
+with newest as (
+  select * from longshore.job_report
+  where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+  order by started_at desc limit $4
+), listed as (
+  select * from newest
+  union all
+  (select * from longshore.job_report
+  where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+    and started_at < (select min(started_at) from newest)
+  order by started_at limit 1)
+)
+select message as reason, at, attempt, fields as before,
+  case when started_at < (select min(started_at) from newest) then 0 else (
+    select count(*) from longshore.job_report
+    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+  )::integer - (select count(*) from listed)::integer end as omitted
+from listed order by started_at;
 
 -- longshore-select-type-pause
 select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where name = $1 and (paused_at is not null and coalesce(paused_until > now(), true));

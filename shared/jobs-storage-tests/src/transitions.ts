@@ -156,6 +156,23 @@ export function transitions(fixture: Fixture): void {
     expect((await stepsOf(later.id)).at(-1)).to.equal('enqueued run');
   });
 
+  it('are listed up to a limit: the creation and the newest, with constant numbers', async () => {
+    const { claim } = await fixture.claimOne();
+    await end(claim, { kind: 'failed', error });
+    for (let round = 0; round < 4; round++) {
+      await fixture.storage.control.retry(claim.jobId);
+      await end(await claimAgain(claim), { kind: 'failed', error });
+    }
+    await fixture.storage.control.retry(claim.jobId);
+    const all = await fixture.storage.reports.listTransitions(claim.jobId);
+    const numbers = all.map(({ number }) => number);
+    expect(numbers).to.deep.equal([...new Set(numbers)].toSorted((one, other) => one - other));
+    for (let limit = 2; limit <= all.length + 1; limit++) {
+      const listed = await fixture.storage.reports.listTransitions(claim.jobId, limit);
+      expect(listed).to.deep.equal([all[0], ...all.slice(1).slice(-(limit - 1))]);
+    }
+  });
+
   it('are empty for an unknown job', async () => {
     expect(await fixture.storage.reports.listTransitions('nobody')).to.deep.equal([]);
   });

@@ -12,6 +12,8 @@ export interface TransitionRow {
   reason: RecordedReason;
   at: Date;
   attempt: number;
+  /** Number of recorded transitions that were not read, between the first one and this one. */
+  omitted: number;
   before: {
     state?: JobState;
     /** Set if the job waits for other jobs after the transition. */
@@ -43,11 +45,29 @@ export function transitionRecorded(source: string, reason: RecordedReason, befor
     )`;
 }
 
-/** $1 queue, $2 job, $3 when the job was created. Returns the recorded transitions, oldest first. */
+/**
+ * $1 queue, $2 job, $3 when the job was created, $4 limit. Returns the first recorded transition and the newest ones,
+ * oldest first, and counts the others.
+ */
 export const selectTransitions = prepared(
   'longshore-select-transitions',
   `
-    select message as reason, at, attempt, fields as before from longshore.job_report
-    where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
-    order by started_at`,
+    with newest as (
+      select * from longshore.job_report
+      where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+      order by started_at desc limit $4
+    ), listed as (
+      select * from newest
+      union all
+      (select * from longshore.job_report
+      where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+        and started_at < (select min(started_at) from newest)
+      order by started_at limit 1)
+    )
+    select message as reason, at, attempt, fields as before,
+      case when started_at < (select min(started_at) from newest) then 0 else (
+        select count(*) from longshore.job_report
+        where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+      )::integer - (select count(*) from listed)::integer end as omitted
+    from listed order by started_at`,
 );

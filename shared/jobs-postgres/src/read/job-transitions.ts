@@ -9,6 +9,8 @@ import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
  * each past period. The last period is the current row.
  */
 interface Period {
+  /** Number of earlier periods; attempts that a recorded transition describes as well count twice. */
+  readonly place: number;
   readonly runAt: Date | null;
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
@@ -36,21 +38,30 @@ const stateAfter: Record<NonNullable<Period['endedBy']>['reason'], JobState> = {
   'parents-ended': 'scheduled',
 };
 
+/** Maximum number of transitions in one period. */
+const stepsPerPeriod = 5;
+
 /**
- * Returns every transition of a job, oldest first. Derives them from the job's row, its attempts and its recorded
- * transitions.
+ * Returns the creation of a job and its newest other transitions, oldest first. Derives them from the job's row, its
+ * attempts and its recorded transitions.
+ *
+ * @param recorded the first recorded transition, and at least `limit` of the newest ones
  */
-export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): Transition[] {
+export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[], limit: number): Transition[] {
   const stretches = periodsOf(row, recorded);
   const steps: Transition[] = [];
   let state: JobState | null = null;
+  let [place, numbered] = [0, 1];
   const step = (to: JobState, reason: TransitionReason, at: Date, rest: Partial<Transition> = {}): void => {
     state = to;
-    steps.push({ state: to, reason, at, attempt: null, serverId: null, runAt: null, error: null, ...rest });
+    const none = { attempt: null, serverId: null, runAt: null, error: null };
+    steps.push({ number: place * stepsPerPeriod + numbered, state: to, reason, at, ...none, ...rest });
+    numbered += 1;
   };
   for (const [index, stretch] of stretches.entries()) {
     const { runAt, readyAt, startedAt, serverId, attempt, finished, endedBy } = stretch;
     const run = startedAt === null ? {} : { attempt, serverId };
+    [place, numbered] = [stretch.place, 1];
     if (state === null)
       step(firstState(row, runAt), 'created', row.created_at, { runAt: untilThen(row, runAt) });
     const waits = state as JobState | null;
@@ -65,7 +76,8 @@ export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): 
     const ended = finished === null ? run : {};
     step(to, endedBy.reason, endedBy.at, { ...ended, runAt: next, error: endedBy.error });
   }
-  return steps;
+  const [created, ...others] = steps;
+  return created === undefined ? [] : [{ ...created, number: 1 }, ...others.slice(-(limit - 1))];
 }
 
 function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
@@ -73,19 +85,33 @@ function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
   const retried = new Set(
     recorded.flatMap(({ reason, before }) => (reason === 'retried' ? (before.startedAt ?? []) : [])),
   );
-  const fromRows = recorded.map((row) => ofTransition(row, past));
-  const attempts = past.filter(({ startedAt }) => !retried.has(startedAt)).map(ofAttempt);
-  const ended = [...fromRows, ...attempts].toSorted((left, right) => timeOf(left) - timeOf(right));
+  const errors = new Map(past.map(({ startedAt, error }) => [startedAt, error]));
+  const omitted = recorded.at(-1)?.omitted ?? 0;
+  const ended = [
+    ...recorded.map((row) => ({ isListed: true, omitted: row.omitted, period: ofTransition(row, errors) })),
+    ...past.map((attempt) => {
+      return { isListed: !retried.has(attempt.startedAt), omitted, period: ofAttempt(attempt) };
+    }),
+  ]
+    .toSorted((left, right) => timeOf(left.period) - timeOf(right.period))
+    .flatMap(({ isListed, omitted, period }, place) =>
+      isListed ? [{ ...period, place: place + omitted }] : [],
+    );
   const finished =
     isFinished(row.state) && row.finished_at !== null
       ? { state: row.state, at: row.finished_at, error: readError(row.error) }
       : null;
   const { run_at: runAt, ready_at: readyAt, started_at: startedAt, server_id: serverId, attempt } = row;
-  return [...ended, { runAt, readyAt, startedAt, serverId, attempt, finished, endedBy: null }];
+  const place = recorded.length + past.length + omitted;
+  return [...ended, { place, runAt, readyAt, startedAt, serverId, attempt, finished, endedBy: null }];
 }
 
-function ofTransition({ reason, at, attempt, before }: TransitionRow, past: readonly PastAttempt[]): Period {
-  const error = before.error ?? past.find(({ startedAt }) => startedAt === before.startedAt)?.error ?? null;
+function ofTransition(
+  { reason, at, attempt, before }: TransitionRow,
+  errors: ReadonlyMap<string, JobError | null>,
+): Omit<Period, 'place'> {
+  const error =
+    before.error ?? (before.startedAt === undefined ? null : (errors.get(before.startedAt) ?? null));
   return {
     runAt: toDate(before.runAt),
     readyAt: toDate(before.readyAt),
@@ -100,7 +126,7 @@ function ofTransition({ reason, at, attempt, before }: TransitionRow, past: read
   };
 }
 
-function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Period {
+function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Omit<Period, 'place'> {
   const reason = outcome === 'lost' ? 'lost' : 'failed';
   return {
     runAt: toDate(times.runAt),
@@ -128,7 +154,7 @@ function reasonOf({ state, error }: NonNullable<Period['finished']>): Transition
   return state === 'done' || state === 'failed' ? state : 'cancelled';
 }
 
-function timeOf({ endedBy }: Period): number {
+function timeOf({ endedBy }: Pick<Period, 'endedBy'>): number {
   return endedBy?.at.getTime() ?? Infinity;
 }
 

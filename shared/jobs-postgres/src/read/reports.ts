@@ -1,12 +1,13 @@
 import type { TransactionClient } from '@longshore/jobs';
-import type {
-  Claim,
-  Clock,
-  JobReport,
-  JobReports,
-  LogLine,
-  LogQuery,
-  Transition,
+import {
+  type Claim,
+  type Clock,
+  type JobReport,
+  type JobReports,
+  type LogLine,
+  type LogQuery,
+  maxListedTransitions,
+  type Transition,
 } from '@longshore/jobs/storage';
 import { byQueue } from '../connection/by-queue.js';
 import { runInCallersTransaction } from '../connection/run.js';
@@ -84,11 +85,11 @@ export class PostgresReports implements JobReports {
     return rows;
   }
 
-  async listTransitions(jobId: string): Promise<Transition[]> {
+  async listTransitions(jobId: string, limit: number = maxListedTransitions): Promise<Transition[]> {
     const { job, rows } = await this.#reportsOf(jobId, (of) =>
-      this.#reads.query<TransitionRow>(selectTransitions, of),
+      this.#reads.query<TransitionRow>(selectTransitions, [...of, limit]),
     );
-    return job === undefined ? [] : transitionsOf(job, rows);
+    return job === undefined ? [] : transitionsOf(job, rows, limit);
   }
 
   async countLogs(jobId: string, { attempt }: Pick<LogQuery, 'attempt'> = {}): Promise<number> {

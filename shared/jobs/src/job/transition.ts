@@ -30,8 +30,16 @@ export type TransitionReason =
   | 'run'
   | 'rescheduled';
 
+/** Number of a job's transitions that are listed, unless a caller asks for fewer. */
+export const maxListedTransitions = 1_000;
+
 /** One step of a job's life cycle. */
 export interface Transition {
+  /**
+   * Rises with each transition of the job, starting at 1 and possibly with gaps. Constant, unless earlier transitions of
+   * the job expire.
+   */
+  readonly number: number;
   /** The state that the job entered. */
   readonly state: JobState;
   readonly reason: TransitionReason;

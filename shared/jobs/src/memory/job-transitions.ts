@@ -19,6 +19,7 @@ export function enter(
   const run = state === 'processing' ? record : last?.state === 'processing' ? last : null;
   const mayHaveError = last?.state === 'processing' || last?.state === 'awaiting';
   record.transitions.push({
+    number: record.transitions.length + 1,
     state,
     reason: state === 'failed' && record.error?.name === 'AttemptLost' ? 'lost' : reason,
     at: reason === 'created' ? record.createdAt : new Date(nowMs),

@@ -1,6 +1,6 @@
 import type { Claim } from '../job/job.js';
 import type { LogLine } from '../job/job-log.js';
-import type { Transition } from '../job/transition.js';
+import { maxListedTransitions, type Transition } from '../job/transition.js';
 import type { Clock } from '../storage/clock.js';
 import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js';
 import { linesOf, storeReport } from './job-log.js';
@@ -30,7 +30,8 @@ export class MemoryReports implements JobReports {
     return linesOf(this.#jobs.find(jobId), { ...query, limit: Infinity }).length;
   }
 
-  async listTransitions(jobId: string): Promise<Transition[]> {
-    return [...(this.#jobs.find(jobId)?.transitions ?? [])];
+  async listTransitions(jobId: string, limit: number = maxListedTransitions): Promise<Transition[]> {
+    const [created, ...others] = this.#jobs.find(jobId)?.transitions ?? [];
+    return created === undefined ? [] : [created, ...others.slice(-(limit - 1))];
   }
 }

@@ -75,7 +75,7 @@ export { checkOptions, nearestName, type OptionNames } from '../job/options.js';
 export { shown } from '../job/shown.js';
 export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
-export type { Transition, TransitionReason } from '../job/transition.js';
+export { maxListedTransitions, type Transition, type TransitionReason } from '../job/transition.js';
 export { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
 export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from '../recurring/firing.js';
 export type { MisfirePolicy, OverlapPolicy } from '../recurring/recurring-job.js';

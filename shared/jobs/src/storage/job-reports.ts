@@ -40,8 +40,11 @@ export interface JobReports {
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
   /**
-   * Lists all states that a job has been in, with time and reason, oldest first; empty if the job does not exist. An
+   * Lists the states that a job has been in, with time and reason, oldest first; empty if the job does not exist. An
    * implementation can derive most transitions from the stored job and its attempts, without additional writes.
+   *
+   * @param limit maximum number of transitions, from 2, by default {@link maxListedTransitions}: the creation and the
+   *   newest others
    */
-  listTransitions(jobId: string): Promise<Transition[]>;
+  listTransitions(jobId: string, limit?: number): Promise<Transition[]>;
 }
