@@ -7,13 +7,14 @@ import {
   RecurringJobOwnedError,
 } from '@longshore/jobs';
 import { auditEntryOf, type OperableStorage, recurringJobOperations } from '@longshore/jobs/operations';
+import type { RecurringFilter } from '@longshore/jobs/storage';
 import {
   apiError,
   applyAll,
   defineResource,
+  type Filter,
   type ItemChange,
   type KeyedChange,
-  itemsOf,
   pageOf,
   type Resource,
   withJob,
@@ -26,6 +27,7 @@ import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './en
 import { occurrencesResource } from './occurrences-resource.js';
 import { actorOf, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
 import { pauseFieldNames } from './pauses.js';
+import { seekPage } from './seek.js';
 import {
   NewRecurringJobItem,
   RecurringJobItem,
@@ -185,7 +187,23 @@ export function recurringJobsResource(
     ],
     storage: {
       seeks: true,
-      list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
+      list: async (query) => {
+        const filter = filterOf(query.filters);
+        // In another order, or best match first, all must be compared.
+        if (query.search !== undefined || query.sort[0]?.field !== 'id')
+          return pageOf((await recurring.list(filter)).map(toRecurringJobItem), query);
+        const [page, total] = await Promise.all([
+          seekPage(query, async ({ order, ...place }) => ({
+            rows: await recurring.list({
+              ...filter,
+              ...place,
+              order: order === 'oldest' ? 'ascending' : 'descending',
+            }),
+          })),
+          query.count === 'none' ? undefined : recurring.count(filter),
+        ]);
+        return { ...page, items: page.items.map(toRecurringJobItem), total };
+      },
       get: async (id) => itemOf(await recurring.find(id)),
       create: async (body, { transaction, caller }) => {
         const job = await withApiErrors(() => defined(toRecurringJobOptions(requests, body)));
@@ -202,8 +220,7 @@ export function recurringJobsResource(
       patch: update,
       replaceMany: updateAll,
       deleteMany: async (filters, context) => {
-        const items = (await recurring.list()).map(toRecurringJobItem);
-        const ids = itemsOf(items, filters).map(({ id }) => id);
+        const ids = (await recurring.list(filterOf(filters))).map(({ id }) => id);
         const call = { fields: {}, by: actorOf(context), reason: context.reason };
         return recurring.removeAll(ids, {
           audit: (target) =>
@@ -226,6 +243,14 @@ export function recurringJobsResource(
       },
     },
   });
+}
+
+/** Returns the filters of a request, which are those that the resource declares. */
+function filterOf(filters: readonly Filter[]): RecurringFilter {
+  const valuesOf = (parameter: string): string[] | undefined =>
+    filters.find((filter) => filter.parameter === parameter)?.values.map(String);
+  const [names, queues, applications] = [valuesOf('name'), valuesOf('queue'), valuesOf('application')];
+  return { ...(names && { names }), ...(queues && { queues }), ...(applications && { applications }) };
 }
 
 function itemOf(job: RecurringJob | null): Item | undefined {

@@ -54,6 +54,39 @@ onEachStorage('Recurring jobs as resources', (api) => {
     expect(listed.headers['x-total-count']).to.equal('2');
   });
 
+  it('GET /recurring-jobs reads no more than its page and one further, in both orders and from any place', async () => {
+    const queue = api.newName();
+    const ids = [];
+    for (let n = 0; n < 6; n++) ids.push(await make({ queue }));
+    const { recurring } = api.storage;
+    const read: number[] = [];
+    recurring.list = async (query) => {
+      const rows = await (Object.getPrototypeOf(recurring) as typeof recurring).list.call(recurring, query);
+      read.push(rows.length);
+      return rows;
+    };
+    try {
+      const pages = async (sort: string): Promise<unknown[]> => {
+        const pages: string[][] = [];
+        let path: string | undefined = `/recurring-jobs?queue=${queue}&limit=2&sort=${sort}`;
+        while (path !== undefined) {
+          const page = await api.get(path);
+          pages.push(page.items.map(({ id }) => id));
+          path = /<[^>]*api\/v1([^>]*)>; rel="?next"?/.exec(String(page.headers['link']))?.[1];
+        }
+        return pages;
+      };
+      expect(await pages('id')).to.deep.equal([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+      const newest = ids.toReversed();
+      expect(await pages('-id')).to.deep.equal([newest.slice(0, 2), newest.slice(2, 4), newest.slice(4)]);
+      const second = await api.get(`/recurring-jobs?queue=${queue}&limit=2&offset=2`);
+      expect(second.items.map(({ id }) => id)).to.deep.equal(ids.slice(2, 4));
+    } finally {
+      Reflect.deleteProperty(recurring, 'list');
+    }
+    expect(Math.max(...read)).to.equal(3);
+  });
+
   it('PUT /recurring-jobs replaces those that are listed, all or none', async () => {
     const ids = [await make(), await make()];
     const full = { ...hourly, queue: 'default', priority: 5, maxAttempts: 10 };

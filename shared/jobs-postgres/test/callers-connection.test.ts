@@ -256,9 +256,10 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   servers: 'register list listLost close',
   batches: 'resolve list count',
   recurring:
-    'addOrUpdate update updateAll remove removeAll find findArgs list listMissed synchronize fireDue',
+    'addOrUpdate update updateAll remove removeAll find findArgs list count listMissed synchronize fireDue',
   bulk: 'preview find listChanged list count advance',
   feed: 'read readSettled reportsOf',
+  quotas: 'admit defineQueues',
   statistics: 'listErrorGroups throughput throughputByQueue',
   timings: 'started ended maintain store read listNames',
   jobTypes: 'listPaused',

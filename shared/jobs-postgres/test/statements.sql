@@ -489,6 +489,10 @@ select count(*)::integer as lines
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4) having count(*) > 0;
 
+-- longshore-count-recurring-jobs
+select count(*)::integer as jobs from longshore.recurring_job where ($1::text[] is null or name = any($1)) and ($2::text[] is null or queue = any($2))
+      and ($3::text[] is null or application = any($3));
+
 -- longshore-count-skipped
 with recursive
 found (id, is_batch) as (
@@ -3700,7 +3704,16 @@ select args::text as args from longshore.recurring_job where id = $1;
 select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1;
 
 -- longshore-select-recurring-jobs
-select * from longshore.recurring_job order by id;
+select * from longshore.recurring_job where ($1::text[] is null or name = any($1)) and ($2::text[] is null or queue = any($2))
+  and ($3::text[] is null or application = any($3))
+  and ($4::text is null or id collate "und-x-icu" > $4)
+order by id collate "und-x-icu" limit $5 offset $6;
+
+-- longshore-select-recurring-jobs-descending
+select * from longshore.recurring_job where ($1::text[] is null or name = any($1)) and ($2::text[] is null or queue = any($2))
+  and ($3::text[] is null or application = any($3))
+  and ($4::text is null or id collate "und-x-icu" < $4)
+order by id collate "und-x-icu" desc limit $5 offset $6;
 
 -- longshore-select-reports
 select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields, case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line, date_trunc('milliseconds', written_at) as entry_at

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { JobClient } from '@longshore/jobs';
+import type { RecurringQuery } from '@longshore/jobs/storage';
 import { hourly, minuteMs, RecurringFixture } from './recurring-fixture.js';
 import type { Fixture } from './storage-under-test.js';
 
@@ -116,6 +117,26 @@ export function keepingRecurring(fixture: Fixture): void {
     const listed = (await fixture.storage.recurring.list()).map(({ id }) => id);
     expect(listed).to.include.members(ids);
     expect(listed).to.deep.equal(listed.toSorted());
+  });
+
+  it('lists pages of recurring jobs in both orders, selects and counts them by queue, name and application', async () => {
+    const queue = fixture.newQueue();
+    const prefix = fixture.newQueue();
+    const ids = ['a', 'B', 'c', 'b'].map((end) => `${prefix}-${end}`);
+    for (const id of ids) await recurring.add({ id, queue });
+    const { recurring: stored } = fixture.storage;
+    const list = async (query: RecurringQuery): Promise<string[]> =>
+      (await stored.list({ queues: [queue], ...query })).map(({ id }) => id.slice(prefix.length + 1));
+    expect(await list({})).to.deep.equal(['a', 'b', 'B', 'c']);
+    expect(await list({ limit: 2, offset: 1 })).to.deep.equal(['b', 'B']);
+    expect(await list({ limit: 2, after: `${prefix}-b` })).to.deep.equal(['B', 'c']);
+    expect(await list({ limit: 2, after: `${prefix}-B`, order: 'descending' })).to.deep.equal(['b', 'a']);
+    const [name = ''] = (await stored.list({ queues: [queue] })).map((job) => job.name);
+    expect(await list({ names: [name] })).to.have.length(4);
+    expect(await list({ names: ['other'] })).to.deep.equal([]);
+    expect(await list({ applications: ['other'] })).to.deep.equal([]);
+    expect(await stored.count({ queues: [queue, 'other'] })).to.equal(4);
+    expect(await stored.count({ queues: [queue], applications: ['other'] })).to.equal(0);
   });
 
   it('keeps the next due time when anything but the schedule changes', async () => {

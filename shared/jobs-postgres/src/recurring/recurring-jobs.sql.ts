@@ -1,3 +1,4 @@
+import { sortCollation } from '@longshore/edge';
 import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
 import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
 import { beginPause, endPause, type PauseRow, toPauseState } from '../control/pause.sql.js';
@@ -91,9 +92,32 @@ export function upsertValues(
 
 export const selectNow = prepared('longshore-now', 'select now() as now');
 
-export const selectRecurringJobs = prepared(
-  'longshore-select-recurring-jobs',
-  'select * from longshore.recurring_job order by id',
+/** SQL condition. $1 names, $2 queues, $3 applications; each is null for any. */
+const matchesFilter = `($1::text[] is null or name = any($1)) and ($2::text[] is null or queue = any($2))
+      and ($3::text[] is null or application = any($3))`;
+
+/** $1 to $3 as in {@link matchesFilter}, $4 the id after which the page begins, $5 limit, $6 offset. */
+export const selectRecurringJobs = {
+  ascending: prepared(
+    'longshore-select-recurring-jobs',
+    `
+    select * from longshore.recurring_job where ${matchesFilter}
+      and ($4::text is null or id collate ${sortCollation} > $4)
+    order by id collate ${sortCollation} limit $5 offset $6`,
+  ),
+  descending: prepared(
+    'longshore-select-recurring-jobs-descending',
+    `
+    select * from longshore.recurring_job where ${matchesFilter}
+      and ($4::text is null or id collate ${sortCollation} < $4)
+    order by id collate ${sortCollation} desc limit $5 offset $6`,
+  ),
+};
+
+/** $1 to $3 as in {@link matchesFilter}. */
+export const countRecurringJobs = prepared(
+  'longshore-count-recurring-jobs',
+  `select count(*)::integer as jobs from longshore.recurring_job where ${matchesFilter}`,
 );
 
 export const selectRecurringJob = prepared(

@@ -20,7 +20,9 @@ import {
   type PauseOptions,
   planFiring,
   roomFor,
+  type RecurringFilter,
   type RecurringJobs,
+  type RecurringQuery,
   dueTimesCountAfter,
   type RemovalOptions,
   type SynchronizationReport,
@@ -165,8 +167,16 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return row?.args ?? null;
   }
 
-  async list(): Promise<RecurringJob[]> {
-    return (await this.#database.query<Row>(sql.selectRecurringJobs)).map(sql.toRecurringJob);
+  async list(query: RecurringQuery = {}): Promise<RecurringJob[]> {
+    const { order = 'ascending', after = null, limit = null, offset = 0 } = query;
+    const values = [...filterValues(query), after, limit, offset];
+    const rows = await this.#database.query<Row>(sql.selectRecurringJobs[order], values);
+    return rows.map(sql.toRecurringJob);
+  }
+
+  async count(filter: RecurringFilter = {}): Promise<number> {
+    const [row] = await this.#database.query<{ jobs: number }>(sql.countRecurringJobs, filterValues(filter));
+    return row?.jobs ?? 0;
   }
 
   async listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]> {
@@ -318,6 +328,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (ids.length === 0) return new Set();
     return new Set((await query<{ id: string }>(client, sql.selectBusy, [ids])).map(({ id }) => id));
   }
+}
+
+function filterValues({ names, queues, applications }: RecurringFilter): unknown[] {
+  return [names ?? null, queues ?? null, applications ?? null];
 }
 
 async function nowOf(run: Run): Promise<Date> {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { compareTexts } from '@longshore/edge';
 import type { JsonText, JsonValue } from '../job/job.js';
 import {
   checkPause,
@@ -23,7 +24,9 @@ import {
   type FiringReport,
   type MissedRuns,
   missedRunDays,
+  type RecurringFilter,
   type RecurringJobs,
+  type RecurringQuery,
   type RemovalOptions,
   type SynchronizationReport,
   type TriggeredJob,
@@ -127,10 +130,27 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return this.#records.get(id)?.args ?? null;
   }
 
-  async list(): Promise<RecurringJob[]> {
-    return [...this.#records.values()]
-      .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+  async list(query: RecurringQuery = {}): Promise<RecurringJob[]> {
+    const { order = 'ascending', after, limit = Infinity, offset = 0 } = query;
+    const sign = order === 'ascending' ? 1 : -1;
+    return this.#matching(query)
+      .filter(({ id }) => after === undefined || sign * compareTexts(id, after) > 0)
+      .toSorted((left, right) => sign * compareTexts(left.id, right.id))
+      .slice(offset, offset + limit)
       .map(toRecurringJob);
+  }
+
+  async count(filter: RecurringFilter = {}): Promise<number> {
+    return this.#matching(filter).length;
+  }
+
+  #matching({ names, queues, applications }: RecurringFilter): RecurringRecord[] {
+    return [...this.#records.values()].filter(
+      ({ name, queue, application }) =>
+        (names?.includes(name) ?? true) &&
+        (queues?.includes(queue) ?? true) &&
+        (applications === undefined || (application !== null && applications.includes(application))),
+    );
   }
 
   async listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]> {

@@ -15,6 +15,23 @@ export interface SynchronizationReport {
   readonly refused: string[];
 }
 
+/** Selects recurring jobs by members that have one of the given values. */
+export interface RecurringFilter {
+  readonly names?: readonly string[];
+  readonly queues?: readonly string[];
+  readonly applications?: readonly string[];
+}
+
+export interface RecurringQuery extends RecurringFilter {
+  /** Ascending by default. */
+  readonly order?: 'ascending' | 'descending';
+  /** The page begins after this id, in the given order. */
+  readonly after?: string;
+  /** Maximum number of recurring jobs; unlimited by default. */
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
 /** A span of due times for which no job was enqueued. Consecutive spans with the same reason are merged into one. */
 export interface MissedRuns extends SkippedDueTimes {
   readonly recurringJobId: string;
@@ -99,8 +116,9 @@ export interface RecurringJobs {
    * represent; `null` if the recurring job does not exist.
    */
   findArgs(id: string): Promise<JsonText | null>;
-  /** Lists all recurring jobs, sorted by id. */
-  list(): Promise<RecurringJob[]>;
+  /** Lists recurring jobs, sorted by id in the order of an alphabet; without a query, all in ascending order. */
+  list(query?: RecurringQuery): Promise<RecurringJob[]>;
+  count(filter?: RecurringFilter): Promise<number>;
   /** Lists the missed runs of several recurring jobs, newest first, with at most `limit` entries per recurring job. */
   listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]>;
   /**
