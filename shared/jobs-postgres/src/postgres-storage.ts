@@ -2,7 +2,7 @@ import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
 import { citusForm } from './citus/forms.js';
 import { PostgresAlerts } from './alerts/alerts.js';
-import { retentionOf } from '@longshore/jobs/storage';
+import { type Notification, type NotificationListener, retentionOf } from '@longshore/jobs/storage';
 import { Database } from './connection/database.js';
 import { DatabaseClock } from './connection/database-clock.js';
 import { HistoryIndexes } from './maintain/history-indexes.js';
@@ -113,7 +113,7 @@ export class PostgresStorage implements JobStorage {
     const indexing = new Database({ ...beside, poolSize: 1 });
     const clock = new DatabaseClock(database);
     const notifier = new Notifier(database);
-    const notify = (queue: string | null): void => notifier.notify(queue);
+    const notify = (notification: Notification): void => notifier.notify(notification);
     const queues = new QueueIdCache(lookups, reads, maxQueues(options));
     const setAside = new PostgresSetAside(database, clock, notify);
     const limits = new LimitedQueues(database, notifier);
@@ -250,7 +250,7 @@ export class PostgresStorage implements JobStorage {
     return this.#notifier.isComplete;
   }
 
-  onNotification(listener: (queue: string | null) => void): () => void {
-    return this.#notifier.listen(listener);
+  onNotification(listener: NotificationListener, queues?: readonly string[]): () => void {
+    return this.#notifier.listen(listener, queues);
   }
 }

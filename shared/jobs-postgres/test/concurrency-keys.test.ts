@@ -1,3 +1,4 @@
+import type { Notification } from '@longshore/jobs/storage';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
 import { newId, type NewJob } from '@longshore/jobs/storage';
 import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
@@ -119,8 +120,8 @@ describe('Concurrency keys on Postgres', () => {
     const direct = new Database(databaseOptions({ url: database.url, ...patientStorage }));
     const retention = { done: 7, failed: 30, cancelled: 7 };
     const setAside = new PostgresSetAside(direct, storage.clock, () => undefined);
-    const notified: (string | null)[] = [];
-    const notify = (queue: string | null): void => void notified.push(queue);
+    const notified: Notification[] = [];
+    const notify = (notification: Notification): void => void notified.push(notification);
     await new Housekeeping(
       direct,
       new DatabaseClock(direct),
@@ -131,7 +132,7 @@ describe('Concurrency keys on Postgres', () => {
       new CancellationRequests(direct, notify),
     ).recordRoom();
     await direct.close();
-    expect(notified).to.deep.equal([null]);
+    expect(notified).to.deep.equal([{ kind: 'outbox' }]);
     expect(await storage.maintenance.resolveDependencies(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');
     expect(inside).to.have.length(1);

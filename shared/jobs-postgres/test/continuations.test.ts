@@ -80,7 +80,7 @@ describe('Continuations and batches on Postgres', () => {
     const heard = await listen(connection);
     const { failed } = await storage.maintenance.rescue();
     expect(failed).to.equal(1);
-    await eventually(heard, (subjects) => subjects.includes(''));
+    await eventually(heard, (subjects) => subjects.includes('outbox'));
   });
 
   it('several servers that resolve dependencies concurrently release each job once', async () => {

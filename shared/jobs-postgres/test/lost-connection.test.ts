@@ -1,6 +1,7 @@
 import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { freePort } from '@longshore/local-postgres';
 import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
+import type { Notification } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -82,16 +83,22 @@ describe('A Postgres storage that loses its connections', () => {
   });
 
   it('receives notifications again', async () => {
-    const heard: (string | null)[] = [];
+    const heard: Notification[] = [];
     const other = new PostgresStorage({ url: database.url, ...patientStorage });
-    const unsubscribe = storage.onNotification((queue) => heard.push(queue));
+    const unsubscribe = storage.onNotification(
+      (notification) => {
+        heard.push(notification);
+        return false;
+      },
+      ['default'],
+    );
     try {
       await eventually(() => storage.notificationsArrive);
       await cutConnections();
       heard.length = 0;
       await eventually(async () => {
         await new JobClient(other).enqueue(work, {});
-        return heard.includes('default');
+        return heard.some((notification) => notification.kind === 'ready');
       });
     } finally {
       unsubscribe();

@@ -27,6 +27,7 @@ describe('longshore.enqueue()', () => {
     let pollsOften = false;
     const unsubscribe = storage.onNotification(() => {
       pollsOften ||= !storage.notificationsArrive;
+      return false;
     });
     const caller = new pg.Client(database.url);
     await caller.connect();

@@ -135,10 +135,11 @@ export function enqueuing(fixture: Fixture): void {
   it('notifies listeners of the queue', async () => {
     const queue = fixture.newQueue();
     const woken = new Promise<string>((resolve) => {
-      const unsubscribe = fixture.storage.onNotification((name) => {
-        if (name !== queue) return;
+      const unsubscribe = fixture.storage.onNotification((notification) => {
+        if (notification.kind !== 'ready' || notification.queue !== queue) return false;
         unsubscribe();
-        resolve(name);
+        resolve(queue);
+        return false;
       });
     });
     await fixture.enqueue(queue);

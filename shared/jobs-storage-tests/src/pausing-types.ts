@@ -27,10 +27,11 @@ export function pausingTypes(fixture: Fixture): void {
     expect(await fixture.claim(id, queue)).to.have.length(5);
     expect(await fixture.claim(id, queue)).to.have.length(0);
     const notified = new Promise<void>((resolve) => {
-      const stop = fixture.storage.onNotification((name) => {
-        if (name !== queue) return;
+      const stop = fixture.storage.onNotification((notification) => {
+        if (notification.kind !== 'ready' || notification.queue !== queue) return false;
         stop();
         resolve();
+        return false;
       });
     });
     await fixture.storage.jobTypes.resume('types.resumed');

@@ -8,6 +8,7 @@ import {
   type JobServerOptions,
   MemoryStorage,
 } from '../src/index.js';
+import type { NotificationListener } from '../src/storage/notification.js';
 import { Fetcher } from '../src/server/fetcher.js';
 import { LeaseRenewer } from '../src/server/lease-renewer.js';
 import { QueueOrder } from '../src/server/queue-order.js';
@@ -18,8 +19,7 @@ class RecordingStorage extends MemoryStorage {
   override notificationsArrive = true;
   readonly claimedForMs: number[] = [];
   readonly renewedForMs: number[] = [];
-  /** Notifies the server of a job in this queue; `null` stands for any queue. */
-  notify: (queue: string | null) => void = () => undefined;
+  #listener: NotificationListener = () => false;
 
   constructor() {
     super();
@@ -40,8 +40,13 @@ class RecordingStorage extends MemoryStorage {
     };
   }
 
-  override onNotification(listener: (queue: string | null) => void): () => void {
-    this.notify = listener;
+  /** Notifies the server of a job in this queue. */
+  notify(queue: string): void {
+    this.#listener({ kind: 'ready', queue });
+  }
+
+  override onNotification(listener: NotificationListener): () => void {
+    this.#listener = listener;
     return () => undefined;
   }
 }

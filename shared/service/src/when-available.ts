@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StorageUnavailableError } from '@longshore/jobs';
+import { outageOf } from '@longshore/jobs/storage';
 import type { Logger } from './logger.js';
 
 const pauseMs = 500;
@@ -17,12 +17,14 @@ export async function whenAvailable<Result>(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
+  const outage = outageOf(logger);
+  for (;;) {
     try {
-      return await work();
+      const result = await work();
+      outage.succeeded(work);
+      return result;
     } catch (error) {
-      if (!(error instanceof StorageUnavailableError)) throw error;
-      if (attempt % 10 === 1) logger.warn({ err: error }, 'the storage cannot be reached yet; waiting');
+      if (!outage.failed(work, error)) throw error;
     }
     await pause(signal);
   }

@@ -1,4 +1,4 @@
-import { type ClaimRequest, maxTokens, QueuePollTimers } from '@longshore/jobs/storage';
+import { type ClaimRequest, maxTokens, QueuePollTimers, readyIn } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
@@ -14,7 +14,7 @@ export class LimitedQueues {
   constructor(database: Database, notifier: Notifier) {
     this.#database = database;
     this.#notifier = notifier;
-    this.#alarms = new QueuePollTimers((queue) => notifier.notifyLocally(queue));
+    this.#alarms = new QueuePollTimers((queue) => void notifier.notifyLocally(readyIn(queue)));
   }
 
   has(queue: string): boolean {
@@ -69,7 +69,7 @@ export class LimitedQueues {
 
   /** Notifies servers of those `queues` that have limits, because an ended job can make room for another. */
   ended(queues: Iterable<string>): void {
-    for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
+    for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(readyIn(queue));
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { ServerLostError } from '@longshore/jobs/storage';
+import { ServerLostError, readyIn } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -182,7 +182,7 @@ export class ReadyScans {
    */
   async notifyReleased(queueId: number): Promise<void> {
     await this.refresh();
-    this.#notifier.notify(await this.#queues.nameOf(queueId));
+    this.#notifier.notify(readyIn(await this.#queues.nameOf(queueId)));
   }
 
   /** Reads the scan state (new gaps, priorities and the horizon). Concurrent calls share one read. */
@@ -293,7 +293,7 @@ export class ReadyScans {
   /** Notifies the servers of this process that a queue has jobs at positions that scans might have passed. */
   #notifyLocally(queueId: number): void {
     this.#queues.nameOf(queueId).then(
-      (queue) => this.#notifier.notifyLocally(queue),
+      (queue) => void this.#notifier.notifyLocally(readyIn(queue)),
       () => undefined, // the next poll finds the jobs without a notification
     );
   }

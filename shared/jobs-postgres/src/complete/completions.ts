@@ -8,6 +8,7 @@ import {
   outcomeIfCancelled,
   toJobError,
   type TransactionWork,
+  outbox,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
 import { byQueue } from '../connection/by-queue.js';
@@ -89,7 +90,9 @@ export class PostgresCompletions {
     const repeated = completions.filter(({ outcome }) => 'delayMs' in outcome).map(({ claim }) => claim);
     for (const [queue, claims] of byQueue(repeated))
       await this.#requests.carryOutAmong(await this.#queues.idOf(queue), claims);
-    if (repeated.length > 0) this.#notifier.notify(null);
+    const delays = completions.flatMap(({ outcome }) => ('delayMs' in outcome ? outcome.delayMs : []));
+    if (delays.length > 0)
+      this.#notifier.notify({ kind: 'due', inMs: delays.reduce((least, ms) => Math.min(least, ms)) });
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
   }
@@ -139,7 +142,7 @@ export class PostgresCompletions {
       signal,
     );
     for (const act of afterwards) act();
-    if (kind === 'any') this.#notifier.notify(null);
+    if (kind === 'any') this.#notifier.notify(outbox);
     this.#limits.ended([claim.queue]);
   }
 
@@ -196,7 +199,7 @@ export class PostgresCompletions {
       group.filter(({ claim }) => missed.includes(claim)),
       'any',
     );
-    if (stale.length < missed.length) this.#notifier.notify(null);
+    if (stale.length < missed.length) this.#notifier.notify(outbox);
     return stale;
   }
 

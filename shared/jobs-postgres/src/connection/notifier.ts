@@ -1,6 +1,13 @@
-import { newId } from '@longshore/jobs/storage';
+import {
+  delayOf,
+  dueHorizonMs,
+  newId,
+  type Notification,
+  type NotificationListener as Listener,
+} from '@longshore/jobs/storage';
 import type { Database, Query } from './database.js';
 import { NotificationListener } from './notification-listener.js';
+import { payloadOf, queueDigest, readPayload } from './notification-payload.js';
 import { prepared } from './statement.js';
 
 /**
@@ -15,22 +22,11 @@ const sendNotifications = prepared(
 );
 
 /**
- * Values sent in place of a queue name: `background` if there is background work, `pulse` to test the connection, and
- * `onCommit` when a caller's transaction commits. Queue names start with a letter or a digit, so they never equal these
- * values.
- */
-const background = '';
-const pulse = '.';
-const onCommit = '*';
-
-/**
  * How long the servers of this process poll frequently after a notification from a caller's transaction, in
  * milliseconds. At most one caller's transaction per 200 ms sends a notification, so polling must find the jobs of the
  * others.
  */
 const othersCommitMs = 5_000;
-
-type Listener = (queue: string | null) => void;
 
 /**
  * Notifies servers that there might be work. Sends notifications after the commit, in a separate transaction, because
@@ -40,8 +36,12 @@ export class Notifier {
   readonly #database: Database;
   readonly #origin = newId();
   readonly #listeners = new Set<Listener>();
+  /** The names of the queues of this process' servers, by digest. */
+  readonly #queues = new Map<string, string>();
   readonly #listener: NotificationListener;
-  readonly #pending = new Set<string>();
+  readonly #pending = new Map<string, Pending>();
+  /** What only the servers of this process were notified of. Others must know of it when these servers stop. */
+  readonly #kept = new Map<string, Pending>();
   #sendTimer: NodeJS.Timeout | undefined;
   #sentAt = -Infinity;
   #sending: Promise<unknown> = Promise.resolve();
@@ -52,10 +52,10 @@ export class Notifier {
     this.#database = database;
     this.#listener = new NotificationListener({
       database,
-      pulse: `${this.#origin} ${pulse}`,
+      pulse: `${this.#origin} ${payloadOf({ kind: 'pulse' })}`,
       onPayload: (payload) => this.#receive(payload),
       // Calls the listeners, because some notifications might have been missed.
-      onChange: () => this.notifyLocally(null),
+      onChange: () => void this.notifyLocally({ kind: 'any' }),
     });
   }
 
@@ -65,40 +65,44 @@ export class Notifier {
   }
 
   /**
-   * Notifies the listeners of this process now, and other processes within 10 ms.
-   *
-   * @param queue the queue with ready jobs; `null` for jobs that are not ready yet and for other background work
+   * Notifies the servers of this process now. Notifies other processes within 10 ms, unless a server of this process
+   * does what is to be done, or every server looks for it in time anyway.
    */
-  notify(queue: string | null): void {
-    this.notifyLocally(queue);
-    this.#pending.add(queue ?? background);
-    if (this.#sendTimer !== undefined || this.#closed) return;
-    const waitMs = Math.max(0, this.#sentAt + debounceMs - performance.now());
-    if (waitMs === 0) this.#send();
-    else this.#sendTimer = setTimeout(() => this.#send(), waitMs);
+  notify(notification: Notification): void {
+    if (this.#isForOthers(notification, this.notifyLocally(notification))) this.#notifyOthers(notification);
   }
 
   /**
    * Returns a statement that notifies other processes like {@link notify}. To save a round trip, callers send it
-   * together with a statement that makes jobs ready. Returns `null` if a notification was sent less than 10 ms ago or
-   * the notifier is closed. In this case, the caller must call {@link notify} after the commit.
+   * together with a statement that makes jobs ready, and call {@link notifyLocally} after the commit. Returns `null` if a
+   * notification was sent less than 10 ms ago, no notification has to be sent, or the notifier is closed. In this case,
+   * the caller must call {@link notify} after the commit.
    */
-  takeStatement(queues: Iterable<string | null>): Query | null {
+  takeStatement(notifications: readonly Notification[]): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
       return null;
-    for (const queue of queues) this.#pending.add(queue ?? background);
+    const sent = notifications.filter((each) => each.kind === 'ready');
+    if (sent.length < notifications.length || sent.length === 0) return null;
+    for (const each of sent) this.#add(this.#pending, each);
     return this.#drainPending();
   }
 
-  /** Notifies only the listeners of this process. */
-  notifyLocally(queue: string | null): void {
-    for (const listener of this.#listeners) listener(queue);
+  /** Notifies only the servers of this process. Returns whether one of them does what is to be done. */
+  notifyLocally(notification: Notification): boolean {
+    let isDone = false;
+    for (const listener of this.#listeners) if (listener(notification)) isDone = true;
+    return isDone;
   }
 
-  listen(listener: Listener): () => void {
+  /** @param queues the queues whose ready jobs the listener is to be notified of by other processes */
+  listen(listener: Listener, queues: readonly string[] = []): () => void {
     this.#listeners.add(listener);
+    for (const queue of queues) this.#queues.set(queueDigest(queue), queue);
     if (this.#database.options.pooler === 'none') this.#listener.start();
-    return () => this.#listeners.delete(listener);
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#passOn();
+    };
   }
 
   async close(): Promise<void> {
@@ -117,17 +121,71 @@ export class Notifier {
 
   /** Removes the pending notifications and returns the statement that sends them. */
   #drainPending(): Query {
-    this.#sentAt = performance.now();
-    const payloads = [...this.#pending].map((queue) => `${this.#origin} ${queue}`);
+    const now = performance.now();
+    this.#sentAt = now;
+    const payloads = Array.from(this.#pending.values(), ({ notification, at }) => {
+      const timed = 'inMs' in notification ? { ...notification, inMs: Math.max(0, at - now) } : notification;
+      return `${this.#origin} ${payloadOf(timed)}`;
+    });
     this.#pending.clear();
     return { statement: sendNotifications, values: [payloads] };
   }
 
+  /** Adds a notification, unless an equal one that is due no later is there. */
+  #add(to: Map<string, Pending>, notification: Notification): void {
+    const key = notification.kind === 'ready' ? `ready ${notification.queue}` : notification.kind;
+    const at = performance.now() + delayOf(notification);
+    if (at < (to.get(key)?.at ?? Infinity)) to.set(key, { notification, at });
+  }
+
+  /** Returns whether other processes must be notified, given whether a server of this process does what is to be done. */
+  #isForOthers(notification: Notification, isDone: boolean): boolean {
+    if (isDone && notification.kind !== 'ready') this.#keep(notification);
+    return !isDone && delayOf(notification) <= dueHorizonMs;
+  }
+
+  #keep(notification: Notification): void {
+    const kept = this.#kept.get(notification.kind);
+    if (kept !== undefined && kept.at < performance.now() - dueHorizonMs)
+      this.#kept.delete(notification.kind);
+    this.#add(this.#kept, notification);
+  }
+
+  /**
+   * Notifies other processes of what the last server of this process, which is stopping, may not have done. Others look
+   * at the latest after `dueHorizonMs`, so older notifications are of no use.
+   */
+  #passOn(): void {
+    const now = performance.now();
+    for (const { notification, at } of this.#kept.values()) {
+      if (Math.abs(at - now) > dueHorizonMs) continue;
+      this.#notifyOthers(
+        'inMs' in notification ? { ...notification, inMs: Math.max(0, at - now) } : notification,
+      );
+    }
+    this.#kept.clear();
+  }
+
+  #notifyOthers(notification: Notification): void {
+    this.#add(this.#pending, notification);
+    if (this.#sendTimer !== undefined || this.#closed) return;
+    const waitMs = Math.max(0, this.#sentAt + debounceMs - performance.now());
+    if (waitMs === 0) this.#send();
+    else this.#sendTimer = setTimeout(() => this.#send(), waitMs);
+  }
+
   #receive(payload: string): void {
     const origin = payload.slice(0, this.#origin.length);
-    const subject = payload.slice(this.#origin.length + 1);
-    if (subject === onCommit) this.#commitsUntil = performance.now() + othersCommitMs;
-    if (subject === pulse || origin === this.#origin) return; // only a test, or already delivered locally
-    this.notifyLocally(subject === background || subject === onCommit ? null : subject);
+    const subject = readPayload(payload.slice(this.#origin.length + 1), this.#queues);
+    if (subject === undefined) return;
+    if (subject.kind === 'commit') this.#commitsUntil = performance.now() + othersCommitMs;
+    if (subject.kind === 'pulse' || origin === this.#origin) return; // only a test, or already delivered locally
+    this.notifyLocally(subject.kind === 'commit' ? { kind: 'any' } : subject);
   }
+}
+
+interface Pending {
+  readonly notification: Notification;
+  /** When it is due, as measured by `performance.now()`. */
+  readonly at: number;
 }

@@ -16,6 +16,9 @@ import {
   type JobCount,
   type StateCounts,
   statesOfRequest,
+  readyIn,
+  outbox,
+  type Notification,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
@@ -49,7 +52,7 @@ export class PostgresBulkOperations implements BulkOperations {
   readonly #setAside: PostgresSetAside;
   readonly #clock: DatabaseClock;
   readonly #ids: IdSource;
-  readonly #notify: (queue: string | null) => void;
+  readonly #notify: (notification: Notification) => void;
 
   constructor(
     database: Database,
@@ -57,7 +60,7 @@ export class PostgresBulkOperations implements BulkOperations {
     reader: PostgresJobReader,
     setAside: PostgresSetAside,
     clock: DatabaseClock,
-    notify: (queue: string | null) => void,
+    notify: (notification: Notification) => void,
   ) {
     this.#setAside = setAside;
     this.#database = database;
@@ -98,7 +101,7 @@ export class PostgresBulkOperations implements BulkOperations {
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
     });
-    await afterCommit(options.transaction, this.#database.schema, () => this.#notify(null));
+    await afterCommit(options.transaction, this.#database.schema, () => this.#notify({ kind: 'bulk' }));
     return operation;
   }
 
@@ -197,9 +200,9 @@ export class PostgresBulkOperations implements BulkOperations {
 
   async #notifyChanged(action: BulkAction, queueIds: readonly number[]): Promise<void> {
     if (action === 'delete') return;
-    this.#notify(null);
-    if (action === 'cancel') return;
-    for (const queueId of queueIds) this.#notify(await this.#queues.nameOf(queueId));
+    this.#notify(outbox);
+    if (action === 'cancel') return this.#notify({ kind: 'cancel' });
+    for (const queueId of queueIds) this.#notify(readyIn(await this.#queues.nameOf(queueId)));
   }
 
   async #count(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<JobCount | null> {

@@ -1,4 +1,4 @@
-import type { Claim } from '@longshore/jobs/storage';
+import { type Claim, outbox, type Notification } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import {
@@ -21,9 +21,9 @@ export interface IdleRequest {
  */
 export class CancellationRequests {
   readonly #database: Database;
-  readonly #notify: (queue: string | null) => void;
+  readonly #notify: (notification: Notification) => void;
 
-  constructor(database: Database, notify: (queue: string | null) => void) {
+  constructor(database: Database, notify: (notification: Notification) => void) {
     this.#database = database;
     this.#notify = notify;
   }
@@ -47,7 +47,7 @@ export class CancellationRequests {
   async carryOut({ queueId, jobId }: IdleRequest): Promise<void> {
     for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
       await this.#database.query(step, [queueId, jobId]);
-    this.#notify(null); // other jobs may depend on the cancelled one
+    this.#notify(outbox); // other jobs may depend on the cancelled one
   }
 
   /**

@@ -8,6 +8,8 @@ import {
   type JobControlOptions,
   readMeta,
   type RetryOptions,
+  readyIn,
+  outbox,
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
@@ -86,7 +88,11 @@ export class PostgresControl implements JobControl {
       processing: sql.cancelRunning,
       cancelled: 'unchanged',
     };
-    return this.#notified(options, () => this.#notifier.notify(null), this.#control(id, steps, options));
+    const notify = (result: ControlResult): void => {
+      if (result.outcome !== 'ok' || !result.changed) return;
+      this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);
+    };
+    return this.#notified(options, notify, this.#control(id, steps, options));
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
@@ -115,7 +121,7 @@ export class PostgresControl implements JobControl {
   async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
     const control = this.#control(id, { scheduled: sql.rescheduleWaiting }, options, [time]);
-    return this.#notified(options, () => this.#notifier.notify(null), control);
+    return this.#notified(options, () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
@@ -202,8 +208,8 @@ export class PostgresControl implements JobControl {
   #enqueued(options: JobControlOptions | undefined, control: Promise<ControlResult>): Promise<ControlResult> {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
-      this.#notifier.notify(result.job.queue);
-      this.#notifier.notify(null); // a job with a concurrency key is blocked until the outbox relay checks it
+      this.#notifier.notify(readyIn(result.job.queue));
+      this.#notifier.notify(outbox); // a job with a concurrency key is blocked until the outbox relay checks it
     };
     return this.#notified(options, notify, control);
   }

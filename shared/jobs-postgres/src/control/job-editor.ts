@@ -8,6 +8,8 @@ import {
   type JsonText,
   keepStoredDigits,
   mapInSlices,
+  readyIn,
+  outbox,
 } from '@longshore/jobs/storage';
 import type { LiveTable } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
@@ -65,8 +67,9 @@ export class JobEditor {
             (await client.query(statement, values)).rows as Row[];
           return this.#edit(known, decide, run);
         });
-        for (const queue of new Set(jobs.map((job) => job.queue))) this.#notifier.notify(queue);
-        this.#notifier.notify(null);
+        for (const queue of new Set(jobs.map((job) => job.queue))) this.#notifier.notify(readyIn(queue));
+        this.#notifier.notify({ kind: 'due', inMs: 0 });
+        this.#notifier.notify(outbox);
         return jobs;
       } catch (error) {
         if (!(error instanceof MovedError)) throw error;

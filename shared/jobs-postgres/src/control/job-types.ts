@@ -6,6 +6,7 @@ import {
   type JobTypes,
   type PausedType,
   type PauseTypeOptions,
+  dueAt,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
@@ -54,8 +55,9 @@ export class PostgresJobTypes implements JobTypes {
       if (current === null || !isSamePause(current, pause))
         await run(pauseType, [name, ...pauseValues(pause)]);
     });
-    if (pause.until !== null)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+    const end = dueAt('pause', pause.until, this.#clock.now());
+    if (end !== undefined)
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(end));
     return before;
   }
 

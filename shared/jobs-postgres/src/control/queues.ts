@@ -17,6 +17,8 @@ import {
   type QueueSettings,
   type Server,
   type StateCounts,
+  readyIn,
+  dueAt,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { noCounts, type PostgresCounters } from '../read/counters.js';
@@ -92,8 +94,9 @@ export class PostgresQueues implements Queues {
     const before = await this.#set(name, options, async (run, queueId, settings) => {
       if (!isSamePause(settings, pause)) await run(pauseQueue, [queueId, ...pauseValues(pause)]);
     });
-    if (pause.until !== null)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+    const end = dueAt('pause', pause.until, this.#clock.now());
+    if (end !== undefined)
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(end));
     return before;
   }
 
@@ -102,7 +105,7 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult> = {},
   ): Promise<QueueControlResult> {
     const before = await this.#set(name, options, (run, queueId) => run(resumeQueue, [queueId]));
-    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
+    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(readyIn(name)));
     return before;
   }
 
@@ -120,7 +123,7 @@ export class PostgresQueues implements Queues {
       maxTokens,
     ];
     const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
-    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
+    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(readyIn(name)));
     return before;
   }
 

@@ -8,6 +8,8 @@ import {
   isFinished,
   isId,
   type JobCount,
+  outbox,
+  type Notification,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
@@ -50,12 +52,12 @@ export class PostgresBatches implements DependencyResolver, Batches {
   readonly #database: Database;
   readonly #reads: Database;
   readonly #queues: QueueIdCache;
-  readonly #notify: (queue: string | null) => void;
+  readonly #notify: (notification: Notification) => void;
 
   constructor(
     { database, reads }: { readonly database: Database; readonly reads: Database },
     queues: QueueIdCache,
-    notify: (queue: string | null) => void,
+    notify: (notification: Notification) => void,
   ) {
     this.#database = database;
     this.#reads = reads;
@@ -63,7 +65,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     this.#notify = notify;
   }
 
-  async resolve(client: Connection, entries: readonly OutboxRow[]): Promise<Iterable<null>> {
+  async resolve(client: Connection, entries: readonly OutboxRow[]): Promise<Iterable<Notification>> {
     const changes = changesOf(entries);
     if (changes.size === 0) return [];
     const ids = arrayOf([...changes.keys()]);
@@ -72,7 +74,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     );
     await client.query(lockBatches, [ids]);
     const { rows } = await client.query(countBatches, [ids, ...columns]);
-    return rows.length > 0 ? [null] : []; // each row is a batch that has ended; its dependents must be resolved
+    return rows.length > 0 ? [outbox] : []; // each row is a batch that has ended; its dependents must be resolved
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Batch | null> {
@@ -127,7 +129,10 @@ export class PostgresBatches implements DependencyResolver, Batches {
     while (rest[0] !== undefined) {
       if ((await countOf(runAlone(this.#database), rest[0])) < chunk) rest.shift();
     }
-    await afterCommit(transaction, this.#database.schema, () => this.#notify(null));
+    await afterCommit(transaction, this.#database.schema, () => {
+      this.#notify(outbox);
+      this.#notify({ kind: 'cancel' });
+    });
     return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
   }
 }

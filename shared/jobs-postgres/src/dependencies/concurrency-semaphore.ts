@@ -1,3 +1,4 @@
+import { type Notification, readyIn } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
@@ -19,8 +20,8 @@ export class ConcurrencySemaphore implements DependencyResolver {
     client: Connection,
     entries: readonly OutboxRow[],
     { isolate, setAside }: ResolveOptions,
-  ): Promise<Iterable<string>> {
-    const queues: string[] = [];
+  ): Promise<Iterable<Notification>> {
+    const notifications: Notification[] = [];
     // Handles queues in the order of their ids, because locking keys in a fixed order avoids deadlocks. `lockKeys`
     // orders the keys of a queue.
     for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
@@ -30,9 +31,9 @@ export class ConcurrencySemaphore implements DependencyResolver {
         (key, error) =>
           setAside({ key: `key ${queueId} ${key}`, queueId, item: [keyCheck(queueId, key)] }, error),
       );
-      if (unblocked.some((jobs) => jobs > 0)) queues.push(await this.#queues.nameOf(queueId));
+      if (unblocked.some((jobs) => jobs > 0)) notifications.push(readyIn(await this.#queues.nameOf(queueId)));
     }
-    return queues;
+    return notifications;
   }
 }
 

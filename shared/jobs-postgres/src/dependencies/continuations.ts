@@ -1,4 +1,12 @@
-import { isFinished, isMet, type ParentEnd, unmetConditionError } from '@longshore/jobs/storage';
+import {
+  isFinished,
+  isMet,
+  type ParentEnd,
+  unmetConditionError,
+  readyIn,
+  outbox,
+  type Notification,
+} from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -33,9 +41,9 @@ export class PostgresContinuations implements DependencyResolver {
     client: Connection,
     entries: readonly OutboxRow[],
     { isolate, setAside }: ResolveOptions,
-  ): Promise<Set<string | null>> {
+  ): Promise<Set<Notification>> {
     const ends = endsOf(entries);
-    const notified = new Set<string | null>();
+    const notified = new Set<Notification>();
     if (ends.size === 0) return notified;
     const parents = [...ends.keys()];
     const { rows } = await client.query<DependencyRow>(openDependencies, [arrayOf(parents), maxDependencies]);
@@ -55,8 +63,9 @@ export class PostgresContinuations implements DependencyResolver {
         },
       );
       for (const { ready, blocked, waiting } of released) {
-        if (ready > 0) notified.add(await this.#queues.nameOf(queueId));
-        if (waiting > 0 || blocked) notified.add(null);
+        if (ready > 0) notified.add(readyIn(await this.#queues.nameOf(queueId)));
+        if (waiting > 0) notified.add({ kind: 'due', inMs: 0 }); // the scheduler reads when
+        if (blocked) notified.add(outbox);
       }
     }
     if (retried.size > 0) await client.query(unmarkDependencies, [arrayOf([...retried])]);

@@ -1,3 +1,4 @@
+import type { Notification } from '@longshore/jobs/storage';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
@@ -31,7 +32,7 @@ export interface DependencyResolver {
     client: Connection,
     entries: readonly OutboxRow[],
     options: ResolveOptions,
-  ): Promise<Iterable<string | null>>;
+  ): Promise<Iterable<Notification>>;
 }
 
 /**
@@ -43,14 +44,14 @@ export class OutboxRelay {
   readonly #marker: DependencyMarker;
   readonly #resolvers: readonly DependencyResolver[];
   readonly #setAside: PostgresSetAside;
-  readonly #notify: (queue: string | null) => void;
+  readonly #notify: (notification: Notification) => void;
 
   constructor(
     database: Database,
     marker: DependencyMarker,
     resolvers: readonly DependencyResolver[],
     setAside: PostgresSetAside,
-    notify: (queue: string | null) => void,
+    notify: (notification: Notification) => void,
   ) {
     this.#database = database;
     this.#marker = marker;
@@ -97,7 +98,7 @@ export class OutboxRelay {
     client: Connection,
     limit: number,
     isolate: Isolate,
-    notified: Set<string | null>,
+    notified: Set<Notification>,
   ): Promise<number> {
     const { rows } = await client.query<OutboxRow>(takeEntries, [limit]);
     await isolate(
@@ -135,11 +136,11 @@ export class OutboxRelay {
     client: Connection,
     entries: readonly OutboxRow[],
     isolate: Isolate,
-    notified: Set<string | null>,
+    notified: Set<Notification>,
   ): Promise<void> {
     const options: ResolveOptions = { isolate, setAside: (aside, error) => this.#put(client, aside, error) };
     for (const resolver of this.#resolvers) {
-      for (const queue of await resolver.resolve(client, entries, options)) notified.add(queue);
+      for (const notification of await resolver.resolve(client, entries, options)) notified.add(notification);
     }
   }
 
@@ -148,14 +149,14 @@ export class OutboxRelay {
   }
 
   async #notifying(
-    work: (client: Connection, notified: Set<string | null>) => Promise<number>,
+    work: (client: Connection, notified: Set<Notification>) => Promise<number>,
   ): Promise<number> {
-    const notified = new Set<string | null>();
+    const notified = new Set<Notification>();
     const count = await this.#database.transaction((client) => {
       notified.clear();
       return work(client, notified);
     });
-    for (const queue of notified) this.#notify(queue);
+    for (const notification of notified) this.#notify(notification);
     return count;
   }
 }

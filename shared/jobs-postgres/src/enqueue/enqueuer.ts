@@ -23,6 +23,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
 import { repeatedly } from '../connection/repeatedly.js';
+import { notificationsOf } from './job-notifications.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { inSavepoint, afterCommit, type Run, runOf, runOnConnection } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
@@ -256,7 +257,7 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   #notify(jobs: readonly NewJob[]): void {
-    for (const queue of notificationsFor(jobs)) this.#notifier.notify(queue);
+    for (const notification of notificationsOf(jobs, this.#clock.now())) this.#notifier.notify(notification);
   }
 
   /**
@@ -296,15 +297,15 @@ export class PostgresEnqueuer implements Enqueuer {
    * 10 ms ago or each transaction must apply the session settings.
    */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
-    const queues = notificationsFor(jobs);
-    const notification = this.#notifier.takeStatement(queues);
+    const notifications = notificationsOf(jobs, this.#clock.now());
+    const notification = this.#notifier.takeStatement(notifications);
     if (notification === null) {
       const rows = await this.#database.query(insert.statement, insert.values);
       this.#notify(jobs);
       return createdAtOf(rows);
     }
     const rows = await this.#database.queryAndThen(insert, notification);
-    for (const queue of queues) this.#notifier.notifyLocally(queue);
+    for (const each of notifications) this.#notifier.notifyLocally(each);
     return createdAtOf(rows);
   }
 }
@@ -367,19 +368,6 @@ function* prepend(
   yield first;
   if (second.done !== true) yield second.value;
   yield* rest;
-}
-
-/**
- * Returns the notifications that these jobs require: the queues with new ready jobs, and `null` if there are jobs that
- * are not ready yet or have a concurrency key.
- */
-function notificationsFor(jobs: readonly NewJob[]): Set<string | null> {
-  const queues = new Set<string | null>();
-  for (const job of jobs) {
-    queues.add(job.due === null && !waitsForParents(job) ? job.queue : null);
-    if (hasConcurrencyKey(job)) queues.add(null);
-  }
-  return queues;
 }
 
 /** Returns whether a job is ready as soon as it is inserted. */

@@ -5,6 +5,8 @@ import {
   type RetentionDays,
   throughputKept,
   timingsKept,
+  outbox,
+  type Notification,
 } from '@longshore/jobs/storage';
 import { tuneShards } from '../citus/shards.sql.js';
 import type { Database } from '../connection/database.js';
@@ -58,7 +60,7 @@ export class Housekeeping {
   readonly #gaps: GapCleaner;
   readonly #firstFailures: FirstFailures;
   readonly #timings: PostgresTimings;
-  readonly #notify: (queue: string | null) => void;
+  readonly #notify: (notification: Notification) => void;
   readonly #requests: CancellationRequests;
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
@@ -70,7 +72,7 @@ export class Housekeeping {
     retentionDays: RetentionDays,
     setAside: PostgresSetAside,
     timings: PostgresTimings,
-    notify: (queue: string | null) => void,
+    notify: (notification: Notification) => void,
     requests: CancellationRequests,
   ) {
     this.#notify = notify;
@@ -152,7 +154,7 @@ export class Housekeeping {
   async recordRoom(): Promise<void> {
     this.#roomCheckedAt = performance.now();
     const noted = await this.#database.query(recordKeysWithRoom);
-    if (noted.length > 0) this.#notify(null);
+    if (noted.length > 0) this.#notify(outbox);
   }
 
   /** Deletes old bulk operations in small steps, because one operation may have recorded millions of jobs. */

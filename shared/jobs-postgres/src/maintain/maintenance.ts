@@ -1,4 +1,10 @@
-import type { Maintenance, PromotionReport, RescueReport, ResumptionReport } from '@longshore/jobs/storage';
+import {
+  type Maintenance,
+  type PromotionReport,
+  type RescueReport,
+  type ResumptionReport,
+  outbox,
+} from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { PacedScan } from '../claim/paced-scan.js';
 import type { OutboxRelay } from '../dependencies/outbox-relay.js';
@@ -62,8 +68,8 @@ export class PostgresMaintenance implements Maintenance {
       const moved = rows.reduce((sum, row) => sum + row.promoted, 0);
       if (moved === 0) continue;
       promoted += moved;
-      notifier.notify(await queues.nameOf(id));
-      if (rows.some(({ blocked }) => blocked)) notifier.notify(null);
+      notifier.notify({ kind: 'ready', queue: await queues.nameOf(id), jobs: moved });
+      if (rows.some(({ blocked }) => blocked)) notifier.notify(outbox);
       if (moved === limit) return { promoted, nextDueMs: 0 };
     }
     const next = waiting.find(({ dueAt }) => dueAt === null);
@@ -102,7 +108,7 @@ export class PostgresMaintenance implements Maintenance {
         report.failed += row.failed;
         ended += row.failed + row.cancelled;
       }
-      if (ended > 0) notifier.notify(null); // other jobs may depend on those that ended
+      if (ended > 0) notifier.notify(outbox); // other jobs may depend on those that ended
       report.released += released;
       if (released > 0) await scans.notifyReleased(id);
     }

@@ -5,6 +5,7 @@ import {
   dueTimesCountAfter,
   type ResumptionReport,
   resumeActionOf,
+  readyIn,
 } from '@longshore/jobs/storage';
 import type { ReadyScans } from '../claim/ready-scans.js';
 import type { Database } from '../connection/database.js';
@@ -31,7 +32,7 @@ interface ResumptionParts {
 }
 
 /** Notifies servers after a resumption has been committed; `null` if nothing was resumed. */
-type Notification = (() => unknown) | null;
+type Announce = (() => unknown) | null;
 
 /**
  * Resumes queues, job types and recurring jobs whose pauses have ended. Each resumption shares a transaction with its
@@ -74,10 +75,12 @@ export class Resumptions {
     }
   }
 
-  readonly #resumptions: Readonly<Record<Pausable, (run: Run, key: string) => Promise<Notification>>> = {
+  readonly #resumptions: Readonly<Record<Pausable, (run: Run, key: string) => Promise<Announce>>> = {
     queue: async (run, name) => {
       const { notifier } = this.#parts;
-      return (await run(resumeQueueWhenDue, [name])).length === 0 ? null : () => notifier.notify(name);
+      return (await run(resumeQueueWhenDue, [name])).length === 0
+        ? null
+        : () => notifier.notify(readyIn(name));
     },
     type: async (run, name) => {
       const { scans } = this.#parts;
@@ -93,7 +96,7 @@ export class Resumptions {
       if (row === undefined) return null;
       const job = toRecurringJob(row);
       await run(resumeRecurringJob, [id, nextDueAt(job, dueTimesCountAfter(job, row.now))]);
-      return () => notifier.notify(null);
+      return () => notifier.notify({ kind: 'recurring', inMs: 0 });
     },
   };
 }

@@ -11,6 +11,7 @@ import {
   type SetAsideRole,
   setAsideRoles,
   toJobError,
+  type Notification,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
@@ -35,9 +36,9 @@ export class PostgresSetAside implements SetAside {
   readonly #listeners = new Set<SetAsideListener>();
 
   readonly #ids: IdSource;
-  readonly #notify: (queue: string | null) => void;
+  readonly #notify: (notification: Notification) => void;
 
-  constructor(database: Database, clock: Clock, notify: (queue: string | null) => void) {
+  constructor(database: Database, clock: Clock, notify: (notification: Notification) => void) {
     this.#database = database;
     this.#ids = new IdSource(clock);
     this.#notify = notify;
@@ -104,7 +105,7 @@ export class PostgresSetAside implements SetAside {
       await run(sql.deleteAside, [item.id]);
       const matched = { count: 1, exact: true };
       await run(insertBulk, bulkValues(this.#ids.newId(), { action, filter, matched }));
-      await afterCommit(options?.transaction, this.#database.schema, () => this.#notify(null));
+      await afterCommit(options?.transaction, this.#database.schema, () => this.#notify({ kind: 'bulk' }));
     });
   }
 

@@ -27,6 +27,9 @@ import {
   type RemovalOptions,
   type SynchronizationReport,
   type TriggeredJob,
+  readyIn,
+  outbox,
+  dueAt,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
@@ -84,9 +87,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async addOrUpdate(job: NewRecurringJob): Promise<RecurringJob> {
-    const values = sql.upsertValues(job, null, nextDueAt(job, await nowOf(runAlone(this.#database))));
+    const next = nextDueAt(job, await nowOf(runAlone(this.#database)));
+    const values = sql.upsertValues(job, null, next);
     const [changed] = await this.#database.query<Row>(sql.upsertRecurringJob, values);
-    this.#notifier.notify(null);
+    this.#notifyDue(next);
     if (changed !== undefined) return sql.toRecurringJob(changed);
     const existing = await this.find(job.id);
     if (existing === null) return this.addOrUpdate(job); // the job was removed in between
@@ -96,9 +100,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
     const run = runOf(this.#database, transaction);
-    const values = sql.upsertValues(job, null, nextDueAt(job, await nowOf(run)));
+    const next = nextDueAt(job, await nowOf(run));
+    const values = sql.upsertValues(job, null, next);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    await afterCommit(transaction, this.#database.schema, () => this.#notifier.notify(null));
+    await afterCommit(transaction, this.#database.schema, () => this.#notifyDue(next));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -132,8 +137,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
       }
       return results;
     });
-    this.#notifier.notify(null);
-    return updated.map(sql.toRecurringJob);
+    const jobs = updated.map(sql.toRecurringJob);
+    for (const { nextDueAt: next } of jobs) this.#notifyDue(next);
+    return jobs;
   }
 
   async remove(id: string, options: RemovalOptions = {}): Promise<boolean> {
@@ -233,8 +239,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
       if (isSamePause(sql.toRecurringJob(row), pause)) return [row];
       return (await run(sql.pauseRecurringJob, [id, ...pauseValues(pause)])) as Row[];
     });
-    if (pause.until !== null)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+    const end = dueAt('pause', pause.until, this.#clock.now());
+    if (end !== undefined)
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(end));
     return paused;
   }
 
@@ -249,7 +256,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
     if (resumed !== null)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifyDue(resumed.nextDueAt));
     return resumed;
   }
 
@@ -269,18 +276,26 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport> {
     const report = await this.#database.transaction((client) => synchronize(client, application, jobs));
-    this.#notifier.notify(null);
+    if (report.added.length + report.updated.length > 0)
+      this.#notifier.notify({ kind: 'recurring', inMs: 0 });
     return report;
+  }
+
+  #notifyDue(next: Date | null): void {
+    const notification = dueAt('recurring', next, this.#clock.now());
+    if (notification !== undefined) this.#notifier.notify(notification);
   }
 
   async fireDue(limit: number): Promise<FiringReport> {
     const [next] = await this.#database.query<{ due: boolean; next_due_in: number }>(sql.nextDueRecurring);
     const fired: FiredRecurringJob[] = [];
-    const queues = new Set<string | null>();
+    const queues = new Set<string>();
+    let isBlocked = false;
     if (next?.due === true) {
       await this.#database.transaction(async (client) => {
         fired.length = 0;
         queues.clear();
+        isBlocked = false;
         const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
         const busy = await this.#busy(client, rows);
         for (const row of rows) {
@@ -291,13 +306,16 @@ export class PostgresRecurringJobs implements RecurringJobs {
           );
           if (outcome === null) continue;
           fired.push(outcome);
-          if (outcome.jobIds.length > 0) queues.add(row.concurrency_key === null ? row.queue : null);
+          if (outcome.jobIds.length === 0) continue;
+          if (row.concurrency_key === null) queues.add(row.queue);
+          else isBlocked = true;
         }
       });
       const ids = fired.map(({ id }) => id);
       if (ids.length > 0) await this.#setAside.removeProcessed('recurring', ids);
     }
-    for (const queue of queues) this.#notifier.notify(queue);
+    for (const queue of queues) this.#notifier.notify(readyIn(queue));
+    if (isBlocked) this.#notifier.notify(outbox);
     const nextDueMs = fired.length > 0 ? 0 : (next?.next_due_in ?? null);
     return { fired, nextDueMs: next?.due === true ? Math.min(nextDueMs ?? Infinity, waitMs) : nextDueMs };
   }

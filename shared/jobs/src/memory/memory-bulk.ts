@@ -112,7 +112,7 @@ export class MemoryBulkOperations implements BulkOperations {
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
     this.#operations.set(operation.id, { operation, rest, changed: [], max, request, asOf });
     this.#trim();
-    this.#jobs.notify(null);
+    this.#jobs.notify({ kind: 'bulk' });
     return { ...operation };
   }
 

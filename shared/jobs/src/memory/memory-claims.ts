@@ -1,3 +1,4 @@
+import { readyIn } from '../storage/notification.js';
 import { ServerLostError } from '../job/errors.js';
 import type { Claim, ClaimedJob } from '../job/job.js';
 import { isPausedAt } from '../job/pause.js';
@@ -21,7 +22,7 @@ export class MemoryClaims implements Claims {
     this.#jobs = jobs;
     this.#servers = servers;
     this.#clock = clock;
-    this.#pollTimers = new QueuePollTimers((queue) => jobs.notify(queue));
+    this.#pollTimers = new QueuePollTimers((queue) => jobs.notify(readyIn(queue)));
   }
 
   async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {

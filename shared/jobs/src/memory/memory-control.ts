@@ -32,7 +32,7 @@ export class MemoryControl implements JobControl {
       if (state === 'processing')
         return () => {
           record.cancelRequested = true;
-          this.#jobs.notify(null);
+          this.#jobs.notify({ kind: 'cancel' });
         };
       return () => {
         if (state === 'enqueued') this.#jobs.takeOut(record);

@@ -1,3 +1,4 @@
+import { readyIn, dueAt } from '../storage/notification.js';
 import { checkPause, isPausedAt, isSamePause, pauseSince } from '../job/pause.js';
 import type { Clock } from '../storage/clock.js';
 import type { JobTypeOptions, JobTypes, PausedType, PauseTypeOptions } from '../storage/job-types.js';
@@ -42,7 +43,7 @@ export class MemoryJobTypes implements JobTypes {
     const before = this.#before(name, options);
     if (before !== null && isSamePause(before, pause)) return before;
     this.#pauses.set(name, { name, ...pauseSince(new Date(now), pause) });
-    this.#jobs.notify(null);
+    this.#jobs.notify(dueAt('pause', pause.until, now));
     return before;
   }
 
@@ -55,7 +56,7 @@ export class MemoryJobTypes implements JobTypes {
   /** Ends the pause of a job type, if any, and notifies servers. Does not write to the audit log. */
   unpause(name: string): void {
     this.#pauses.delete(name);
-    for (const queue of this.#jobs.queues.keys()) this.#jobs.notify(queue);
+    for (const queue of this.#jobs.queues.keys()) this.#jobs.notify(readyIn(queue));
   }
 
   #before(name: string, options: JobTypeOptions): PausedType | null {

@@ -1,3 +1,4 @@
+import { readyIn, type NotificationListener, type Notification } from '../storage/notification.js';
 import { StorageClosedError } from '../job/errors.js';
 import { endOf, type NewBatch } from '../job/batch.js';
 import type { After, ParentEnd } from '../job/continuation.js';
@@ -43,7 +44,7 @@ export class MemoryJobs {
   readonly #records = new Map<string, JobRecord>();
   readonly #queues: QueueRecords;
   readonly #keys = new MemoryKeys();
-  readonly #listeners = new Set<(queue: string | null) => void>();
+  readonly #listeners = new Set<NotificationListener>();
   readonly #history = new MemoryHistory();
   readonly #knownIds: KnownIds = {
     queueOf: (id) => this.#records.get(id)?.queue,
@@ -247,7 +248,7 @@ export class MemoryJobs {
     record.runAt = new Date(Math.max(runAt.getTime(), now));
     enter(record, 'scheduled', reason, now);
     this.queue(record.queue);
-    this.notify(null);
+    this.notify({ kind: 'due', inMs: record.runAt.getTime() - now });
   }
 
   finish(record: JobRecord, state: FinishedState): void {
@@ -289,13 +290,14 @@ export class MemoryJobs {
     this.#keys.trim((id) => this.#records.get(id)?.state, this.#clock.now());
   }
 
-  onNotification(listener: (queue: string | null) => void): () => void {
+  onNotification(listener: NotificationListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  notify(queue: string | null): void {
-    for (const listener of this.#listeners) listener(queue);
+  /** Notifies the servers; of nothing if there is nothing to do. */
+  notify(notification: Notification | undefined): void {
+    if (notification !== undefined) for (const listener of this.#listeners) listener(notification);
   }
 
   /**
@@ -308,7 +310,7 @@ export class MemoryJobs {
       if (job !== arriving) job.seq = this.#seq++;
       this.queue(queue).ready.add(job);
     }
-    if (jobs.length > 0) this.notify(queue);
+    if (jobs.length > 0) this.notify(readyIn(queue));
   }
 
   #leave(record: JobRecord): void {
@@ -323,7 +325,7 @@ export class MemoryJobs {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
     queue.running--;
-    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
+    if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(readyIn(record.queue)));
   }
 
   /**

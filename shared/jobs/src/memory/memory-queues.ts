@@ -1,3 +1,4 @@
+import { readyIn, dueAt } from '../storage/notification.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue, Server, StateCounts } from '../job/job.js';
 import { checkPause, isPausedAt, isSamePause, notPaused, pauseSince } from '../job/pause.js';
@@ -82,14 +83,14 @@ export class MemoryQueues implements Queues {
     return this.#set(name, options, (queue, before) => {
       if (isSamePause(before, pause)) return;
       queue.pause = pauseSince(new Date(now), pause);
-      this.#jobs.notify(null);
+      this.#jobs.notify(dueAt('pause', pause.until, now));
     });
   }
 
   async resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult> {
     return this.#set(name, options, (queue) => {
       queue.pause = notPaused;
-      this.#jobs.notify(name);
+      this.#jobs.notify(readyIn(name));
     });
   }
 
@@ -102,7 +103,7 @@ export class MemoryQueues implements Queues {
     return this.#set(name, options, (queue) => {
       if (concurrencyLimit !== undefined) queue.concurrencyLimit = concurrencyLimit;
       if (rateLimit !== undefined) queue.rateLimit = rateLimit;
-      this.#jobs.notify(name);
+      this.#jobs.notify(readyIn(name));
     });
   }
 

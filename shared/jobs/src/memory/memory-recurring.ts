@@ -1,3 +1,4 @@
+import { dueAt } from '../storage/notification.js';
 import { isDeepStrictEqual } from 'node:util';
 import { compareTexts } from '@longshore/edge';
 import type { JsonText, JsonValue } from '../job/job.js';
@@ -186,7 +187,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return this.#control(id, options, (record) => {
       if (isSamePause(record, pause)) return;
       Object.assign(record, pauseSince(now, pause), { nextDueAt: null });
-      this.#jobs.notify(null);
+      this.#jobs.notify(dueAt('pause', pause.until, now.getTime()));
     });
   }
 
@@ -216,7 +217,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       dueTimesCountAfter(record, this.#now()),
     );
     Object.assign(record, notPaused, { nextDueAt });
-    this.#jobs.notify(null);
+    this.#jobs.notify(dueAt('recurring', nextDueAt, this.#now().getTime()));
   }
 
   #control(
@@ -319,7 +320,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       updatedAt: now,
     };
     this.#records.set(job.id, record);
-    this.#jobs.notify(null);
+    this.#jobs.notify(dueAt('recurring', record.nextDueAt, now.getTime()));
     return record;
   }
 

@@ -1,3 +1,4 @@
+import { readyIn } from '../storage/notification.js';
 import {
   automaticFilter,
   automaticActor,
@@ -42,7 +43,7 @@ export class MemoryResumptions {
       if (queue.pause.pausedAt === null || isPausedAt(queue.pause, now)) continue;
       attempt('queue', name, () => {
         queue.pause = notPaused;
-        jobs.notify(name);
+        jobs.notify(readyIn(name));
       });
     }
     for (const pause of jobTypes.all)

@@ -1,3 +1,4 @@
+import type { NotificationListener } from '../storage/notification.js';
 import { type Clock, systemClock } from '../storage/clock.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { type RetentionDays, retentionOf } from '../storage/retention.js';
@@ -159,7 +160,7 @@ export class MemoryStorage implements JobStorage {
     this.servers.close();
   }
 
-  onNotification(listener: (queue: string | null) => void): () => void {
+  onNotification(listener: NotificationListener): () => void {
     return this.#jobs.onNotification(listener);
   }
 }

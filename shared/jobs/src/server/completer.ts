@@ -1,6 +1,7 @@
 import type { Claim, Completion } from '../job/job.js';
 import type { Completions } from '../storage/completions.js';
 import type { Logger } from './logger.js';
+import { outageOf } from './storage-outage.js';
 
 /** Maximum number of outcomes in one write. */
 const maxBatch = 1_000;
@@ -56,6 +57,7 @@ export class Completer {
    * jobs.
    */
   abandon(): void {
+    outageOf(this.#logger).gaveUp(this);
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#gathered = [];
@@ -78,6 +80,7 @@ export class Completer {
     try {
       const stale = await this.#completions.complete(batch);
       this.#retryMs = 0;
+      outageOf(this.#logger).succeeded(this);
       if (batch.some(({ hasMeta = false }) => hasMeta)) this.#onDependenciesChanged();
       for (const completion of batch) this.#pending.delete(completion);
       for (const claim of stale) {
@@ -92,10 +95,11 @@ export class Completer {
       if (wanted.length === 0) return; // `abandon` was called during the write
       this.#gathered = [...wanted, ...this.#gathered];
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
-      this.#logger.warn(
-        { err: error, outcomes: wanted.length, retryInMs: this.#retryMs },
-        'writing outcomes: failed',
-      );
+      if (!outageOf(this.#logger).failed(this, error))
+        this.#logger.warn(
+          { err: error, outcomes: wanted.length, retryInMs: this.#retryMs },
+          'writing outcomes: failed',
+        );
       this.#retryTimer ??= setTimeout(() => {
         this.#retryTimer = undefined;
         this.#write();

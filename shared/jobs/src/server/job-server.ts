@@ -1,4 +1,5 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
+import { delayOf, type Notification } from '../storage/notification.js';
 import type { JobStorage } from '../storage/storage.js';
 import { BulkRunner } from './bulk-runner.js';
 import { Canceller } from './canceller.js';
@@ -51,8 +52,8 @@ export class JobServer {
   readonly #directStarts: DirectStarts;
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
-  /** The loops to wake if a notification names no queue. */
-  readonly #notifiedLoops: readonly Loop[];
+  /** The loops that have something to do after a notification, by its kind. */
+  readonly #notifiedLoops: Readonly<Record<Exclude<Notification['kind'], 'ready' | 'any'>, Loop>>;
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
@@ -130,22 +131,31 @@ export class JobServer {
       logger,
     );
     const cleaner = new Cleaner(storage.maintenance);
-    this.#fetching = new Loop({ task: 'fetching jobs', logger, runOnce: () => this.#fetcher.runOnce() });
+    this.#fetching = new Loop({
+      task: 'fetching jobs',
+      logger,
+      runOnce: () => this.#fetcher.runOnce(),
+      floorMs: 5, // short, because jobs wait for it
+    });
     this.#resolvingDependencies = new Loop({
       task: 'resolving dependencies',
       logger,
       runOnce: () => resolver.runOnce(),
     });
-    this.#notifiedLoops = [
-      this.#resolvingDependencies,
-      new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
-      new Loop({ task: 'enqueueing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
-      new Loop({ task: 'resuming what was paused', logger, runOnce: () => resumer.runOnce() }),
-      new Loop({ task: 'running bulk operations', logger, runOnce: () => bulk.runOnce() }),
-      new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
-    ];
+    this.#notifiedLoops = {
+      outbox: this.#resolvingDependencies,
+      due: new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
+      recurring: new Loop({
+        task: 'enqueueing recurring jobs',
+        logger,
+        runOnce: () => this.#recurring.runOnce(),
+      }),
+      pause: new Loop({ task: 'resuming what was paused', logger, runOnce: () => resumer.runOnce() }),
+      bulk: new Loop({ task: 'running bulk operations', logger, runOnce: () => bulk.runOnce() }),
+      cancel: new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
+    };
     this.#background = [
-      ...this.#notifiedLoops,
+      ...Object.values(this.#notifiedLoops),
       new Loop({ task: 'releasing waiting jobs', logger, runOnce: () => this.#fetcher.trim() }),
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
@@ -216,7 +226,10 @@ export class JobServer {
     await this.#membership.join();
     if (this.#stopped !== undefined) return this.#membership.leave();
     const { logger, storage, queuePollIntervalMs } = this.#options;
-    const stopNotifications = storage.onNotification((queue) => this.#notified(queue));
+    const stopNotifications = storage.onNotification(
+      (notification) => this.#notified(notification),
+      this.#options.queues.names,
+    );
     const stopSetAside = storage.setAside.listen(({ error, ...item }) =>
       logger.error(
         { ...item, err: error },
@@ -315,12 +328,29 @@ export class JobServer {
     else this.#take(jobs);
   }
 
-  #notified(queue: string | null): void {
-    const { queues, queuePollIntervalMs } = this.#options;
-    if (queue === null) for (const loop of this.#notifiedLoops) loop.wake();
-    if (queuePollIntervalMs > 0 || (queue !== null && !queues.names.includes(queue))) return;
+  /** Wakes the loop that has something to do. Returns whether this server does all of it. */
+  #notified(notification: Notification): boolean {
+    if (notification.kind === 'ready') return this.#notifiedOfJobs(notification);
+    if (notification.kind === 'any') {
+      for (const loop of Object.values(this.#notifiedLoops)) loop.notified(0);
+      if (this.#options.queuePollIntervalMs === 0) {
+        this.#fetcher.notified(null);
+        this.#fetching.notified(0);
+      }
+      return false;
+    }
+    this.#notifiedLoops[notification.kind].notified(delayOf(notification));
+    return notification.kind !== 'cancel'; // the job may run on another server
+  }
+
+  #notifiedOfJobs({ queue, jobs = Infinity }: Notification & { kind: 'ready' }): boolean {
+    const { queues, queuePollIntervalMs, concurrency } = this.#options;
+    if (queuePollIntervalMs > 0 || !queues.names.includes(queue)) return false;
+    const free = concurrency - this.#runner.claimedCount - this.#directStarts.reservedCount;
+    const runsThem = this.#fetcher.isIdle && jobs <= free;
     this.#fetcher.notified(queue);
-    this.#fetching.wake();
+    this.#fetching.notified(0);
+    return runsThem;
   }
 
   #finish(job: ClaimedJob, outcome: Outcome | null): void {

@@ -1,4 +1,5 @@
 import type { Logger } from './logger.js';
+import { outageOf } from './storage-outage.js';
 
 export interface LoopOptions {
   /** Describes the task in log lines, for example `fetching jobs`. */
@@ -9,6 +10,11 @@ export interface LoopOptions {
    */
   readonly runOnce: () => Promise<number>;
   readonly logger: Logger;
+  /**
+   * Minimum time between the starts of two rounds if a notification causes the second, in milliseconds; 20 by default.
+   * Bounds what notifications can cost, because anyone who may connect to the database can send false ones.
+   */
+  readonly floorMs?: number;
 }
 
 /**
@@ -26,7 +32,14 @@ export class Loop {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #wokenDuringRound = false;
+  /** When the timer fires, and when the last round started. */
+  #plannedAt = Infinity;
+  #startedAt = -Infinity;
+  /** The earliest time for which a notification has asked for a round during the current one. */
+  #notifiedFor = Infinity;
   #failures = 0;
+  /** Whether one of these failures was logged, which those of an outage are not. */
+  #hasLogged = false;
   #running = false;
 
   constructor(options: LoopOptions) {
@@ -55,35 +68,66 @@ export class Loop {
     this.#round = this.#runRound();
   }
 
+  /**
+   * Makes sure that a round starts within this time, unless it would anyway, but not sooner than `floorMs` after the
+   * start of the last one. After a failed round, the retry delay still applies. Does nothing if the loop has not been
+   * started or has been stopped.
+   */
+  notified(withinMs: number): void {
+    if (!this.#running) return;
+    const now = performance.now();
+    const at = Math.max(now + withinMs, this.#startedAt + (this.#options.floorMs ?? 20));
+    if (this.#round !== undefined) this.#notifiedFor = Math.min(this.#notifiedFor, at);
+    else if (this.#failures === 0 && at < this.#plannedAt) {
+      if (at <= now) this.wake();
+      else this.#plan(at - now);
+    }
+  }
+
   /** Stops the loop. Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.#running = false;
+    outageOf(this.#options.logger).gaveUp(this);
     clearTimeout(this.#timer);
     await this.#round;
   }
 
   async #runRound(): Promise<void> {
     this.#timer = undefined;
+    this.#startedAt = performance.now();
+    this.#plannedAt = Infinity;
+    this.#notifiedFor = Infinity;
     this.#wokenDuringRound = false;
     let pauseMs: number;
     try {
       pauseMs = await this.#options.runOnce();
-      if (this.#failures > 0) this.#options.logger.info({}, `${this.#options.task}: recovered`);
+      if (this.#failures > 0) this.#recovered();
       this.#failures = 0;
     } catch (error) {
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);
       this.#wokenDuringRound = false;
+      this.#notifiedFor = Infinity;
       // Once the loop is stopping, nothing depends on the round any more, and the storage may be closed.
-      if (this.#running)
+      if (this.#running && !outageOf(this.#options.logger).failed(this, error)) {
+        this.#hasLogged = true;
         this.#options.logger.warn({ err: error, retryInMs: pauseMs }, `${this.#options.task}: failed`);
+      }
     }
     this.#round = undefined;
     if (!this.#running) return;
-    this.#plan(this.#wokenDuringRound ? 0 : pauseMs);
+    const notifiedMs = Math.max(0, this.#notifiedFor - performance.now());
+    this.#plan(this.#wokenDuringRound ? 0 : Math.min(pauseMs, notifiedMs));
+  }
+
+  #recovered(): void {
+    outageOf(this.#options.logger).succeeded(this);
+    if (this.#hasLogged) this.#options.logger.info({}, `${this.#options.task}: recovered`);
+    this.#hasLogged = false;
   }
 
   #plan(pauseMs: number): void {
     clearTimeout(this.#timer);
+    this.#plannedAt = performance.now() + pauseMs;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.wake();

@@ -4,6 +4,7 @@ import type { JobReport } from '../storage/job-reports.js';
 import type { JobStorage } from '../storage/storage.js';
 import { AttemptReport, type LogBounds } from './attempt-report.js';
 import type { Logger } from './logger.js';
+import { outageOf } from './storage-outage.js';
 
 /** How long reports are buffered before they are written, in milliseconds. */
 const gatherMs = 250;
@@ -86,6 +87,7 @@ export class Reporter {
         else report.written(pendingReport);
       }
       this.#retryMs = 0;
+      outageOf(this.#logger).succeeded(this);
     } catch (error) {
       await this.#failed(error, taken);
     }
@@ -106,7 +108,7 @@ export class Reporter {
       return;
     }
     this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), maxRetryMs);
-    this.#logger.warn({ err: error, retryInMs: this.#retryMs }, 'writing logs and progress failed');
+    outageOf(this.#logger).failed(this, error);
     await new Promise((resolve) => setTimeout(resolve, this.#retryMs));
   }
 }

@@ -6,6 +6,7 @@ import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
 import { checkHandlers, type JobHandler, type RunMiddleware } from './handler.js';
 import { consoleLogger, guarded, type Logger } from './logger.js';
+import { withOutageOf } from './storage-outage.js';
 import { checkMiddleware } from '../job/middleware.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
@@ -148,7 +149,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     maxLogLines: bounded('maxLogLines', options.maxLogLines ?? 1_000, 0, 100_000),
     maxLogLineBytes: bounded('maxLogLineBytes', options.maxLogLineBytes ?? 4_096, 100, 65_536),
     middleware: options.middleware ?? [],
-    logger: guarded(options.logger ?? consoleLogger),
+    logger: withOutageOf(options.logger ?? consoleLogger, guarded(options.logger ?? consoleLogger)),
     host: options.host ?? hostname(),
     version: checkVersion(options.version),
   };

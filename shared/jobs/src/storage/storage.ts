@@ -15,6 +15,7 @@ import type { JobStatistics } from './job-statistics.js';
 import type { JobTypes } from './job-types.js';
 import type { Leases } from './leases.js';
 import type { Maintenance } from './maintenance.js';
+import type { NotificationListener } from './notification.js';
 import type { Queues } from './queues.js';
 import type { Quotas } from './quotas.js';
 import type { RecurringJobs } from './recurring-jobs.js';
@@ -80,15 +81,17 @@ export interface JobStorage {
   close(): Promise<void>;
   /**
    * Whether notifications are currently being delivered to the listeners of {@link onNotification}. Servers poll rarely
-   * while this is `true`, and often while it is `false`. When the value changes, listeners are called with `null`.
+   * while this is `true`, and often while it is `false`. When the value changes, listeners are notified of `any`.
    */
   readonly notificationsArrive: boolean;
   /**
-   * Calls the listener with the name of a queue when a job in that queue may have become ready, and with `null` for
-   * everything else, such as a job that was scheduled or cancelled. Notifications are only hints: they can be late,
-   * missing or unnecessary. Returns a function that unsubscribes the listener.
+   * Notifies the listener of what happened. Notifications are only hints: they can be late, missing, unnecessary or
+   * false. Returns a function that unsubscribes the listener.
+   *
+   * @param queues the queues of whose ready jobs the listener is notified, whichever process makes them ready; none by
+   *   default
    */
-  onNotification(listener: (queue: string | null) => void): () => void;
+  onNotification(listener: NotificationListener, queues?: readonly string[]): () => void;
 }
 
 /**

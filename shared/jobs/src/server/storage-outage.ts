@@ -1,0 +1,73 @@
+import { StorageUnavailableError } from '../job/errors.js';
+import type { Logger } from './logger.js';
+
+/** How often an outage that lasts is logged, in milliseconds. */
+const repeatMs = 60_000;
+
+/** What uses the storage: a loop, or anything else that tries again after an error. Compared by identity. */
+type User = object;
+
+/**
+ * Logs that the storage is unavailable: once when an outage begins, then once a minute, and when it has ended. Without
+ * it, each loop of each server would log each of its attempts.
+ *
+ * An outage ends when everyone that it affected has succeeded or given up.
+ */
+export class StorageOutage {
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  readonly #affected = new Set<User>();
+  #since = 0;
+  #loggedAt = 0;
+
+  /** @param now returns the time in milliseconds; by default, `Date.now()` */
+  constructor(logger: Logger, now: () => number = Date.now) {
+    this.#logger = logger;
+    this.#now = now;
+  }
+
+  /** Notes an error. Returns `false` if it is not about the storage being unavailable; the caller must then log it. */
+  failed(user: User, error: unknown): boolean {
+    if (!(error instanceof StorageUnavailableError)) return false;
+    const now = this.#now();
+    const isNew = this.#affected.size === 0;
+    if (isNew) this.#since = now;
+    this.#affected.add(user);
+    if (!isNew && now - this.#loggedAt < repeatMs) return true;
+    this.#loggedAt = now;
+    const message = isNew
+      ? 'the storage is unavailable; trying again until it is back'
+      : 'the storage is still unavailable';
+    this.#logger.warn({ since: new Date(this.#since), reason: error.message }, message);
+    return true;
+  }
+
+  /** Notes that someone has used the storage successfully. */
+  succeeded(user: User): void {
+    if (!this.#affected.delete(user) || this.#affected.size > 0) return;
+    this.#logger.info(
+      { since: new Date(this.#since), forMs: this.#now() - this.#since },
+      'the storage is available again',
+    );
+  }
+
+  /** Notes that someone no longer tries to use the storage. */
+  gaveUp(user: User): void {
+    this.#affected.delete(user);
+  }
+}
+
+const outages = new WeakMap<Logger, StorageOutage>();
+
+/** Returns the outage that everyone with this logger reports to, such as all servers and services of a process. */
+export function outageOf(logger: Logger): StorageOutage {
+  const outage = outages.get(logger) ?? new StorageOutage(logger);
+  outages.set(logger, outage);
+  return outage;
+}
+
+/** Makes everyone with a logger that wraps another one report to the outage of the wrapped one. */
+export function withOutageOf(wrapped: Logger, logger: Logger): Logger {
+  outages.set(logger, outageOf(wrapped));
+  return logger;
+}
