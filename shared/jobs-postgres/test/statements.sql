@@ -3497,7 +3497,7 @@ group by state;
 -- longshore-select-idle-cancellations
 select queue_id, job_id from longshore.job_cancellation as request where not exists (
   select 1 from longshore.job
-  where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null);
+  where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null) limit $1;
 
 -- longshore-select-indexed-days
 select part.relname as name, to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date as ended,
@@ -3775,7 +3775,7 @@ order by retried_at desc limit $2;
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
   coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
-    where state = 'running' and starts_at <= now() order by id;
+    where state = 'running' and starts_at <= now() order by id limit $1;
 
 -- longshore-select-saved-search
 select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search where name = $1;

@@ -49,6 +49,46 @@ describe('The static statements', () => {
     ]);
   });
 
+  /**
+   * Why a statement without a limit of its own cannot return more rows than its reader can hold, by the names of the
+   * statements without the prefix `longshore-`. The other statements return at most one row, or rows that their
+   * parameters name, or have a limit.
+   */
+  const boundedOtherwise: Readonly<Record<string, string>> = {
+    'one job, which the parameters name': `cancel-one-awaiting cancel-ready cancel-waiting delete-cancelled delete-done
+      delete-failed find-bare-jobs find-documents find-job find-small-jobs find-undocumented-jobs release-awaiting
+      reschedule-waiting retry-cancelled retry-cancelled-ignoring-dependencies retry-failed run-awaiting run-waiting`,
+    'one row, which the statement writes or a table has': `end-transaction find-chores insert-aside insert-bulk
+      insert-deployment insert-recurring-job lock-alert-turn lock-bucket measure-backlog retire-queue select-last-place
+      take-alert-turn upsert-recurring-job upsert-saved-search settled-up-to`,
+    'an inner limit among the parameters': `next-due record-keys-with-room rescue-jobs select-blocking-keys
+      select-earlier-failed select-earlier-failed-of select-heads select-heads-from select-latest-failed
+      select-latest-failed-of select-name-timings select-reports select-reports-of-job select-stalled-leases
+      select-transitions select-waiting-names sweep-unique take-outbox-entries`,
+    'the jobs or batches that an array parameter names': `find-jobs lock-editable-job lock-parent-batches
+      select-documents`,
+    'the jobs that one server runs: its concurrency': 'select-claims',
+    'the roles of set-aside items, or the items of one role: 1,000': 'count-aside select-excluded-keys',
+    'the servers, or the sessions of the database, which are fewer than its connections': `declare-servers-dead
+      end-transactions select-servers`,
+    'the states of jobs: seven': 'select-holding select-totals',
+    'the queues, which DATABASE_MAX_QUEUES limits': `resume-type resume-type-when-due select-counts select-queues
+      select-throughput-by-queue`,
+    'the days of the retention': 'select-expired select-indexed-days select-missing-days',
+    'the buckets of a period that the product chooses': 'select-measured select-throughput',
+    'the kinds of alerts, for each queue at most': 'select-alerts',
+    'the saved searches, whose number the statement that saves one limits': 'select-saved-searches',
+    'the paused types, each paused by an operator; every claim needs all of them': 'select-paused-types',
+  };
+
+  it('return one row, rows that their parameters name, or rows up to a limit', () => {
+    const reasons = Object.values(boundedOtherwise).flatMap((names) => names.split(/\s+/));
+    const unlimited = statements
+      .filter(([, sql]) => !isBounded(sql))
+      .map(([name]) => name.replace('longshore-', ''));
+    expect(unlimited.toSorted()).to.deep.equal(reasons.toSorted());
+  });
+
   it('return nothing of the type void, which Prisma cannot read', async () => {
     const database = await createStoreDatabase();
     const client = new pg.Client({ connectionString: database.url });
@@ -63,6 +103,30 @@ describe('The static statements', () => {
     expect(rows).to.deep.equal([]);
   });
 });
+
+/** Returns whether the text alone shows that a statement returns no rows, one, those that its parameters name, or up to a limit. */
+function isBounded(sql: string): boolean {
+  const outer = outerPartOf(sql);
+  const [, verb = '', rest = ''] = /^.*?\b(select|insert|update|delete)\b(.*)$/s.exec(outer) ?? [];
+  if (verb !== 'select' && !/\breturning\b/.test(rest)) return true;
+  if (/\blimit\b/.test(rest)) return true;
+  if (verb === 'select' && !/\bfrom\b/.test(rest) && !rest.includes('unnest')) return true;
+  if (verb === 'select' && !rest.includes('group by') && /^ (coalesce|count|max|min|sum)\(\)/.test(rest))
+    return true;
+  if (/(any|unnest)\(\$/.test(sql) && !sql.includes('is null or')) return true;
+  return /\b(id|key|name) = \$\d/.test(rest);
+}
+
+/** Returns a statement without what is in parentheses. */
+function outerPartOf(sql: string): string {
+  let depth = 0;
+  return Array.from(sql, (character) => {
+    if (character === '(') depth += 1;
+    const shown = depth === 0 || (depth === 1 && '()'.includes(character)) ? character : '';
+    if (character === ')') depth -= 1;
+    return shown;
+  }).join('');
+}
 
 function outdented(sql: string): string {
   const lines = sql.trimEnd().split('\n');

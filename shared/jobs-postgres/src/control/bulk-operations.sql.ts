@@ -171,11 +171,11 @@ export const countSomeBulks = prepared(
   `select count(*)::integer as counted from (select 1 from longshore.bulk_operation limit $1) as some_of_them`,
 );
 
-/** Returns the running operations that are past their start time. Usually, there are none. */
+/** $1 limit. Returns the oldest running operations that are past their start time. Usually, there are none. */
 export const selectRunningBulks = prepared(
   'longshore-select-running-bulks',
   `select ${columns} from longshore.bulk_operation
-    where state = 'running' and starts_at <= now() order by id`,
+    where state = 'running' and starts_at <= now() order by id limit $1`,
 );
 
 /**

@@ -39,6 +39,9 @@ import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTab
 /** Maximum number of jobs changed in one transaction. The jobs are locked for about 20 ms. */
 const chunk = 1_000;
 
+/** Maximum number of operations that servers work on at the same time. */
+const maxAtOnce = 100;
+
 /** Maximum number of rows scanned in one transaction. */
 const window = 20_000;
 
@@ -140,7 +143,7 @@ export class PostgresBulkOperations implements BulkOperations {
   }
 
   async advance(): Promise<boolean> {
-    for (const row of await this.#database.query<sql.BulkRow>(sql.selectRunningBulks)) {
+    for (const row of await this.#database.query<sql.BulkRow>(sql.selectRunningBulks, [maxAtOnce])) {
       if (await this.#advance(row)) return true;
     }
     return false;

@@ -9,6 +9,9 @@ import {
   selectIdleCancellations,
 } from './job-control.sql.js';
 
+/** Maximum number of requests that are carried out at a time. */
+const maxIdle = 1_000;
+
 /** A job that is to be cancelled but is not running. */
 export interface IdleRequest {
   readonly queueId: number;
@@ -37,9 +40,11 @@ export class CancellationRequests {
     return claims.filter(({ jobId }) => requested.has(jobId));
   }
 
-  /** Returns all requests whose jobs are not running: the request came while the attempt ended. */
+  /** Returns up to {@link maxIdle} requests whose jobs are not running: the request came while the attempt ended. */
   async idle(): Promise<IdleRequest[]> {
-    const rows = await this.#database.query<{ queue_id: number; job_id: string }>(selectIdleCancellations);
+    const rows = await this.#database.query<{ queue_id: number; job_id: string }>(selectIdleCancellations, [
+      maxIdle,
+    ]);
     return rows.map(({ queue_id: queueId, job_id: jobId }) => ({ queueId, jobId }));
   }
 

@@ -131,12 +131,12 @@ export const isIdleCancellation = `not exists (
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**
- * Finds cancellation requests for jobs that are not running. Such a request remains if the attempt ended before the
+ * $1 limit. Finds cancellation requests for jobs that are not running. Such a request remains if the attempt ended before the
  * server read the request.
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',
-  `select queue_id, job_id from longshore.job_cancellation as request where ${isIdleCancellation}`,
+  `select queue_id, job_id from longshore.job_cancellation as request where ${isIdleCancellation} limit $1`,
 );
 
 /** $1 queue, $2 id. Deletes the request to cancel a job if the job is not running. */
