@@ -48,6 +48,26 @@ describe('A request for 10 000 jobs', () => {
     expect(turns).to.be.at.least((1_900 * 100) / 5_000);
   });
 
+  it('lets other requests in while stored texts are compared: ten long words and 2 000 similar tags', async () => {
+    const tagged = jobs.slice(0, 2_000).map((job, n) => ({ ...job, tags: [longWord(n)] }));
+    expect((await api.post('/jobs', tagged)).status).to.equal(201);
+    const words = Array.from({ length: 10 }, (_, n) => longWord(n + 10_000)).join(' ');
+    let status = 0;
+    const turns = await turnsDuring(async () => {
+      status = await threadedRequest('GET', `${api.url}/jobs?q=${encodeURIComponent(words)}`);
+    });
+    expect(status).to.equal(200);
+    expect(turns).to.be.at.least(minTurns);
+  });
+
+  /** Returns a word of 49 letters that differs from others only at its end, so that comparing them takes longest. */
+  function longWord(n: number): string {
+    const end = [n, n / 26, n / 676, n / 17_576].map((part) =>
+      String.fromCodePoint(97 + (Math.floor(part) % 26)),
+    );
+    return 'longshore'.repeat(5) + end.join('');
+  }
+
   async function edits(): Promise<object[]> {
     const { items } = await api.post('/jobs', scheduled);
     return items.map(({ id, args }) => ({ id, args, queue: 'many', priority: 3 }));

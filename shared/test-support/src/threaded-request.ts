@@ -13,10 +13,10 @@ const program = `
 let thread: Worker | undefined;
 
 /**
- * Sends JSON from another thread, and resolves to the status of the response. The server runs in this thread, which
+ * Sends JSON, or no body, from another thread, and resolves to the status of the response. The server runs in this thread, which
  * does nothing else, so all the time that it takes is the server's.
  */
-export async function threadedRequest(method: string, url: string, body: string): Promise<number> {
+export async function threadedRequest(method: string, url: string, body?: string): Promise<number> {
   thread ??= new Worker(program, { eval: true, execArgv: [] });
   thread.unref();
   const { port1, port2 } = new MessageChannel();
