@@ -19,6 +19,7 @@ import { latency } from './latency.js';
 import { listeners } from './listeners.js';
 import { pinnedPromises } from './pinned-promises.js';
 import { singleEnqueue } from './single-enqueue.js';
+import { wakeUps } from './wake-ups.js';
 
 export const scenarios: readonly Scenario[] = [
   bulkEnqueue,
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   dueAtOnce,
   recurringDefinitions,
   idleFleet,
+  wakeUps,
   memory,
   http,
   largeRequests,
