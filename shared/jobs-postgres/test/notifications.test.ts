@@ -81,6 +81,7 @@ describe('Notifications of a fleet', () => {
     const server = new JobServer({ storage: client, ...patientServer, handlers: [] });
     await server.start();
     await new JobClient(client).enqueue(secret, {}, { delayMs: 10_000 });
+    await new JobClient(client).enqueue(secret, {}, { delayMs: 3_600_000 });
     expect(await all()).to.deep.equal([]);
     await server.stop();
     const [subject] = await eventually(heard, (some) => some.some((each) => each !== 'end'));

@@ -41,7 +41,7 @@ export class Notifier {
   readonly #listener: NotificationListener;
   readonly #pending = new Map<string, Pending>();
   /** What only the servers of this process were notified of. Others must know of it when these servers stop. */
-  readonly #kept = new Map<string, Pending>();
+  readonly #kept = new Map<string, Kept>();
   #sendTimer: NodeJS.Timeout | undefined;
   #sentAt = -Infinity;
   #sending: Promise<unknown> = Promise.resolve();
@@ -145,10 +145,10 @@ export class Notifier {
   }
 
   #keep(notification: Notification): void {
+    const at = performance.now() + delayOf(notification);
     const kept = this.#kept.get(notification.kind);
-    if (kept !== undefined && kept.at < performance.now() - dueHorizonMs)
-      this.#kept.delete(notification.kind);
-    this.#add(this.#kept, notification);
+    const [first, last] = kept === undefined ? [at, at] : [Math.min(kept.first, at), Math.max(kept.last, at)];
+    this.#kept.set(notification.kind, { notification, first, last });
   }
 
   /**
@@ -157,10 +157,10 @@ export class Notifier {
    */
   #passOn(): void {
     const now = performance.now();
-    for (const { notification, at } of this.#kept.values()) {
-      if (Math.abs(at - now) > dueHorizonMs) continue;
+    for (const { notification, first, last } of this.#kept.values()) {
+      if (last < now - dueHorizonMs || first > now + dueHorizonMs) continue;
       this.#notifyOthers(
-        'inMs' in notification ? { ...notification, inMs: Math.max(0, at - now) } : notification,
+        'inMs' in notification ? { ...notification, inMs: Math.max(0, first - now) } : notification,
       );
     }
     this.#kept.clear();
@@ -188,4 +188,12 @@ interface Pending {
   readonly notification: Notification;
   /** When it is due, as measured by `performance.now()`. */
   readonly at: number;
+}
+
+/** The notifications of one kind. */
+interface Kept {
+  readonly notification: Notification;
+  /** When the first and the last of them are due, as measured by `performance.now()`. */
+  readonly first: number;
+  readonly last: number;
 }
