@@ -5,7 +5,9 @@ import { outageOf, StorageOutage, withOutageOf } from '../src/server/storage-out
 
 describe('An outage of the storage', () => {
   const users = Array.from({ length: 8 }, () => ({}));
-  const refused = new StorageUnavailableError('connection refused');
+  const refused = new StorageUnavailableError('Postgres cannot be reached', {
+    cause: new Error('connection refused'),
+  });
   let now: number;
   let lines: [message: string, fields: object][];
   let logger: Logger;
@@ -27,7 +29,7 @@ describe('An outage of the storage', () => {
     expect(lines).to.deep.equal([
       [
         'the storage is unavailable; trying again until it is back',
-        { since: new Date(1_000), reason: 'connection refused' },
+        { since: new Date(1_000), reason: 'Postgres cannot be reached: connection refused' },
       ],
     ]);
   });

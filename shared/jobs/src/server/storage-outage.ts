@@ -38,7 +38,7 @@ export class StorageOutage {
     const message = isNew
       ? 'the storage is unavailable; trying again until it is back'
       : 'the storage is still unavailable';
-    this.#logger.warn({ since: new Date(this.#since), reason: error.message }, message);
+    this.#logger.warn({ since: new Date(this.#since), reason: reasonOf(error) }, message);
     return true;
   }
 
@@ -55,6 +55,11 @@ export class StorageOutage {
   gaveUp(user: User): void {
     this.#affected.delete(user);
   }
+}
+
+/** Returns why the storage is unavailable, with the cause, such as a refused connection. */
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
 }
 
 const outages = new WeakMap<Logger, StorageOutage>();
