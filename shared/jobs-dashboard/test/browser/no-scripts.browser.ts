@@ -1,3 +1,4 @@
+import { actionOf } from '@longshore/jobs/operations';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { actions } from '../../src/actions/actions.js';
@@ -66,7 +67,7 @@ describe('without scripts', () => {
 
   const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
 
-  for (const action of Object.keys(actions)) {
+  for (const { path: action, operation } of actions) {
     it(`${action} works by a form`, async () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
@@ -91,7 +92,7 @@ describe('without scripts', () => {
       await page.waitForURL((url) => !url.pathname.endsWith('/confirm'));
       expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
       const [entry] = await storage.audit.list({ limit: 1 });
-      expect(entry?.action).to.equal(action.slice(1).replace('/:target', ''));
+      expect(entry?.action).to.equal(actionOf(operation));
     });
   }
 
