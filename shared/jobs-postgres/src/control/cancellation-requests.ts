@@ -1,6 +1,7 @@
 import { type Claim, outbox, type Notification } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
+import { isOfData } from '../connection/errors.js';
 import {
   cancelReady,
   cancelWaiting,
@@ -57,9 +58,16 @@ export class CancellationRequests {
 
   /**
    * Cancels those jobs that were requested to be cancelled while their attempts went back to the queue: too late for
-   * {@link among} to see it.
+   * {@link among} to see it. Leaves a job that cannot be cancelled because of its data to the cleaner, which sets it
+   * aside.
    */
   async carryOutAmong(queueId: number, claims: readonly Claim[]): Promise<void> {
-    for (const { jobId } of await this.among(claims)) await this.carryOut({ queueId, jobId });
+    for (const { jobId } of await this.among(claims)) {
+      try {
+        await this.carryOut({ queueId, jobId });
+      } catch (error) {
+        if (!isOfData(error)) throw error;
+      }
+    }
   }
 }

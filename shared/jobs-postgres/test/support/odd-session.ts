@@ -83,10 +83,18 @@ const operatorsSettings = new Set([
   'default_tablespace',
   'temp_tablespaces',
   'dynamic_library_path',
+  'extension_destdir', // Debian's Postgres 15
   'extension_control_path',
   'gin_pending_list_limit',
   // Forbids reading views, so nothing can work with it; meant for pg_dump.
   'restrict_nonsystem_relation_kind',
+  // Of vacuuming, in Postgres 15 among the settings of clients.
+  'vacuum_failsafe_age',
+  'vacuum_freeze_min_age',
+  'vacuum_freeze_table_age',
+  'vacuum_multixact_failsafe_age',
+  'vacuum_multixact_freeze_min_age',
+  'vacuum_multixact_freeze_table_age',
   // Settings of JIT for its developers; JIT is off.
   'jit_expressions',
   'jit_tuple_deforming',

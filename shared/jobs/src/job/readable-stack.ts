@@ -8,7 +8,10 @@ const isInstalled = new RegExp(`/node_modules/@longshore/(?:${packages.join('|')
 
 /** The folders of these packages next to this one. */
 const folders = packages.flatMap((name) =>
-  ['src', 'dist'].map((folder) => fileURLToPath(new URL(`../../../${name}/${folder}/`, import.meta.url))),
+  ['src', 'dist'].flatMap((folder) => {
+    const here: unknown = import.meta.url; // undefined in a CommonJS bundle
+    return typeof here === 'string' ? fileURLToPath(new URL(`../../../${name}/${folder}/`, here)) : [];
+  }),
 );
 
 /**
