@@ -138,11 +138,11 @@ select true as changed from removed;
 -- longshore-cancel-backend
 select pg_cancel_backend($1);
 
--- longshore-cancel-batch-job
+-- longshore-cancel-members-job
 with found as materialized (
   select id from longshore.job
-  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 and server_id is null
-  order by id limit $3 for update
+  where queue_id = $1 and id = any($2::uuid[]) and server_id is null
+  order by id for update
 ),
 removed as (
   delete from longshore.job using found where job.queue_id = $1 and job.id = found.id
@@ -165,11 +165,11 @@ counted as (
 )
 select count(*)::integer as jobs from removed;
 
--- longshore-cancel-batch-job_awaiting
+-- longshore-cancel-members-job_awaiting
 with found as materialized (
   select id from longshore.job_awaiting
-  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
-  order by id limit $3 for update
+  where queue_id = $1 and id = any($2::uuid[])
+  order by id for update
 ),
 removed as (
   delete from longshore.job_awaiting using found where job_awaiting.queue_id = $1 and job_awaiting.id = found.id
@@ -197,11 +197,11 @@ counted as (
 )
 select count(*)::integer as jobs from removed;
 
--- longshore-cancel-batch-job_blocked
+-- longshore-cancel-members-job_blocked
 with found as materialized (
   select id from longshore.job_blocked
-  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
-  order by id limit $3 for update
+  where queue_id = $1 and id = any($2::uuid[])
+  order by id for update
 ),
 removed as (
   delete from longshore.job_blocked using found where job_blocked.queue_id = $1 and job_blocked.id = found.id
@@ -224,11 +224,11 @@ counted as (
 )
 select count(*)::integer as jobs from removed;
 
--- longshore-cancel-batch-job_scheduled
+-- longshore-cancel-members-job_scheduled
 with found as materialized (
   select id from longshore.job_scheduled
-  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
-  order by id limit $3 for update
+  where queue_id = $1 and id = any($2::uuid[])
+  order by id for update
 ),
 removed as (
   delete from longshore.job_scheduled using found where job_scheduled.queue_id = $1 and job_scheduled.id = found.id
@@ -250,6 +250,15 @@ counted as (
   where total.jobs > 0
 )
 select count(*)::integer as jobs from removed;
+
+-- longshore-cancel-members-running
+with requested as (
+  insert into longshore.job_cancellation (queue_id, job_id)
+  select queue_id, id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
+  on conflict (queue_id, job_id) do nothing
+  returning job_id
+)
+select count(*)::integer as jobs from requested;
 
 -- longshore-cancel-one-awaiting
 with ended as materialized (select $2::uuid as id, null::jsonb as error),
@@ -305,16 +314,6 @@ insert into longshore.job_cancellation (queue_id, job_id)
 select queue_id, id from longshore.job where queue_id = $1 and id = $2 and server_id is not null
 on conflict (queue_id, job_id) do update set requested_at = job_cancellation.requested_at
 returning xmax = 0 as changed;
-
--- longshore-cancel-running-of-batch
-with requested as (
-  insert into longshore.job_cancellation (queue_id, job_id)
-  select queue_id, id from longshore.job
-  where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 and server_id is not null
-  on conflict (queue_id, job_id) do nothing
-  returning job_id
-)
-select count(*)::integer as jobs from requested;
 
 -- longshore-cancel-waiting
 with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
@@ -3575,6 +3574,16 @@ where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 10
 select extract(epoch from at)::float8 * 1000 as at from longshore.timing
 where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::float8 / 1000)
   and at < to_timestamp($3::float8 / 1000) and backlog is not null;
+
+-- longshore-select-members-of-batch
+select queue_id, id, place from (
+  select queue_id, id, 'job_awaiting' as place from longshore.job_awaiting where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+  select queue_id, id, 'job_scheduled' as place from longshore.job_scheduled where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+  select queue_id, id, 'job_blocked' as place from longshore.job_blocked where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+  select queue_id, id, case when server_id is null then 'job' else 'running' end from longshore.job
+  where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 and (server_id is null or not exists (
+    select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
+) as member limit $3;
 
 -- longshore-select-missed-runs
 select missed.recurring_job_id as "recurringJobId", missed.from_at as "from", missed.until_at as "until", missed.reason

@@ -100,6 +100,37 @@ export const countBatches = prepared(
     returning true as finished`,
 );
 
+/** Where unfinished jobs are. `running` are those in the table `job` that a server has claimed. */
+export type Place = 'job_awaiting' | 'job_scheduled' | 'job_blocked' | 'job' | 'running';
+
+export interface MemberRow {
+  queue_id: number;
+  id: string;
+  place: Place;
+}
+
+const ofBatch = `queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2`;
+
+/**
+ * $1 queues, $2 batch, $3 limit. Returns jobs of a batch that are unfinished and not yet to be cancelled. All tables are
+ * read in one snapshot, so a job that moves between them at this time is found nevertheless.
+ */
+export const selectMembers = prepared(
+  'longshore-select-members-of-batch',
+  `
+    select queue_id, id, place from (
+      ${['job_awaiting', 'job_scheduled', 'job_blocked']
+        .map(
+          (table) =>
+            `select queue_id, id, '${table}' as place from longshore.${table} where ${ofBatch} union all`,
+        )
+        .join('\n      ')}
+      select queue_id, id, case when server_id is null then 'job' else 'running' end from longshore.job
+      where ${ofBatch} and (server_id is null or not exists (
+        select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
+    ) as member limit $3`,
+);
+
 function waitingCancelled(state: string): string {
   return `
     history as (
@@ -108,23 +139,19 @@ function waitingCancelled(state: string): string {
 }
 
 /**
- * Returns a statement that cancels jobs of a batch in one of the tables: $1 queue, $2 batch, $3 limit.
+ * Returns a statement that cancels those of the given jobs that are in one of the tables: $1 queue, $2 ids.
  *
  * @param state the state that jobs in this table have
  * @param condition an additional SQL condition, which must exclude running jobs
  */
-function cancelJobs(
-  table: 'job' | 'job_blocked' | 'job_scheduled' | 'job_awaiting',
-  state: string,
-  condition = '',
-): Statement {
+function cancelJobs(table: Exclude<Place, 'running'>, state: string, condition = ''): Statement {
   return prepared(
-    `longshore-cancel-batch-${table}`,
+    `longshore-cancel-members-${table}`,
     `
     with found as materialized (
       select id from longshore.${table}
-      where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 ${condition}
-      order by id limit $3 for update
+      where queue_id = $1 and id = any($2::uuid[]) ${condition}
+      order by id for update
     ),
     removed as (
       delete from longshore.${table} using found where ${table}.queue_id = $1 and ${table}.id = found.id
@@ -143,31 +170,26 @@ function cancelJobs(
 }
 
 /**
- * Statements that cancel the jobs of a batch that are not running. They must run in this order: a job that becomes
- * ready in between moves to a table that a later statement searches.
+ * For each place, the statement that cancels jobs there, or requests the cancellation of running ones: $1 queue, $2 ids.
+ * Returns the number of jobs or new requests; jobs that are no longer there stay as they are.
  */
-export const cancelBatchJobs: readonly Statement[] = [
-  cancelJobs('job_awaiting', 'awaiting'),
-  cancelJobs('job_scheduled', 'scheduled'),
-  cancelJobs('job_blocked', 'enqueued'),
-  cancelJobs('job', 'enqueued', 'and server_id is null'),
-];
-
-/**
- * $1 queue, $2 batch. Requests the cancellation of the running jobs of a batch, and returns the number of new requests.
- */
-export const cancelRunningOfBatch = prepared(
-  'longshore-cancel-running-of-batch',
-  `
+export const cancelMembers: Readonly<Record<Place, Statement>> = {
+  job_awaiting: cancelJobs('job_awaiting', 'awaiting'),
+  job_scheduled: cancelJobs('job_scheduled', 'scheduled'),
+  job_blocked: cancelJobs('job_blocked', 'enqueued'),
+  job: cancelJobs('job', 'enqueued', 'and server_id is null'),
+  running: prepared(
+    'longshore-cancel-members-running',
+    `
     with requested as (
       insert into longshore.job_cancellation (queue_id, job_id)
-      select queue_id, id from longshore.job
-      where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2 and server_id is not null
+      select queue_id, id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
       on conflict (queue_id, job_id) do nothing
       returning job_id
     )
     select count(*)::integer as jobs from requested`,
-);
+  ),
+};
 
 export const deleteOldBatches = prepared(
   'longshore-delete-old-batches',

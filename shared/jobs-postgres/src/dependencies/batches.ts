@@ -16,34 +16,29 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
-import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
-import type { Statement } from '../connection/statement.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver } from './outbox-relay.js';
 import {
   type BatchRow,
-  cancelBatchJobs,
-  cancelRunningOfBatch,
+  cancelMembers,
   countBatches,
   countSomeBatches,
   lockBatches,
+  type MemberRow,
+  type Place,
   selectBatch,
+  selectMembers,
   selectNewestBatches,
   selectOldestBatches,
   toBatch,
 } from './batches.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
-/** Maximum number of jobs that one statement cancels. */
+/** Maximum number of jobs that are cancelled at a time. */
 const chunk = 2_000;
 
 /** Maximum number of batches to count. If there are more, this number is returned as a lower bound. */
 const maxCounted = 10_000;
-
-/** A statement that cancels jobs of a batch in one queue, or requests their cancellation. */
-interface CancelStep {
-  readonly statement: Statement;
-  readonly values: unknown[];
-}
 
 type Change = Record<FinishedState, number>;
 
@@ -105,30 +100,26 @@ export class PostgresBatches implements DependencyResolver, Batches {
   ): Promise<BatchControlResult> {
     const { transaction } = options;
     const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
-    const steps = isId(id) ? await cancelSteps(id, queues) : [];
-    let rest: CancelStep[] = [];
+    const queueIds = isId(id) ? (await queues.all()).map((queue) => queue.id) : [];
+    const cancelSome = (run: Run): Promise<Cancelled> => cancelMembersOf(id, queueIds, run);
+    let isComplete = true;
     const result = await inTransaction(this.#database, options, async (run, record) => {
       const [row] = isId(id) ? ((await run(selectBatch, [id])) as readonly BatchRow[]) : [];
       const batch = row === undefined ? undefined : toBatch(row);
       if (batch !== undefined) options.check?.(batch);
       let changed = false;
-      if (batch?.finishedAt === null) {
-        rest = [...steps]; // starts over if the transaction is repeated
-        while (rest[0] !== undefined) {
-          const jobs = await countOf(run, rest[0]);
-          changed ||= jobs > 0;
-          if (jobs < chunk) rest.shift();
-          if (changed && transaction === undefined) break;
-        }
+      isComplete = batch?.finishedAt !== null;
+      while (!isComplete && (transaction !== undefined || !changed)) {
+        const { found, cancelled } = await cancelSome(run);
+        isComplete = found === 0;
+        changed ||= cancelled > 0;
       }
       const outcome = resultOf(batch, changed);
       await record(outcome);
       return outcome;
     });
     if (result.outcome !== 'ok') return result;
-    while (rest[0] !== undefined) {
-      if ((await countOf(runAlone(this.#database), rest[0])) < chunk) rest.shift();
-    }
+    while (!isComplete) isComplete = (await cancelSome(runAlone(this.#database))).found === 0;
     await afterCommit(transaction, this.#database.schema, () => {
       this.#notify(outbox);
       this.#notify({ kind: 'cancel' });
@@ -137,22 +128,39 @@ export class PostgresBatches implements DependencyResolver, Batches {
   }
 }
 
-async function cancelSteps(batchId: string, queues: QueueIds): Promise<CancelStep[]> {
-  return (await queues.all()).flatMap(({ id: queueId }) => [
-    ...cancelBatchJobs.map((statement) => ({ statement, values: [queueId, batchId, chunk] })),
-    { statement: cancelRunningOfBatch, values: [queueId, batchId] },
-  ]);
+/** How many members were found, and how many of them are now cancelled or to be cancelled. */
+interface Cancelled {
+  readonly found: number;
+  readonly cancelled: number;
+}
+
+/**
+ * Cancels up to {@link chunk} jobs of a batch, or requests their cancellation if they run. Repeat until none is found: a
+ * job that has moved in the meantime, for example because its attempt failed and is retried, is found again elsewhere.
+ */
+async function cancelMembersOf(batchId: string, queueIds: readonly number[], run: Run): Promise<Cancelled> {
+  const members = (await run(selectMembers, [arrayOf(queueIds), batchId, chunk])) as readonly MemberRow[];
+  const groups = new Map<
+    string,
+    { readonly queueId: number; readonly place: Place; readonly ids: string[] }
+  >();
+  for (const { queue_id: queueId, id, place } of members) {
+    const key = `${queueId} ${place}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { queueId, place, ids: [id] });
+    else group.ids.push(id);
+  }
+  let cancelled = 0;
+  for (const { queueId, place, ids } of groups.values()) {
+    const [row] = (await run(cancelMembers[place], [queueId, arrayOf(ids)])) as readonly { jobs: number }[];
+    cancelled += row?.jobs ?? 0;
+  }
+  return { found: members.length, cancelled };
 }
 
 function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResult {
   if (batch === undefined) return { outcome: 'unknown' };
   return batch.finishedAt === null ? { outcome: 'ok', batch, changed } : { outcome: 'illegal', batch };
-}
-
-/** Runs a step. Returns the number of cancelled jobs or new cancellation requests. */
-async function countOf(run: Run, { statement, values }: CancelStep): Promise<number> {
-  const [row] = (await run(statement, values)) as readonly { jobs: number }[];
-  return row?.jobs ?? 0;
 }
 
 /**
