@@ -16,6 +16,7 @@ interface Rule {
 const ownClocks = new Set([
   'shared/jobs/src/storage/clock.ts', // the memory storage lives in the process, so this is the storage's clock
   'shared/jobs/src/recurring/schedule.ts', // schedules are previewed without a storage
+  'shared/jobs/src/server/storage-outage.ts', // only for the log, while the storage cannot be asked
   'shared/jobs-postgres/src/connection/database-clock.ts', // used until the clock of the database has been read
   'shared/jobs-postgres/src/control/heartbeat-connection.ts', // measures the error of the process's clock
   'services/api/src/access/key-ring.ts', // only a default; the service passes the storage's clock

@@ -68,7 +68,8 @@ describe('A Postgres that stops answering without closing its connections', () =
     proxy.lose();
     proxy.recover();
     await failsAsSilent(client.enqueue(work));
-    await client.enqueue(work);
+    // Further old connections of the pool fail in the same way, one after another.
+    await eventually(() => client.enqueue(work));
   });
 
   it('makes every waiting caller fail, also those that wait for a connection', async () => {

@@ -20,7 +20,7 @@ export class StorageOutage {
   #since = 0;
   #loggedAt = 0;
 
-  /** @param now returns the time in milliseconds; by default, `Date.now()` */
+  /** @param now returns the time in milliseconds; by default, by the clock of the process */
   constructor(logger: Logger, now: () => number = Date.now) {
     this.#logger = logger;
     this.#now = now;
