@@ -109,10 +109,12 @@ export class PostgresBatches implements DependencyResolver, Batches {
       if (batch !== undefined) options.check?.(batch);
       let changed = false;
       isComplete = batch?.finishedAt !== null;
-      while (!isComplete && (transaction !== undefined || !changed)) {
+      let goesOn = !isComplete;
+      while (goesOn) {
         const { found, cancelled } = await cancelSome(run);
         isComplete = found === 0;
         changed ||= cancelled > 0;
+        goesOn = !isComplete && (transaction !== undefined || !changed);
       }
       const outcome = resultOf(batch, changed);
       await record(outcome);
