@@ -35,7 +35,7 @@ interface Reached {
  *
  * The extrapolated time is never ahead of the database: it starts from a time that the database had reached, and
  * advances a little more slowly. So the time in an id, which is what HTTP shows as `createdAt`, is never after the times
- * that the database then stores with the job. Every answer that tells a later time brings the clock closer again.
+ * that the database then stores with the job. Every answer with a later time brings the clock closer to the database's.
  */
 export class DatabaseClock implements Clock {
   readonly #database: Pick<Database, 'query'>;

@@ -66,7 +66,7 @@ export class Notifier {
 
   /**
    * Notifies the servers of this process now. Notifies other processes within 10 ms, unless a server of this process
-   * does what is to be done, or every server looks for it in time anyway.
+   * takes care of the work, or every server finds it in time anyway.
    */
   notify(notification: Notification): void {
     if (this.#isForOthers(notification, this.notifyLocally(notification))) this.#notifyOthers(notification);
@@ -87,14 +87,14 @@ export class Notifier {
     return this.#drainPending();
   }
 
-  /** Notifies only the servers of this process. Returns whether one of them does what is to be done. */
+  /** Notifies only the servers of this process. Returns whether one of them takes care of the work. */
   notifyLocally(notification: Notification): boolean {
     let isDone = false;
     for (const listener of this.#listeners) if (listener(notification)) isDone = true;
     return isDone;
   }
 
-  /** @param queues the queues whose ready jobs the listener is to be notified of by other processes */
+  /** @param queues the queues for which other processes notify the listener of ready jobs */
   listen(listener: Listener, queues: readonly string[] = []): () => void {
     this.#listeners.add(listener);
     for (const queue of queues) this.#queues.set(queueDigest(queue), queue);
@@ -138,7 +138,7 @@ export class Notifier {
     if (at < (to.get(key)?.at ?? Infinity)) to.set(key, { notification, at });
   }
 
-  /** Returns whether other processes must be notified, given whether a server of this process does what is to be done. */
+  /** Returns whether other processes must be notified, given whether a server of this process takes care of the work. */
   #isForOthers(notification: Notification, isDone: boolean): boolean {
     if (isDone && notification.kind !== 'ready') this.#keep(notification);
     return !isDone && delayOf(notification) <= dueHorizonMs;

@@ -38,7 +38,7 @@ const marginMs = 5_000;
  *
  * A session that owes an answer and has sent nothing for a while is only a reason to ask the server, over a connection
  * of the watchdog. If that is not answered either, and no other session receives anything, all sessions are closed, and
- * new ones are refused until the server answers again. If it is answered, the server tells which sessions are running a
+ * new ones are refused until the server answers again. If it is answered, the answer lists the sessions that are running a
  * statement. These may take as long as their statement may; a session that the server does not know is closed. It leads
  * to another server, for example after a failover.
  */
