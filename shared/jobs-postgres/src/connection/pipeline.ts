@@ -1,12 +1,18 @@
+import type { Socket } from 'node:net';
 import type pg from 'pg';
 
-type Pipelining = pg.ClientBase & { pipeline: boolean; readonly readyForQuery: boolean };
+type Pipelining = pg.ClientBase & {
+  pipeline: boolean;
+  readonly readyForQuery: boolean;
+  readonly connection?: { readonly stream?: Partial<Pick<Socket, 'cork' | 'uncork'>> };
+};
 
 /** How many calls of {@link pipelined} are running on a client. */
 const running = new WeakMap<object, number>();
 
 /**
- * Runs `work` in pipeline mode: statements are sent without waiting for the results of earlier ones. Pipeline mode is
+ * Runs `work` in pipeline mode: statements are sent without waiting for the results of earlier ones. Those that `work`
+ * sends before its first `await` leave in one packet, because a write costs as much as a statement. Pipeline mode is
  * then switched off, because handlers can use cursors, and cursors cannot be pipelined. If other statements have been
  * sent in the meantime, it is switched off when their results have arrived.
  */
@@ -14,8 +20,12 @@ export async function pipelined<Result>(client: object, work: () => Promise<Resu
   const connection = client as Pipelining;
   running.set(client, (running.get(client) ?? 0) + 1);
   connection.pipeline = true;
+  const stream = connection.connection?.stream;
   try {
-    return await work();
+    stream?.cork?.();
+    const sent = work();
+    stream?.uncork?.();
+    return await sent;
   } finally {
     const others = (running.get(client) ?? 1) - 1;
     running.set(client, others);
