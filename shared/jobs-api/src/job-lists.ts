@@ -12,25 +12,28 @@ type Item = Static<typeof JobItem>;
 export async function jobPage(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,
+  signal: AbortSignal,
 ): Promise<Page<Item>> {
   const filter = toJobFilter(query);
   if (filter === null) return { items: [], total: 0 };
-  return query.search === undefined ? listed(storage, query, filter) : found(storage, query, filter);
+  const read = query.search === undefined ? listed : found;
+  return read(storage, query, filter, signal);
 }
 
 async function listed(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,
   filter: JobFilter,
+  signal: AbortSignal,
 ): Promise<Page<Item>> {
   const documents = includesDocuments(query);
   const [page, counted] = await Promise.all([
     seekPage(query, async (part) => {
-      const wanted = { filter, ...part, documents, maxBytes: maxPageBytes };
+      const wanted = { filter, ...part, documents, maxBytes: maxPageBytes, signal };
       const { jobs, cut } = await storage.jobs.listPage(wanted);
       return { rows: jobs, cut };
     }),
-    query.count === 'none' ? undefined : storage.jobs.count(filter),
+    query.count === 'none' ? undefined : storage.jobs.count(filter, signal),
   ]);
   const items = page.items.map(toJobItem);
   return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
@@ -41,10 +44,12 @@ async function found(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,
   filter: JobFilter,
+  signal: AbortSignal,
 ): Promise<Page<Item>> {
   let matches = { total: 0, partial: false };
   const page = await seekPage(query, async ({ order, ...part }) => {
-    const wanted = { ...part, filter, documents: includesDocuments(query), maxBytes: maxPageBytes };
+    const documents = includesDocuments(query);
+    const wanted = { ...part, filter, documents, maxBytes: maxPageBytes, signal };
     const result = await storage.jobs.search({ ...wanted, order: query.byRelevance ? 'best' : order });
     matches = result;
     return { rows: result.jobs, cut: result.cut };

@@ -86,7 +86,7 @@ export function jobsResource({
     storage: {
       seeks: true,
       findsExisting: true,
-      list: (query) => jobPage(storage, query),
+      list: (query, _context, signal) => jobPage(storage, query, signal),
       get: async (id) => {
         const job = await storage.jobs.find(id);
         return job === null ? undefined : toJobItem(job);

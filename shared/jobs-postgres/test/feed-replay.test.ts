@@ -45,7 +45,12 @@ describe('Events of many jobs that ended at about the same time', () => {
   it('are all delivered by a process with a heap of 48 MB', async () => {
     // Recording coverage needs more memory than the program.
     const { NODE_V8_COVERAGE: _coverage, ...env } = process.env;
-    const node = ['--max-old-space-size=48', '--max-semi-space-size=2', '--import=tsx', '--conditions=source'];
+    const node = [
+      '--max-old-space-size=48',
+      '--max-semi-space-size=2',
+      '--import=tsx',
+      '--conditions=source',
+    ];
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [...node, program, database.url, since.toISOString(), String(jobs)],

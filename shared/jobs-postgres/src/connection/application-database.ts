@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { watchedConfig } from './watched-client.js';
-import { closePool, createPool } from './pool.js';
+import { closePool, createPool, setsUp } from './pool.js';
+import { stopsWithClient } from './session.js';
 import { requireWritable } from './writable.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
@@ -11,7 +12,8 @@ export interface ApplicationDatabase {
   readonly pool: pg.Pool;
   /**
    * A separate pool for reads, so that they cannot exhaust the connections for writes. Connects on first use.
-   * `readTimeoutMs` limits each statement, except behind a transaction pooler.
+   * `readTimeoutMs` limits each statement, except behind a transaction pooler. A statement ends within about a second if
+   * its connection is closed.
    */
   readonly reads: pg.Pool;
   /** Brings the application's schema up to date. Safe to call from many processes at once. */
@@ -30,7 +32,11 @@ export function createApplicationDatabase(options: PostgresOptions): Application
   const resolved = databaseOptions(options);
   const pool = options.pool ?? createPool({ ...watchedConfig(resolved, {}), max: resolved.poolSize });
   const forReads = readOptions(options);
-  const reads = createPool({ ...watchedConfig(forReads, {}), max: forReads.poolSize });
+  const reads = createPool({
+    ...watchedConfig(forReads, {}),
+    max: forReads.poolSize,
+    ...(forReads.pooler === 'none' && { verify: setsUp(stopsWithClient, forReads.connectTimeoutMs) }),
+  });
   return {
     pool,
     reads,

@@ -1,4 +1,4 @@
-import { ReadTimeoutError, StorageClosedError, StorageUnavailableError } from '@longshore/jobs';
+import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
 import { coordinatorPlans } from '../citus/settings.js';
 import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
@@ -19,11 +19,12 @@ import {
   meaning,
   sessionSettings,
   type Settings,
+  stopsWithClient,
   transactionTimeout,
 } from './session.js';
 import { pipelined } from './pipeline.js';
-import { borrowFrom, closePool, createPool, connectionErrorOf } from './pool.js';
-import { codeOf, sqlStateOf, translate } from './errors.js';
+import { borrowFrom, closePool, createPool, connectionErrorOf, queryUntilAborted, setsUp } from './pool.js';
+import { asReadTimeout, codeOf, translate } from './errors.js';
 import { spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
@@ -69,7 +70,7 @@ const idleTimeoutMillis = 30_000;
  */
 const ignore = (): void => undefined;
 
-/** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
+/** A pool of connections. Transient failures are reported as `StorageUnavailableError`. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #watchdog: Watchdog;
@@ -108,13 +109,14 @@ export class Database {
     this.#beginLent = [begin, own, this.#lending.atFirst].filter(Boolean).join('; ');
     this.#twoPhaseCommit =
       options.distribution === 'citus' ? this.schema.render(forceTwoPhaseCommit.text) : '';
+    const setup = [sessionSettings(ours), ...(options.reads === true ? [stopsWithClient] : [])];
     this.#pool =
       options.pool ??
       createPool({
         ...watchedConfig(options, {}),
         types: storedTypes,
         max: options.poolSize,
-        ...(!pooled && { verify: setsUp(sessionSettings(ours), options.connectTimeoutMs) }),
+        ...(!pooled && { verify: setsUp(setup.join('; '), options.connectTimeoutMs) }),
         min: this.#keptOpen,
         idleTimeoutMillis,
         maxLifetimeSeconds,
@@ -125,13 +127,20 @@ export class Database {
 
   /**
    * Runs one statement in a separate transaction and returns the rows. Repeats it as {@link transaction} does.
+   *
+   * @param signal for reads: stops the statement when aborted; the promise then rejects with the signal's reason
    * @throws {ReadTimeoutError} for reads, if the time limit is exceeded or all connections are busy
    */
-  async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+  async query<Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: unknown[] = [],
+    signal?: AbortSignal,
+  ): Promise<Row[]> {
     try {
-      return await repeatedly(() => this.#queryOnce<Row>(statement, values));
+      return await repeatedly(() => this.#queryOnce<Row>(statement, values, signal));
     } catch (error) {
-      throw this.options.reads === true ? this.#asReadTimeout(error) : error;
+      if (this.options.reads !== true) throw error;
+      throw asReadTimeout(error, this.options, this.#pool.totalCount);
     }
   }
 
@@ -328,37 +337,29 @@ export class Database {
     });
   }
 
-  #asReadTimeout(error: unknown): unknown {
-    if (!(error instanceof StorageUnavailableError)) return error;
-    const { statementTimeoutMs, poolSize } = this.options;
-    if (sqlStateOf(error) === '57014')
-      return new ReadTimeoutError(
-        `The read took longer than ${statementTimeoutMs} ms: ask for less, or try again later`,
-        { cause: error.cause },
-      );
-    const isQueued = codeOf(error.cause) === '' && this.#pool.totalCount >= poolSize;
-    if (!isQueued) return error;
-    return new ReadTimeoutError(
-      `All ${poolSize} connections for reads are busy: ask for less, or try again later`,
-      { cause: error.cause },
-    );
-  }
-
-  async #queryOnce<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async #queryOnce<Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: unknown[],
+    signal: AbortSignal | undefined,
+  ): Promise<Row[]> {
+    signal?.throwIfAborted();
     const { pool, pooler } = this.options;
-    if (!this.#setsSettings) return this.#querySession<Row>(statement, values);
+    if (!this.#setsSettings) return this.#querySession<Row>(statement, values, signal);
     if (pool !== undefined && pooler === 'none') return this.#queryShared<Row>(statement, values);
-    return (await this.transactionOnce((client) => client.query<Row>(statement, values))).rows;
+    const terms = { settings: {}, isLent: false, signal };
+    return (await this.#once((client) => client.query<Row>(statement, values), terms)).rows;
   }
 
   /** Runs one statement on a connection whose session has all settings. */
   async #querySession<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: unknown[],
+    signal: AbortSignal | undefined,
   ): Promise<Row[]> {
     this.#requireOpen();
+    const query = { ...this.schema.statement(statement), values };
     try {
-      const query = { ...this.schema.statement(statement), values };
+      if (signal !== undefined) return await queryUntilAborted<Row>(this.#pool, query, signal);
       return (await fromStorage(this.#pool.query<Row>(query))).rows;
     } catch (error) {
       throw translate(error);
@@ -387,12 +388,4 @@ export class Database {
 /** Returns the {@link Schema} that rewrites statements for a store's schema name and distribution. */
 export function schemaOf({ schema, distribution }: DatabaseOptions): Schema {
   return new Schema(schema, distribution === 'citus' ? distributedForm : undefined);
-}
-
-type Verify = NonNullable<pg.PoolConfig['verify']>;
-
-/** Returns a function that gives a new connection the settings of the storage, before it is used. */
-function setsUp(text: string, timeoutMs: number): Verify {
-  const query: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: timeoutMs };
-  return (client, done) => client.query(query, (error: Error | null) => done(error ?? undefined));
 }

@@ -1,4 +1,4 @@
-import { StorageUnavailableError } from '@longshore/jobs';
+import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import type pg from 'pg';
 import { isFromDriver, isOfStorage } from './driver-errors.js';
 import { isSqlState, meaningOf } from './sql-states.js';
@@ -52,6 +52,31 @@ export function translate(error: unknown, end?: Error): unknown {
   const { reason } = meaningOf(code);
   const message = reason === '' ? unreached(cause, code) : `${reason} (SQLSTATE ${code})`;
   return new StorageUnavailableError(message, { cause });
+}
+
+/**
+ * Converts the error of a read that exceeded its time limit, or found all connections busy, to a {@link ReadTimeoutError}.
+ * Returns any other error unchanged.
+ *
+ * @param open number of open connections
+ */
+export function asReadTimeout(
+  error: unknown,
+  { statementTimeoutMs, poolSize }: { readonly statementTimeoutMs: number; readonly poolSize: number },
+  open: number,
+): unknown {
+  if (!(error instanceof StorageUnavailableError)) return error;
+  if (sqlStateOf(error) === '57014')
+    return new ReadTimeoutError(
+      `The read took longer than ${statementTimeoutMs} ms: ask for less, or try again later`,
+      { cause: error.cause },
+    );
+  const isQueued = codeOf(error.cause) === '' && open >= poolSize;
+  if (!isQueued) return error;
+  return new ReadTimeoutError(
+    `All ${poolSize} connections for reads are busy: ask for less, or try again later`,
+    { cause: error.cause },
+  );
 }
 
 /**

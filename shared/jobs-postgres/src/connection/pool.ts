@@ -1,5 +1,7 @@
 import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
+import { fromDriver, fromStorage } from './driver-errors.js';
+import { unlessAborted } from './unless-aborted.js';
 import { WatchedClient, type WatchedConfig } from './watched-client.js';
 import type { Watchdog } from './watchdog.js';
 import { destroy } from './watched-session.js';
@@ -64,6 +66,12 @@ export function createPool(config: pg.PoolConfig & WatchedConfig): pg.Pool {
   return pool;
 }
 
+/** Returns a function that prepares the session of each new connection of a pool with this SQL, before it is used. */
+export function setsUp(text: string, timeoutMs: number): NonNullable<pg.PoolConfig['verify']> {
+  const query: pg.QueryConfig & { readonly query_timeout: number } = { text, query_timeout: timeoutMs };
+  return (client, done) => client.query(query, (error: Error | null) => done(error ?? undefined));
+}
+
 /** Connections that {@link watch} has already been called for. */
 const watched = new WeakSet<object>();
 
@@ -108,6 +116,27 @@ export async function borrowFrom(
     return client;
   } catch (error) {
     client.release();
+    throw error;
+  }
+}
+
+/**
+ * Runs a statement of the storage. Closes the connection when the signal aborts, so that Postgres stops the statement (see
+ * `stopsWithClient`); then rejects with the signal's reason.
+ */
+export async function queryUntilAborted<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  query: pg.QueryConfig,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const client = await fromDriver(pool.connect());
+  try {
+    signal.throwIfAborted();
+    const { rows } = await unlessAborted(fromStorage(client.query<Row>(query)), signal);
+    client.release();
+    return rows;
+  } catch (error) {
+    client.release(true);
     throw error;
   }
 }

@@ -98,6 +98,13 @@ export function limits({
   };
 }
 
+/**
+ * SQL that makes Postgres look once a second whether the client of a running statement is still connected, so that it does
+ * not go on reading for a caller who has left. Without effect on Windows, where Postgres rejects the setting.
+ */
+export const stopsWithClient = `select pg_catalog.set_config('client_connection_check_interval', '1000', false)
+  where pg_catalog.version() operator(pg_catalog.!~*) '(visual|msvc|mingw)'`;
+
 /** Formats settings as command-line options for the backend, where a backslash escapes spaces and backslashes. */
 export function startupOptions(settings: Settings): string {
   return Object.entries(settings)

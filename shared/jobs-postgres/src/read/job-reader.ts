@@ -142,9 +142,9 @@ export class PostgresJobReader implements JobReader {
     return this.#toJobs((await this.#rowsOf(await this.#requestOf(query), 'all')).rows);
   }
 
-  async listPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
+  async listPage({ documents = true, maxBytes, signal, ...query }: JobPageQuery): Promise<JobPage> {
     const request = await this.#requestOf(query);
-    const { rows } = await this.#rowsOf(request, documents ? 'small' : 'none');
+    const { rows } = await this.#rowsOf(request, documents ? 'small' : 'none', 'all', signal);
     const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
     return { jobs: await this.#toJobs(page.rows), cut: page.cut };
   }
@@ -214,13 +214,13 @@ export class PostgresJobReader implements JobReader {
     };
   }
 
-  async count(filter: JobFilter = {}): Promise<JobCount> {
+  async count(filter: JobFilter = {}, signal?: AbortSignal): Promise<JobCount> {
     if (isCounted(filter)) {
       const counts = await this.#counted(filter);
       return { count: statesOf(filter).reduce((sum, state) => sum + counts[state], 0), exact: true };
     }
     const query = countJobs(await this.#scopeOf(filter), maxCounted);
-    const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
+    const [row] = await this.#searches.query<{ jobs: number }>(query, query.values, signal);
     const { count, exact } = countOf(row?.jobs ?? 0);
     return { count, exact: exact && (await this.#partlySearched(filter)).size === 0 };
   }
@@ -279,13 +279,15 @@ export class PostgresJobReader implements JobReader {
     request: ListRequest,
     documents: ListedDocuments,
     reach: SearchReach = 'all',
+    signal?: AbortSignal,
   ): Promise<Listed> {
     if (reach === 'near' || (reach === 'all' && !isText(request.filter))) {
       const near = await this.#nearRows(request, documents);
       if (near.isComplete || reach === 'near') return near;
     }
     const whole = listJobs(request, documents);
-    return { rows: await this.#searches.query<ListedRow>(whole, whole.values), isComplete: true };
+    const rows = await this.#searches.query<ListedRow>(whole, whole.values, signal);
+    return { rows, isComplete: true };
   }
 
   async #nearRows(request: ListRequest, documents: ListedDocuments): Promise<Listed> {

@@ -35,26 +35,27 @@ export class TextSearch {
     after,
     ...query
   }: JobSearchQuery): Promise<JobSearchPage> {
-    const { limit, maxBytes, documents = true } = query;
+    const { limit, maxBytes, documents = true, signal } = query;
     const { q, ...others } = filter;
     const scope = await this.#scopeOf(others);
     const words = wordsOf(q);
     const spelt = await spellingsInSlices(
       words,
-      words.some((word) => allowedTypos(word) > 0) ? await this.#texts(scope) : [],
+      words.some((word) => allowedTypos(word) > 0) ? await this.#texts(scope, signal) : [],
     );
     const search = searchTexts({ ...scope, words: spelt, order, limit, offset, after });
-    const found = search === undefined ? [] : await this.#searches.query<FoundRow>(search, search.values);
+    const found =
+      search === undefined ? [] : await this.#searches.query<FoundRow>(search, search.values, signal);
     const { total, partial } = found[0] ?? { total: 0, partial: false };
     const rows = await this.#rowsOf(found, documents ? 'small' : 'none');
     const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
     return { jobs: await this.#toJobs(page.rows), cut: page.cut, total, partial };
   }
 
-  async #texts(scope: SearchScope): Promise<string[]> {
+  async #texts(scope: SearchScope, signal: AbortSignal | undefined): Promise<string[]> {
     const query = textsToSearch(scope);
     if (query === undefined) return [];
-    const rows = await this.#searches.query<{ text: string }>(query, query.values);
+    const rows = await this.#searches.query<{ text: string }>(query, query.values, signal);
     return rows.map(({ text }) => text);
   }
 

@@ -58,6 +58,11 @@ export interface JobPageQuery extends JobListQuery {
    * exceeds this limit on its own.
    */
   readonly maxBytes: number;
+  /**
+   * Ends the read when aborted, because nobody waits for the page any more; the call then rejects with the signal's reason.
+   * A storage may finish a short read.
+   */
+  readonly signal?: AbortSignal;
 }
 
 export interface JobPage {
@@ -198,8 +203,10 @@ export interface JobReader {
    * Counts the jobs that match a filter; all by default. If the filter contains only states and queues, the count is
    * exact. Otherwise, counting may stop at 10,000, or examine only some of the jobs for the filter's words. The count
    * is then a lower bound.
+   *
+   * @param signal ends the read when aborted, like {@link JobPageQuery.signal}
    */
-  count(filter?: JobFilter): Promise<JobCount>;
+  count(filter?: JobFilter, signal?: AbortSignal): Promise<JobCount>;
   /** Like {@link count}, but returns one count per state. Cheaper than a call for each state. */
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
   /** Returns the number of jobs in each state, across all queues. */

@@ -95,7 +95,8 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   readonly seeks?: true;
   /** Declares that `create` may return {@link Existing}. */
   readonly findsExisting?: true;
-  list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
+  /** The signal aborts when the caller disconnects, so that nothing is read for nobody. */
+  list?(query: CollectionQuery, context: CallContext, signal: AbortSignal): Promise<Page<Item>>;
   /** Resolves to undefined if there is no such item. */
   get?(id: string, context: CallContext): Promise<Item | undefined>;
   /**

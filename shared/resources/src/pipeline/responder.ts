@@ -60,6 +60,8 @@ export function createResponder(options: ResponderOptions): Responder {
   };
 
   const unexpected = (request: ApiRequest, error: unknown, principal: Principal | undefined): ApiError => {
+    if (request.signal.aborted && error === request.signal.reason)
+      return apiError(50304, 'The caller left before the end of the read');
     const incident = newIncident(error);
     const { method, path } = request;
     options.log.incident({ id: incident.id, requestId: request.id, method, path, error });

@@ -1,5 +1,6 @@
 import { mapInSlices } from '@longshore/edge';
 import type { Database, Queryable } from '../database/database.js';
+import { untilAborted } from '../database/until-aborted.js';
 import type { CallContext } from '../definition/call-context.js';
 import type { Platform } from '../definition/platform.js';
 import type { Resource } from '../definition/resource.js';
@@ -47,9 +48,9 @@ export class TableReader {
     this.from = `${quotedTable(table)} t`;
   }
 
-  /** Reads one page from the database for reads, by default the primary database. */
-  list(query: CollectionQuery): Promise<Page<ItemRecord>> {
-    return this.page(this.#reads, query);
+  /** Reads one page from the database for reads, by default the primary database, until the signal aborts. */
+  list(query: CollectionQuery, signal: AbortSignal): Promise<Page<ItemRecord>> {
+    return this.page(untilAborted(this.#reads, signal), query);
   }
 
   async get(

@@ -1,6 +1,7 @@
 import { allowedTypos, spellingsInSlices, type Spelling, spellingsOf, wordsOf } from '@longshore/edge';
 import type { Database, Queryable } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
+import { untilAborted } from '../database/until-aborted.js';
 import { isSqlError } from '../errors/incident.js';
 import type { CollectionQuery, SortTerm } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
@@ -73,13 +74,17 @@ export class TableSearch {
     this.#defaultOrder = reader.order({ sort: defaultSort, seek: undefined });
   }
 
-  async list(query: SearchQuery): Promise<Page<ItemRecord>> {
-    const all = await this.#inTime((connection) => this.#amongAll(connection, query)).catch(unlessCancelled);
+  /** Reads a page, until the signal aborts. */
+  async list(query: SearchQuery, signal: AbortSignal): Promise<Page<ItemRecord>> {
+    const reads = untilAborted(this.#reads, signal);
+    const inTime = <Result>(work: (connection: Queryable) => Promise<Result>): Promise<Result> =>
+      this.#inTime(reads, work);
+    const all = await inTime((connection) => this.#amongAll(connection, query)).catch(unlessCancelled);
     if (all?.matches !== undefined)
       return withTotal(all.page, query, { total: all.matches, estimated: false });
-    const found = all ?? (await this.#inTime((connection) => this.#amongFirst(connection, query)));
+    const found = all ?? (await inTime((connection) => this.#amongFirst(connection, query)));
     const { page } = found;
-    return query.count === 'none' ? page : { ...page, ...(await this.#count(found.query, page)) };
+    return query.count === 'none' ? page : { ...page, ...(await this.#count(reads, found.query, page)) };
   }
 
   /**
@@ -182,6 +187,7 @@ export class TableSearch {
    * not apply.
    */
   async #count(
+    reads: Database,
     query: SpeltQuery,
     { items }: Page<ItemRecord>,
   ): Promise<{ total: number; estimated: boolean }> {
@@ -190,16 +196,16 @@ export class TableSearch {
     const where = allOf(this.#reader.conditions(query, parameters));
     const source = `${this.#reader.from} where ${where}`;
     return query.count === 'exact'
-      ? countItems(this.#reads, source, parameters.values, { exact: true, atLeast })
+      ? countItems(reads, source, parameters.values, { exact: true, atLeast })
       : {
-          total: Math.max(atLeast, await estimateItems(this.#reads, source, parameters.values)),
+          total: Math.max(atLeast, await estimateItems(reads, source, parameters.values)),
           estimated: true,
         };
   }
 
   /** Runs `work` in a transaction with the similarity threshold and a time limit per statement. */
-  #inTime<Result>(work: (connection: Queryable) => Promise<Result>): Promise<Result> {
-    return inTransaction(this.#reads, async (transaction) => {
+  #inTime<Result>(reads: Database, work: (connection: Queryable) => Promise<Result>): Promise<Result> {
+    return inTransaction(reads, async (transaction) => {
       await transaction.query(
         `select set_config('pg_trgm.word_similarity_threshold', $1, true), set_config('statement_timeout', $2, true)`,
         [String(similarityThreshold), String(this.#timeoutMs)],

@@ -140,7 +140,8 @@ function createStorage(
 
   const all: AnyStorage = {
     seeks: true,
-    list: (query) => (isSearch(query) ? search.list(query) : reader.list(query)),
+    list: (query, _context, signal) =>
+      isSearch(query) ? search.list(query, signal) : reader.list(query, signal),
     get: (id, { parentFields, transaction }) => reader.get(transaction ?? reads, id, parentFields, ''),
     create: async (body, context) => {
       const [item] = await createMany([body], context);

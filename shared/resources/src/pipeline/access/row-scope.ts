@@ -122,10 +122,12 @@ function scopedStorage(
   };
 
   const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations' | 'setOperations'>> = {
-    list: async (query, context) => {
+    list: async (query, context, signal) => {
       const filters = scopedFilters(query.filters);
       const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
-      return filters === undefined ? nothing : resultOf(storage.list?.({ ...query, filters }, context));
+      return filters === undefined
+        ? nothing
+        : resultOf(storage.list?.({ ...query, filters }, context, signal));
     },
     get: find,
     wait: async (id, timeoutMs, context, signal) =>

@@ -28,7 +28,7 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
   const query = { ...parsed, filters: [...parsed.filters, ...parentFilters(checked.context.parentFields)] };
   const { ifNoneMatch } = preconditionsOf(checked.request);
   return async (context) => {
-    const page = await resultOf(storage.list?.(query, context));
+    const page = await resultOf(storage.list?.(query, context, checked.request.signal));
     const url =
       collectionUrl(checked) + (keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`);
     const headers = {
