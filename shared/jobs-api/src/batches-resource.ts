@@ -1,14 +1,14 @@
-import type { Batch, JobStorage } from '@longshore/jobs';
+import type { Batch } from '@longshore/jobs';
 import { batchOperations, type OperableStorage } from '@longshore/jobs/operations';
 import { bounds, continuationConditions } from '@longshore/jobs/storage';
-import { type CollectionQuery, defineResource, type Page, pageOf, type Resource } from '@longshore/resources';
+import { defineResource, type Resource } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { NewJobItem } from './job-item.js';
 import { jobsBelow } from './not-allowed.js';
 import { served } from './operations.js';
-import { seekPage } from './seek.js';
+import { comparedPage, seekPage } from './seek.js';
 
 const count = (description: string): TInteger => Type.Integer({ minimum: 0, description });
 
@@ -59,9 +59,6 @@ const NewBatchItem = Type.Object(
 );
 
 type Item = Static<typeof BatchItem>;
-
-/** Maximum number of batches that a search examines, starting with the newest. */
-const maxSearched = 10_000;
 
 /** `/batches`: jobs that are enqueued and counted together. */
 export function batchesResource(
@@ -114,7 +111,9 @@ export function batchesResource(
     storage: {
       seeks: true,
       list: async (query) => {
-        if (query.search !== undefined) return found(storage, query);
+        // Names have no index, so a search compares the newest batches.
+        if (query.search !== undefined)
+          return comparedPage(query, (page) => storage.batches.list(page), toBatchItem);
         const [page, counted] = await Promise.all([
           seekPage(query, async (page) => ({ rows: await storage.batches.list(page) })),
           query.count === 'none' ? undefined : storage.batches.count(),
@@ -135,13 +134,6 @@ export function batchesResource(
       operations: functions,
     },
   });
-}
-
-/** Searches only the newest batches, because batch names have no index. */
-async function found(storage: Pick<JobStorage, 'batches'>, query: CollectionQuery): Promise<Page<Item>> {
-  const newest = await storage.batches.list({ limit: maxSearched + 1 });
-  const page = pageOf(newest.slice(0, maxSearched).map(toBatchItem), query);
-  return newest.length > maxSearched ? { ...page, estimated: true, partial: true } : page;
 }
 
 function toBatchItem(batch: Batch): Item {

@@ -15,7 +15,6 @@ import {
   type Filter,
   type ItemChange,
   type KeyedChange,
-  pageOf,
   type Resource,
   withJob,
 } from '@longshore/resources';
@@ -27,7 +26,7 @@ import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './en
 import { occurrencesResource } from './occurrences-resource.js';
 import { actorOf, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
 import { pauseFieldNames } from './pauses.js';
-import { seekPage } from './seek.js';
+import { comparedPage, maxCompared, seekPage } from './seek.js';
 import {
   NewRecurringJobItem,
   RecurringJobItem,
@@ -189,9 +188,8 @@ export function recurringJobsResource(
       seeks: true,
       list: async (query) => {
         const filter = filterOf(query.filters);
-        // In another order, or best match first, all must be compared.
         if (query.search !== undefined || query.sort[0]?.field !== 'id')
-          return pageOf((await recurring.list(filter)).map(toRecurringJobItem), query);
+          return comparedPage(query, (page) => recurring.list({ ...filter, ...page }), toRecurringJobItem);
         const [page, total] = await Promise.all([
           seekPage(query, async ({ order, ...place }) => ({
             rows: await recurring.list({
@@ -220,7 +218,13 @@ export function recurringJobsResource(
       patch: update,
       replaceMany: updateAll,
       deleteMany: async (filters, context) => {
-        const ids = (await recurring.list(filterOf(filters))).map(({ id }) => id);
+        const found = await recurring.list({ ...filterOf(filters), limit: maxCompared + 1 });
+        const ids = found.map(({ id }) => id);
+        if (ids.length > maxCompared)
+          throw apiError(
+            41301,
+            `More than ${maxCompared} recurring jobs match: delete them in parts, with filters by name, queue or application`,
+          );
         const call = { fields: {}, by: actorOf(context), reason: context.reason };
         return recurring.removeAll(ids, {
           audit: (target) =>

@@ -1,4 +1,4 @@
-import type { CollectionQuery, Page } from '@longshore/resources';
+import { type CollectionQuery, type Page, pageOf } from '@longshore/resources';
 
 /** A request to the storage for the rows of one page of jobs or batches. */
 interface StoragePage {
@@ -36,6 +36,23 @@ export async function seekPage<Item extends object>(
   const items = rows.slice(0, limit);
   const isShort = cut && items.length < limit;
   return { items: backwards ? items.toReversed() : items, more: cut || rows.length > limit, cut: isShort };
+}
+
+/** How many items are compared for an order or a search that the storage does not have. */
+export const maxCompared = 10_000;
+
+/**
+ * Reads a page in an order, or of a search, that the storage does not have: among its first {@link maxCompared} items. If
+ * there are more, the page is marked `partial`.
+ */
+export async function comparedPage<Stored, Item extends object>(
+  query: CollectionQuery,
+  list: (page: { readonly limit: number }) => Promise<readonly Stored[]>,
+  toItem: (stored: Stored) => Item,
+): Promise<Page<Item>> {
+  const first = await list({ limit: maxCompared + 1 });
+  const page = pageOf(first.slice(0, maxCompared).map(toItem), query);
+  return first.length > maxCompared ? { ...page, estimated: true, partial: true } : page;
 }
 
 function opposite(order: 'newest' | 'oldest'): 'newest' | 'oldest' {

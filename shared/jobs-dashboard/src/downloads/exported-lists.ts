@@ -54,9 +54,10 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'createdAt',
       'updatedAt',
     ],
-    read: whole(async ({ reader, redact }) =>
-      (await reader.recurring.list()).map((job) => recurringRow(job, redact)),
-    ),
+    read: byCursor(isAnyId, async (after, _query, { reader, redact }) => {
+      const page = { limit: ROWS, ...(after === null ? {} : { after }) };
+      return (await reader.recurring.list(page)).map((job) => recurringRow(job, redact));
+    }),
   },
   servers: {
     columns: [
@@ -144,6 +145,11 @@ function byCursor(
       yield { rows, next };
     } while (next !== null);
   };
+}
+
+/** Returns whether the text can be the id of a recurring job. */
+function isAnyId(text: string): boolean {
+  return text !== '';
 }
 
 /** Returns whether the text can be the id of an audit entry. */

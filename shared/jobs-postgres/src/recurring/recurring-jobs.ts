@@ -20,6 +20,7 @@ import {
   type PauseOptions,
   planFiring,
   roomFor,
+  maxListedRecurring,
   type RecurringFilter,
   type RecurringJobs,
   type RecurringQuery,
@@ -174,7 +175,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async list(query: RecurringQuery = {}): Promise<RecurringJob[]> {
-    const { order = 'ascending', after = null, limit = null, offset = 0 } = query;
+    const { order = 'ascending', after = null, limit = maxListedRecurring, offset = 0 } = query;
     const values = [...filterValues(query), after, limit, offset];
     const rows = await this.#database.query<Row>(sql.selectRecurringJobs[order], values);
     return rows.map(sql.toRecurringJob);

@@ -23,6 +23,7 @@ import { Schedule } from '../recurring/schedule.js';
 import {
   type FiredRecurringJob,
   type FiringReport,
+  maxListedRecurring,
   type MissedRuns,
   missedRunDays,
   type RecurringFilter,
@@ -122,6 +123,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return existing.length;
   }
 
+  /** All recurring jobs, in no particular order. */
+  get all(): RecurringJob[] {
+    return Array.from(this.#records.values(), toRecurringJob);
+  }
+
   async find(id: string): Promise<RecurringJob | null> {
     const record = this.#records.get(id);
     return record === undefined ? null : toRecurringJob(record);
@@ -132,7 +138,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   async list(query: RecurringQuery = {}): Promise<RecurringJob[]> {
-    const { order = 'ascending', after, limit = Infinity, offset = 0 } = query;
+    const { order = 'ascending', after, limit = maxListedRecurring, offset = 0 } = query;
     const sign = order === 'ascending' ? 1 : -1;
     return this.#matching(query)
       .filter(({ id }) => after === undefined || sign * compareTexts(id, after) > 0)

@@ -73,7 +73,7 @@ export class MemoryResumptions {
     const pauses = [
       ...Array.from(jobs.queues.values(), ({ pause }) => pause),
       ...jobTypes.all,
-      ...(await recurring.list()),
+      ...recurring.all,
     ];
     // Ignores end times in the past. Their pauses could not be ended and were set aside.
     const ends = pauses.flatMap(({ pausedUntil }) => pausedUntil?.getTime() ?? []).filter((end) => end > now);

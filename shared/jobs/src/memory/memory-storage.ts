@@ -125,7 +125,7 @@ export class MemoryStorage implements JobStorage {
       retention,
       timings,
       resumptions,
-      recurringQueues: async () => (await recurring.list()).map(({ queue }) => queue),
+      recurringQueues: async () => recurring.all.map(({ queue }) => queue),
     });
     this.queues = new MemoryQueues(jobs, servers, clock, audit);
     this.servers = servers;

@@ -22,12 +22,15 @@ export interface RecurringFilter {
   readonly applications?: readonly string[];
 }
 
+/** How many recurring jobs {@link RecurringJobs.list} returns by default. */
+export const maxListedRecurring = 10_000;
+
 export interface RecurringQuery extends RecurringFilter {
   /** Ascending by default. */
   readonly order?: 'ascending' | 'descending';
   /** The page begins after this id, in the given order. */
   readonly after?: string;
-  /** Maximum number of recurring jobs; unlimited by default. */
+  /** Maximum number of recurring jobs; {@link maxListedRecurring} by default. */
   readonly limit?: number;
   readonly offset?: number;
 }
