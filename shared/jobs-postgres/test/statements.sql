@@ -1276,7 +1276,8 @@ with
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
-        meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
+        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 0
+  else coalesce(past_attempts, '[]') end || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
       from removed
@@ -1302,7 +1303,8 @@ with
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
-        meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
+        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 0
+  else coalesce(past_attempts, '[]') end || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
       from removed
@@ -2451,228 +2453,230 @@ update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id =
 returning true as changed;
 
 -- longshore-rescue-jobs
-with
-running as materialized (
-  select id, server_id, started_at, priority, seq from longshore.job
-  where queue_id = $1 and server_id is not null
-  order by priority, seq
-  limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
-),
-placed as materialized (
-  select running.id, running.server_id,
-    row_number() over (partition by server_id order by running.started_at, priority, seq)
-      <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
-  from running
-  left join longshore.server as alive on alive.id = running.server_id
-  left join lateral (
-    select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
-  ) as gone on true
-),
-lost as materialized (
-  select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
-    placed.started or job.attempt >= job.max_attempts as counts,
-    exists (
-      select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
-    ) as cancelled,
-    jsonb_build_object(
-      'name', 'AttemptLost',
-      'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
-      'stack', null) as error
-  from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
-  where job.server_id = placed.server_id and job.server_id is not null
-    and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id))
-  order by job.id
-  for update of job skip locked
-),
-taken as (
-  select server_id, count(*)::integer as jobs from lost where counts group by server_id
-),
-latest_losses as materialized (
-  select distinct on (id) id, lost_at from longshore.lost_server
-  where id in (select server_id from taken) order by id, lost_at desc
-),
-losses_counted as (
-  update longshore.lost_server set processing = processing + jobs
-  from taken, (
-    select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
-  ) as mine
-  where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
-),
-released as (
-  update longshore.job
-  set server_id = null, started_at = null, lease_until = null,
-    attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
-    ready_at = case when lost.counts then now() else job.ready_at end,
-    past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
-      'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
-      'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
-  from lost
-  where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
-  returning job.priority, job.seq, lost.*
-),
+  with
+  running as materialized (
+    select id, server_id, started_at, priority, seq from longshore.job
+    where queue_id = $1 and server_id is not null
+    order by priority, seq
+    limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+  ),
+  placed as materialized (
+    select running.id, running.server_id,
+      row_number() over (partition by server_id order by running.started_at, priority, seq)
+        <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
+    from running
+    left join longshore.server as alive on alive.id = running.server_id
+    left join lateral (
+      select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
+    ) as gone on true
+  ),
+  lost as materialized (
+    select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
+      placed.started or job.attempt >= job.max_attempts as counts,
+      exists (
+        select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+      ) as cancelled,
+      jsonb_build_object(
+        'name', 'AttemptLost',
+        'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
+        'stack', null) as error
+    from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
+    where job.server_id = placed.server_id and job.server_id is not null
+      and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id))
+    order by job.id
+    for update of job skip locked
+  ),
+  taken as (
+    select server_id, count(*)::integer as jobs from lost where counts group by server_id
+  ),
+  latest_losses as materialized (
+    select distinct on (id) id, lost_at from longshore.lost_server
+    where id in (select server_id from taken) order by id, lost_at desc
+  ),
+  losses_counted as (
+    update longshore.lost_server set processing = processing + jobs
+    from taken, (
+      select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
+    ) as mine
+    where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
+  ),
+  released as (
+    update longshore.job
+    set server_id = null, started_at = null, lease_until = null,
+      attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
+      ready_at = case when lost.counts then now() else job.ready_at end,
+      past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
+        'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
+    from lost
+    where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
+    returning job.priority, job.seq, lost.*
+  ),
 
-gap as (
-  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
-  select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
-),
-unstarted as (
-  select * from released where not counts
-),
+  gap as (
+    insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
+    select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
+  ),
+  unstarted as (
+    select * from released where not counts
+  ),
 
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
-  from unstarted
-  on conflict do nothing
-),
-removed as (
-  delete from longshore.job using lost
-  where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
-  returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
-),
-failed as (
-  insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
-  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'failed'
-),
-cancelled as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
-  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
-),
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+    from unstarted
+    on conflict do nothing
+  ),
+  removed as (
+    delete from longshore.job using lost
+    where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
+    returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
+  ),
+  failed as (
+    insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+    select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'failed'
+  ),
+  cancelled as (
+    insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+    select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
+  ),
 
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-requests as (
-  delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
-),
-total as (
-  select (select count(*) from released) as released,
-    (select count(*) from removed where state = 'failed') as failed,
-    (select count(*) from removed where state = 'cancelled') as cancelled
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.jobs
-  from total, lateral (values
-    ('processing'::longshore.job_state, -(released + failed + cancelled)),
-    ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
-  ) as change (state, jobs)
-  where change.jobs <> 0
-)
-select released::integer, failed::integer, cancelled::integer from total;
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  requests as (
+    delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+  ),
+  total as (
+    select (select count(*) from released) as released,
+      (select count(*) from removed where state = 'failed') as failed,
+      (select count(*) from removed where state = 'cancelled') as cancelled
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select $1, change.state, change.jobs
+    from total, lateral (values
+      ('processing'::longshore.job_state, -(released + failed + cancelled)),
+      ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
+    ) as change (state, jobs)
+    where change.jobs <> 0
+  )
+  select released::integer, failed::integer, cancelled::integer from total;
 
 -- longshore-rescue-some
-with
-running as materialized (
-  select id, server_id, started_at, priority, seq from longshore.job
-  where queue_id = $1 and server_id is not null
-  order by priority, seq
-  limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
-),
-placed as materialized (
-  select running.id, running.server_id,
-    row_number() over (partition by server_id order by running.started_at, priority, seq)
-      <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
-  from running
-  left join longshore.server as alive on alive.id = running.server_id
-  left join lateral (
-    select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
-  ) as gone on true
-),
-lost as materialized (
-  select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
-    placed.started or job.attempt >= job.max_attempts as counts,
-    exists (
-      select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
-    ) as cancelled,
-    jsonb_build_object(
-      'name', 'AttemptLost',
-      'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
-      'stack', null) as error
-  from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
-  where job.server_id = placed.server_id and job.server_id is not null
-    and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id)) and job.id = any($2::uuid[])
-  order by job.id
-  for update of job skip locked
-),
-taken as (
-  select server_id, count(*)::integer as jobs from lost where counts group by server_id
-),
-latest_losses as materialized (
-  select distinct on (id) id, lost_at from longshore.lost_server
-  where id in (select server_id from taken) order by id, lost_at desc
-),
-losses_counted as (
-  update longshore.lost_server set processing = processing + jobs
-  from taken, (
-    select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
-  ) as mine
-  where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
-),
-released as (
-  update longshore.job
-  set server_id = null, started_at = null, lease_until = null,
-    attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
-    ready_at = case when lost.counts then now() else job.ready_at end,
-    past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
-      'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
-      'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
-  from lost
-  where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
-  returning job.priority, job.seq, lost.*
-),
+  with
+  running as materialized (
+    select id, server_id, started_at, priority, seq from longshore.job
+    where queue_id = $1 and server_id is not null
+    order by priority, seq
+    limit (select sum(jobs) from longshore.job_count where queue_id = $1 and state = 'processing')
+  ),
+  placed as materialized (
+    select running.id, running.server_id,
+      row_number() over (partition by server_id order by running.started_at, priority, seq)
+        <= coalesce(alive.concurrency, gone.concurrency, 2147483647) as started
+    from running
+    left join longshore.server as alive on alive.id = running.server_id
+    left join lateral (
+      select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
+    ) as gone on true
+  ),
+  lost as materialized (
+    select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
+      placed.started or job.attempt >= job.max_attempts as counts,
+      exists (
+        select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+      ) as cancelled,
+      jsonb_build_object(
+        'name', 'AttemptLost',
+        'message', format('Server %s died or stopped renewing its lease while it ran attempt %s', job.server_id, job.attempt),
+        'stack', null) as error
+    from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
+    where job.server_id = placed.server_id and job.server_id is not null
+      and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id)) and job.id = any($2::uuid[])
+    order by job.id
+    for update of job skip locked
+  ),
+  taken as (
+    select server_id, count(*)::integer as jobs from lost where counts group by server_id
+  ),
+  latest_losses as materialized (
+    select distinct on (id) id, lost_at from longshore.lost_server
+    where id in (select server_id from taken) order by id, lost_at desc
+  ),
+  losses_counted as (
+    update longshore.lost_server set processing = processing + jobs
+    from taken, (
+      select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
+    ) as mine
+    where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
+  ),
+  released as (
+    update longshore.job
+    set server_id = null, started_at = null, lease_until = null,
+      attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
+      ready_at = case when lost.counts then now() else job.ready_at end,
+      past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
+        'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
+    from lost
+    where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
+    returning job.priority, job.seq, lost.*
+  ),
 
-gap as (
-  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
-  select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
-),
-unstarted as (
-  select * from released where not counts
-),
+  gap as (
+    insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
+    select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
+  ),
+  unstarted as (
+    select * from released where not counts
+  ),
 
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
-  from unstarted
-  on conflict do nothing
-),
-removed as (
-  delete from longshore.job using lost
-  where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
-  returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
-),
-failed as (
-  insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
-  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'failed'
-),
-cancelled as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
-  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
-),
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
+    from unstarted
+    on conflict do nothing
+  ),
+  removed as (
+    delete from longshore.job using lost
+    where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
+    returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
+  ),
+  failed as (
+    insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+    select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'failed'
+  ),
+  cancelled as (
+    insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+    select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
+  ),
 
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-requests as (
-  delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
-),
-total as (
-  select (select count(*) from released) as released,
-    (select count(*) from removed where state = 'failed') as failed,
-    (select count(*) from removed where state = 'cancelled') as cancelled
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.jobs
-  from total, lateral (values
-    ('processing'::longshore.job_state, -(released + failed + cancelled)),
-    ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
-  ) as change (state, jobs)
-  where change.jobs <> 0
-)
-select released::integer, failed::integer, cancelled::integer from total;
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  requests as (
+    delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
+  ),
+  total as (
+    select (select count(*) from released) as released,
+      (select count(*) from removed where state = 'failed') as failed,
+      (select count(*) from removed where state = 'cancelled') as cancelled
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select $1, change.state, change.jobs
+    from total, lateral (values
+      ('processing'::longshore.job_state, -(released + failed + cancelled)),
+      ('enqueued', released), ('failed', failed), ('cancelled', cancelled)
+    ) as change (state, jobs)
+    where change.jobs <> 0
+  )
+  select released::integer, failed::integer, cancelled::integer from total;
 
 -- longshore-resolve-dependencies
 update longshore.job_dependency set resolved_at = now(), marked = true, met = true
@@ -2680,81 +2684,82 @@ from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
 where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id;
 
 -- longshore-restore-skipped
-with recursive
-found (id, is_batch) as (
-  select unnest($1::uuid[]), null::boolean
-  union
-  select related.id, related.is_batch from found
-  join longshore.job_dependency as dependency on dependency.parent_id = found.id
-  cross join lateral (
-    select id, (meta ->> 'batchId')::uuid as batch_id
-    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
-  ) as dependent
-  cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
-  where related.id is not null
-),
-removed as (
-  delete from longshore.job_history_cancelled
-  where id = any (array(select id from found where not is_batch and id <> all ($1::uuid[]))) and attempt = 0 and error ->> 'name' = 'ContinuationCancelled'
-  returning *, 'cancelled'::longshore.job_state as state
-),
+  with recursive
+  found (id, is_batch) as (
+    select unnest($1::uuid[]), null::boolean
+    union
+    select related.id, related.is_batch from found
+    join longshore.job_dependency as dependency on dependency.parent_id = found.id
+    cross join lateral (
+      select id, (meta ->> 'batchId')::uuid as batch_id
+      from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+    ) as dependent
+    cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
+    where related.id is not null
+  ),
+  removed as (
+    delete from longshore.job_history_cancelled
+    where id = any (array(select id from found where not is_batch and id <> all ($1::uuid[]))) and attempt = 0 and error ->> 'name' = 'ContinuationCancelled'
+    returning *, 'cancelled'::longshore.job_state as state
+  ),
 
-again as materialized (select removed.*, true as waits from removed),
-revived as (
-  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-    else coalesce(past_attempts, '[]') || jsonb_build_object(
-      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-    end as past_attempts
-  from again
-),
+  again as materialized (select removed.*, true as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
 
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-),
-restored as (
-  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-),
-reopened as (
-  update longshore.job_dependency set resolved_at = null, marked = false
-  where child_id = any (array(select id from again where waits)) and not met
-),
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
 
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-  from again
-  on conflict do nothing
-),
-request as (
-  delete from longshore.job_cancellation using removed
-  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-),
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
 
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-),
-unfinished as (
-  update longshore.batch set finished_at = null
-  where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
-)
-select count(*)::integer as restored from removed;
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  ),
+  unfinished as (
+    update longshore.batch set finished_at = null
+    where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
+  )
+  select count(*)::integer as restored from removed;
 
 -- longshore-resume-queue
 update longshore.queue set paused_at = null, paused_by = null, pause_reason = null, paused_until = null, retired_at = null, idle_since = null where id = $1;
@@ -2849,7 +2854,8 @@ and exists (select 1 from longshore.job_dependency where child_id = id and not m
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
       least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else coalesce(past_attempts, '[]') || jsonb_build_object(
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
       end as past_attempts
     from again
@@ -2898,122 +2904,124 @@ and exists (select 1 from longshore.job_dependency where child_id = id and not m
   select true as changed from removed;
 
 -- longshore-retry-cancelled-ignoring-dependencies
-with removed as (
-  delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-  returning *, 'cancelled'::longshore.job_state as state
-),
+  with removed as (
+    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
+    returning *, 'cancelled'::longshore.job_state as state
+  ),
 
-again as materialized (select removed.*, false as waits from removed),
-revived as (
-  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-    else coalesce(past_attempts, '[]') || jsonb_build_object(
-      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-    end as past_attempts
-  from again
-),
+  again as materialized (select removed.*, false as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
 
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-),
-restored as (
-  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-),
-reopened as (
-  update longshore.job_dependency set resolved_at = null, marked = false
-  where child_id = any (array(select id from again where waits)) and not met
-),
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
 
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-  from again
-  on conflict do nothing
-),
-request as (
-  delete from longshore.job_cancellation using removed
-  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-),
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
 
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-)
-select true as changed from removed;
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select true as changed from removed;
 
 -- longshore-retry-failed
-with removed as (
-  delete from longshore.job_history_failed where queue_id = $1 and id = $2
-  returning *, 'failed'::longshore.job_state as state
-),
+  with removed as (
+    delete from longshore.job_history_failed where queue_id = $1 and id = $2
+    returning *, 'failed'::longshore.job_state as state
+  ),
 
-again as materialized (select removed.*, false as waits from removed),
-revived as (
-  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-    else coalesce(past_attempts, '[]') || jsonb_build_object(
-      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-    end as past_attempts
-  from again
-),
+  again as materialized (select removed.*, false as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
 
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-),
-restored as (
-  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-),
-reopened as (
-  update longshore.job_dependency set resolved_at = null, marked = false
-  where child_id = any (array(select id from again where waits)) and not met
-),
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
 
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-  from again
-  on conflict do nothing
-),
-request as (
-  delete from longshore.job_cancellation using removed
-  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-),
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
 
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-)
-select true as changed from removed;
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select true as changed from removed;
 
 -- longshore-return-queues
 update longshore.queue set retired_at = null, idle_since = null where retired_at is not null and (queue.id in (

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
-import type { Claim, Outcome } from '@longshore/jobs/storage';
+import { type Claim, maxKeptAttempts, type Outcome } from '@longshore/jobs/storage';
 import { type Fixture, yearMs } from './storage-under-test.js';
 
 const error: JobError = {
@@ -45,6 +45,23 @@ export function completing(fixture: Fixture): void {
     expect(job).to.include({ state: 'scheduled', attempt: 1, serverId: null });
     expect(job?.error).to.deep.equal(error);
     expect(job?.runAt).to.be.a('date');
+  });
+
+  it('keeps the newest attempts of a job that fails again and again', async () => {
+    const { queue, claim } = await fixture.claimOne({ maxAttempts: maxKeptAttempts + 3 });
+    const outcomes: readonly Outcome[] = [
+      { kind: 'retry', error, delayMs: 0 },
+      { kind: 'failed', error },
+    ];
+    for (let attempt = 1; attempt <= maxKeptAttempts + 2; attempt++) {
+      const [claimed] = attempt === 1 ? [{ claim }] : await fixture.claimSome(claim.serverId, queue);
+      await complete(claimed.claim, outcomes[attempt % 2] ?? done);
+      if (attempt % 2 === 1) await fixture.storage.control.retry(claim.jobId);
+      else await fixture.untilPromoted(claim.jobId);
+    }
+    const numbers = (await fixture.storage.jobs.listAttempts(claim.jobId)).map(({ attempt }) => attempt);
+    expect(numbers).to.have.length(maxKeptAttempts - 1); // and the next one, once it has started
+    expect([numbers[0], numbers.at(-1)]).to.deep.equal([4, maxKeptAttempts + 2]);
   });
 
   it('cancels a job if its handler requests it', async () => {

@@ -1,4 +1,4 @@
-import { attemptColumns } from '../read/job-columns.sql.js';
+import { attemptColumns, otherAttempts } from '../read/job-columns.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
@@ -71,7 +71,7 @@ function rescue(which: string): Form {
     ),
     again as materialized (
       select id, case when counts then attempt else attempt - 1 end as attempt, case when counts then now() else ready_at end as ready_at,
-        case when counts then coalesce(past_attempts, '[]') || jsonb_build_object(
+        case when counts then ${otherAttempts} || jsonb_build_object(
           'attempt', attempt, 'outcome', 'lost', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(),
           'error', error, 'runAt', run_at, 'readyAt', ready_at) else past_attempts end as past_attempts
       from judged where released

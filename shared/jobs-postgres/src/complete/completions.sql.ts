@@ -1,4 +1,4 @@
-import { attemptColumns, jobColumns } from '../read/job-columns.sql.js';
+import { attemptColumns, jobColumns, otherAttempts } from '../read/job-columns.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { type RecordedColumns, transitionRecorded } from '../read/job-transitions.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
@@ -134,7 +134,7 @@ export const finishRetry = finisher(
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt, max_attempts, name, args,
-        meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
+        meta, now(), ${otherAttempts} || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
       from removed

@@ -1,5 +1,5 @@
 import { bounds, maxCountedAttempts } from '@longshore/jobs/storage';
-import { jobColumns } from '../read/job-columns.sql.js';
+import { jobColumns, otherAttempts } from '../read/job-columns.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { awaitingCancelled } from '../dependencies/awaiting-jobs.sql.js';
@@ -66,7 +66,7 @@ export function becomeReadyAgain(waits: string): string {
       select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
         least(greatest(priority, ${bounds.priority.min}), ${bounds.priority.max})::smallint as priority, ${attemptsSoFar} as attempt,
         least(greatest(max_attempts, ${attemptsSoFar} + 1), ${maxCountedAttempts})::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-        else coalesce(past_attempts, '[]') || jsonb_build_object(
+        else ${otherAttempts} || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
         end as past_attempts
       from again

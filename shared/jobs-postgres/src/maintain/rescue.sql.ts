@@ -1,4 +1,4 @@
-import { attemptColumns } from '../read/job-columns.sql.js';
+import { attemptColumns, otherAttempts } from '../read/job-columns.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { gapCte } from '../claim/ready-scans.sql.js';
@@ -154,7 +154,7 @@ function rescue(which: string): string {
       set server_id = null, started_at = null, lease_until = null,
         attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
         ready_at = case when lost.counts then now() else job.ready_at end,
-        past_attempts = case when lost.counts then coalesce(past_attempts, '[]') || jsonb_build_object(
+        past_attempts = case when lost.counts then ${otherAttempts} || jsonb_build_object(
           'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
           'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
       from lost

@@ -1,4 +1,4 @@
-import type { FinishedState } from '@longshore/jobs/storage';
+import { type FinishedState, maxKeptAttempts } from '@longshore/jobs/storage';
 
 /** The columns that all job tables have. */
 export const jobColumns = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
@@ -26,6 +26,13 @@ export const stateIn: Readonly<Record<LiveTable, string>> = {
 export function inLiveTables(select: (table: LiveTable) => string): string {
   return liveTables.map(select).join('\n      union all ');
 }
+
+/**
+ * SQL expression for the past attempts of a job without the oldest, if it has as many as are kept; a list to which another
+ * can be added.
+ */
+export const otherAttempts = `case when past_attempts -> ${maxKeptAttempts - 2} is not null then past_attempts - 0
+  else coalesce(past_attempts, '[]') end`;
 
 /** SQL expression for the latest error of an unfinished job. */
 export const lastError = `past_attempts -> -1 -> 'error'`;

@@ -51,6 +51,9 @@ export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
  */
 export const maxCountedAttempts = 10_000;
 
+/** How many attempts of a job are kept, the newest: each can have an error with a long stack, and all are in one row. */
+export const maxKeptAttempts = 100;
+
 /**
  * Returns `value` if it is an integer within the bounds.
  *

@@ -1,3 +1,4 @@
+import { maxKeptAttempts } from '../job/bounds.js';
 import type { Attempt, Claim, ClaimedJob, Job, JobError, JsonText, JsonValue, NewJob } from '../job/job.js';
 import type { LogLine, Progress } from '../job/job-log.js';
 import { type JobMeta, type JobMetaFields, readMeta } from '../job/meta.js';
@@ -176,6 +177,12 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
+/** Adds a past attempt, and removes the oldest if there would be more than {@link maxKeptAttempts} with the next one. */
+export function keepAttempt({ pastAttempts }: JobRecord, attempt: Attempt): void {
+  pastAttempts.push(attempt);
+  if (pastAttempts.length >= maxKeptAttempts) pastAttempts.shift();
+}
+
 /**
  * Records a failed or lost attempt of an unfinished job. Stores the error in the job, and clears the job's server and
  * start time.
@@ -188,7 +195,7 @@ export function endAttempt(
 ): void {
   const { attempt, serverId, startedAt } = record;
   if (serverId !== null && startedAt !== null) {
-    record.pastAttempts.push({ attempt, outcome, serverId, startedAt, finishedAt: new Date(nowMs), error });
+    keepAttempt(record, { attempt, outcome, serverId, startedAt, finishedAt: new Date(nowMs), error });
   }
   record.error = error;
   record.serverId = null;

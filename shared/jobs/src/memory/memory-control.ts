@@ -7,7 +7,7 @@ import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import { checkEditedBytes, checkEdits, type DecideEdits, type JobContent } from '../storage/job-content.js';
 import type { ControlResult, JobControl, JobControlOptions, RetryOptions } from '../storage/job-control.js';
-import { hasLease, type JobRecord, toJob } from './job-record.js';
+import { hasLease, type JobRecord, keepAttempt, toJob } from './job-record.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { parentIdsOf, skippedBecauseOf } from './skipped-jobs.js';
@@ -55,7 +55,7 @@ export class MemoryControl implements JobControl {
           return;
         }
         if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
-          record.pastAttempts.push({
+          keepAttempt(record, {
             attempt: record.attempt,
             outcome: state,
             serverId: record.serverId,

@@ -40,9 +40,7 @@ export class MemoryQuotas implements Quotas {
     limits: QuotaLimits,
   ): Promise<void> {
     const { jobs, recurring, servers, clock } = this.#parts;
-    const existing = new Set(
-      kind === 'queue' ? jobs.queues.keys() : recurring.all.map(({ id }) => id),
-    );
+    const existing = new Set(kind === 'queue' ? jobs.queues.keys() : recurring.all.map(({ id }) => id));
     const served = new Set(kind === 'queue' ? (await servers.list()).flatMap(({ queues }) => queues) : []);
     const now = clock.now();
     this.#creations = this.#creations.filter(

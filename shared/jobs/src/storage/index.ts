@@ -11,6 +11,7 @@ export {
   checkTime,
   isTime,
   maxCountedAttempts,
+  maxKeptAttempts,
   clamp,
   timeBounds,
 } from '../job/bounds.js';

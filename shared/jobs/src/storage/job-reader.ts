@@ -211,7 +211,10 @@ export interface JobReader {
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
   /** Returns the number of jobs in each state, across all queues. */
   stateCounts(): Promise<StateCounts>;
-  /** Lists a job's attempts, oldest first; empty if the job has not started or does not exist. */
+  /**
+   * Lists a job's newest attempts, at most {@link maxKeptAttempts}, oldest first; empty if the job has not started or does
+   * not exist.
+   */
   listAttempts(jobId: string): Promise<Attempt[]>;
   /** Lists the dependents of a job or batch, oldest first. Dependencies are kept for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
