@@ -138,199 +138,6 @@ select true as changed from removed;
 -- longshore-cancel-backend
 select pg_cancel_backend($1);
 
--- longshore-cancel-members-job
-with found as materialized (
-  select id from longshore.job
-  where queue_id = $1 and id = any($2::uuid[]) and server_id is null
-  order by id for update
-),
-removed as (
-  delete from longshore.job using found where job.queue_id = $1 and job.id = found.id
-  returning job.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('enqueued'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-job_awaiting
-with found as materialized (
-  select id from longshore.job_awaiting
-  where queue_id = $1 and id = any($2::uuid[])
-  order by id for update
-),
-removed as (
-  delete from longshore.job_awaiting using found where job_awaiting.queue_id = $1 and job_awaiting.id = found.id
-  returning job_awaiting.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts from removed
-),
-resolved as (
-  update longshore.job_dependency set resolved_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-job_blocked
-with found as materialized (
-  select id from longshore.job_blocked
-  where queue_id = $1 and id = any($2::uuid[])
-  order by id for update
-),
-removed as (
-  delete from longshore.job_blocked using found where job_blocked.queue_id = $1 and job_blocked.id = found.id
-  returning job_blocked.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('enqueued'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-job_scheduled
-with found as materialized (
-  select id from longshore.job_scheduled
-  where queue_id = $1 and id = any($2::uuid[])
-  order by id for update
-),
-removed as (
-  delete from longshore.job_scheduled using found where job_scheduled.queue_id = $1 and job_scheduled.id = found.id
-  returning job_scheduled.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('scheduled'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-running
-with requested as (
-  insert into longshore.job_cancellation (queue_id, job_id)
-  select queue_id, id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
-  on conflict (queue_id, job_id) do nothing
-  returning job_id
-)
-select count(*)::integer as jobs from requested;
-
--- longshore-cancel-one-awaiting
-with ended as materialized (select $2::uuid as id, null::jsonb as error),
-removed as (
-  delete from longshore.job_awaiting using ended
-  where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
-  returning job_awaiting.*, ended.error
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
-),
-resolved as (
-  update longshore.job_dependency set resolved_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select true as changed from removed;
-
--- longshore-cancel-ready
-with ready as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
-blocked as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
-removed as (
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from ready union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, null from blocked
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
-)
-select true as changed from removed;
-
--- longshore-cancel-running
-insert into longshore.job_cancellation (queue_id, job_id)
-select queue_id, id from longshore.job where queue_id = $1 and id = $2 and server_id is not null
-on conflict (queue_id, job_id) do update set requested_at = job_cancellation.requested_at
-returning xmax = 0 as changed;
-
--- longshore-cancel-waiting
-with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
-)
-select true as changed from removed;
-
 -- longshore-claim-ready
 with names as materialized (
   select job_names as handled, array(select name from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true))) as paused from longshore.server where id = $2),
@@ -552,59 +359,8 @@ delete from longshore.alert where key = any($1::text[]);
 -- longshore-delete-aside
 delete from longshore.set_aside where id = $1;
 
--- longshore-delete-cancelled
-with removed as (
-  delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-  returning *, 'cancelled'::longshore.job_state as state
-),
-
-reports as (
-  delete from longshore.job_report as report using removed
-  where report.queue_id = removed.queue_id and report.job_id = removed.id
-    and report.started_at between removed.created_at and removed.finished_at
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state
-)
-select true as changed from removed;
-
 -- longshore-delete-deployment
 delete from longshore.deployment where id = $1 returning id, version, at, note, source;
-
--- longshore-delete-done
-with removed as (
-  delete from longshore.job_history_done where queue_id = $1 and id = $2
-  returning *, 'done'::longshore.job_state as state
-),
-
-reports as (
-  delete from longshore.job_report as report using removed
-  where report.queue_id = removed.queue_id and report.job_id = removed.id
-    and report.started_at between removed.created_at and removed.finished_at
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state
-)
-select true as changed from removed;
-
--- longshore-delete-failed
-with removed as (
-  delete from longshore.job_history_failed where queue_id = $1 and id = $2
-  returning *, 'failed'::longshore.job_state as state
-),
-
-reports as (
-  delete from longshore.job_report as report using removed
-  where report.queue_id = removed.queue_id and report.job_id = removed.id
-    and report.started_at between removed.created_at and removed.finished_at
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state
-)
-select true as changed from removed;
 
 -- longshore-delete-gaps
 delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8;
@@ -1905,6 +1661,171 @@ from (
 order by queue_id, name, seconds
 on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog);
 
+-- longshore-move-cancel-awaiting
+with picked as materialized (
+  select queue_id, id from longshore.job_awaiting as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_awaiting as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts from removed
+),
+resolved as (
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'awaiting'::longshore.job_state, -count(*) from removed group by queue_id, 'awaiting'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-cancel-blocked
+with picked as materialized (
+  select queue_id, id from longshore.job_blocked as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_blocked as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-cancel-ready
+with picked as materialized (
+  select queue_id, id from longshore.job as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) and job.server_id is null order by queue_id, id
+),
+removed as (
+  delete from longshore.job as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer and job.server_id is null
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from removed
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-cancel-running
+with picked as materialized (
+  select queue_id, id from longshore.job as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) and job.server_id is not null order by queue_id, id
+),
+removed as (
+  insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
+  on conflict (queue_id, job_id) do nothing
+  returning queue_id, job_id as id
+)
+select id, true as changed from removed union all select id, false from picked where not exists (select 1 from removed where removed.id = picked.id);
+
+-- longshore-move-cancel-scheduled
+with picked as materialized (
+  select queue_id, id from longshore.job_scheduled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_scheduled as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-delete-cancelled
+with picked as materialized (
+  select queue_id, id, finished_at from longshore.job_history_cancelled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+),
+removed as (
+  delete from longshore.job_history_cancelled as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+  returning job.*, 'cancelled'::longshore.job_state as state
+),
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select id, true as changed from removed;
+
+-- longshore-move-delete-done
+with picked as materialized (
+  select queue_id, id, finished_at from longshore.job_history_done as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+),
+removed as (
+  delete from longshore.job_history_done as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+  returning job.*, 'done'::longshore.job_state as state
+),
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select id, true as changed from removed;
+
+-- longshore-move-delete-failed
+with picked as materialized (
+  select queue_id, id, finished_at from longshore.job_history_failed as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+),
+removed as (
+  delete from longshore.job_history_failed as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+  returning job.*, 'failed'::longshore.job_state as state
+),
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select id, true as changed from removed;
+
 -- longshore-move-job
 with
 edit as materialized (
@@ -1991,6 +1912,330 @@ union all select $1, 'enqueued', -count(*) from edited having count(*) > 0;
 update longshore.recurring_job
 set next_due_at = $2, last_due_at = coalesce($3, last_due_at), last_job_id = coalesce($4, last_job_id)
 where id = $1;
+
+-- longshore-move-retry-cancelled
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_cancelled as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_cancelled as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'cancelled'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
+and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-retry-failed
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_failed as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_failed as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'failed'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
+and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-retry-ignoring-dependencies-cancelled
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_cancelled as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_cancelled as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'cancelled'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, false as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-retry-ignoring-dependencies-failed
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_failed as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_failed as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'failed'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, false as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-run-awaiting
+with picked as materialized (
+  select queue_id, id from longshore.job_awaiting as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_awaiting as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+resolved as (
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
+),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+blocked as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from removed where coalesce(meta ? 'concurrencyKey', false)
+),
+transitions as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'awaiting'::longshore.job_state, -count(*) from removed group by queue_id, 'awaiting'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-run-scheduled
+with picked as materialized (
+  select queue_id, id from longshore.job_scheduled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_scheduled as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+blocked as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from removed where coalesce(meta ? 'concurrencyKey', false)
+),
+transitions as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+)
+select id, true as changed from removed;
 
 -- longshore-next-due
 with ended as materialized (
@@ -2441,7 +2686,9 @@ select id from removed union all select id from awaiting;
 update longshore.server set requested = $2 where id = $1;
 
 -- longshore-reschedule-waiting
-with removed as (select * from longshore.job_scheduled where queue_id = $1 and id = $2 for update),
+with removed as (
+  select * from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for update
+),
 
 transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
@@ -2449,8 +2696,8 @@ transitions as (
   from removed
   on conflict do nothing
 )
-update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id = $1 and id = (select id from removed)
-returning true as changed;
+update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id = $1 and id in (select id from removed)
+returning id, true as changed;
 
 -- longshore-rescue-jobs
   with
@@ -2842,187 +3089,6 @@ select holds_jobs, served, exists (select 1 from retired) as retired from found;
 -- longshore-retry-aside
 update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id;
 
--- longshore-retry-cancelled
-  with removed as (
-    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-    returning *, 'cancelled'::longshore.job_state as state
-  ),
-
-  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
-and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
-  revived as (
-    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
-else coalesce(past_attempts, '[]') end || jsonb_build_object(
-        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-      end as past_attempts
-    from again
-  ),
-
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  blocked as (
-    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  arrived as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-  ),
-  restored as (
-    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-  ),
-  reopened as (
-    update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits)) and not met
-  ),
-
-  transitions as (
-    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-    from again
-    on conflict do nothing
-  ),
-  request as (
-    delete from longshore.job_cancellation using removed
-    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-  ),
-
-  outbox_entries as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-  ),
-  counted as (
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-  )
-  select true as changed from removed;
-
--- longshore-retry-cancelled-ignoring-dependencies
-  with removed as (
-    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-    returning *, 'cancelled'::longshore.job_state as state
-  ),
-
-  again as materialized (select removed.*, false as waits from removed),
-  revived as (
-    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
-else coalesce(past_attempts, '[]') end || jsonb_build_object(
-        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-      end as past_attempts
-    from again
-  ),
-
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  blocked as (
-    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  arrived as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-  ),
-  restored as (
-    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-  ),
-  reopened as (
-    update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits)) and not met
-  ),
-
-  transitions as (
-    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-    from again
-    on conflict do nothing
-  ),
-  request as (
-    delete from longshore.job_cancellation using removed
-    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-  ),
-
-  outbox_entries as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-  ),
-  counted as (
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-  )
-  select true as changed from removed;
-
--- longshore-retry-failed
-  with removed as (
-    delete from longshore.job_history_failed where queue_id = $1 and id = $2
-    returning *, 'failed'::longshore.job_state as state
-  ),
-
-  again as materialized (select removed.*, false as waits from removed),
-  revived as (
-    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
-else coalesce(past_attempts, '[]') end || jsonb_build_object(
-        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-      end as past_attempts
-    from again
-  ),
-
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  blocked as (
-    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  arrived as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-  ),
-  restored as (
-    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-  ),
-  reopened as (
-    update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits)) and not met
-  ),
-
-  transitions as (
-    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-    from again
-    on conflict do nothing
-  ),
-  request as (
-    delete from longshore.job_cancellation using removed
-    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-  ),
-
-  outbox_entries as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-  ),
-  counted as (
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-  )
-  select true as changed from removed;
-
 -- longshore-return-queues
 update longshore.queue set retired_at = null, idle_since = null where retired_at is not null and (queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -3033,77 +3099,6 @@ select longshore.rewrite_counts() as rewritten;
 
 -- longshore-rewrite-small-table
 select longshore.rewrite_small_table($1::regclass, 10000) as rewritten;
-
--- longshore-run-awaiting
-with removed as (
-  delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
-),
-resolved as (
-  update longshore.job_dependency set resolved_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
-),
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
-  from removed
-  on conflict do nothing
-),
-arriving as (select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where due is null or due <= now()),
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from arriving where coalesce(meta ? 'concurrencyKey', false)
-),
-waiting as (
-  insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
-  select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
-  from removed where due > now()
-  returning id
-),
-total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.jobs
-  from total, lateral (
-    values ('awaiting'::longshore.job_state, -(ready + waiting)), ('enqueued', ready), ('scheduled', waiting)
-  ) as change (state, jobs)
-  where change.jobs <> 0
-)
-select true as changed from removed;
-
--- longshore-run-waiting
-with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
-
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from removed where coalesce(meta ? 'concurrencyKey', false)
-),
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
-  from removed
-  on conflict do nothing
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
-)
-select true as changed from removed;
 
 -- longshore-scan-state
 with closed as (
@@ -3584,14 +3579,14 @@ where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::flo
   and at < to_timestamp($3::float8 / 1000) and backlog is not null;
 
 -- longshore-select-members-of-batch
-select queue_id, id, place from (
-  select queue_id, id, 'job_awaiting' as place from longshore.job_awaiting where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
-  select queue_id, id, 'job_scheduled' as place from longshore.job_scheduled where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
-  select queue_id, id, 'job_blocked' as place from longshore.job_blocked where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
-  select queue_id, id, case when server_id is null then 'job' else 'running' end from longshore.job
-  where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 and (server_id is null or not exists (
-    select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
-) as member limit $3;
+  select queue_id, id, place from (
+    select queue_id, id, 'awaiting' as place from longshore.job_awaiting where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+    select queue_id, id, 'scheduled' as place from longshore.job_scheduled where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+    select queue_id, id, 'blocked' as place from longshore.job_blocked where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+    select queue_id, id, case when server_id is null then 'ready' else 'running' end from longshore.job
+    where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 and (server_id is null or not exists (
+select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
+  ) as member limit $3;
 
 -- longshore-select-missed-runs
 select missed.recurring_job_id as "recurringJobId", missed.from_at as "from", missed.until_at as "until", missed.reason

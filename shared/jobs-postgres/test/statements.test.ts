@@ -55,9 +55,7 @@ describe('The static statements', () => {
    * parameters name, or have a limit.
    */
   const boundedOtherwise: Readonly<Record<string, string>> = {
-    'one job, which the parameters name': `cancel-one-awaiting cancel-ready cancel-waiting delete-cancelled delete-done
-      delete-failed find-bare-jobs find-documents find-job find-small-jobs find-undocumented-jobs release-awaiting
-      reschedule-waiting retry-cancelled retry-cancelled-ignoring-dependencies retry-failed run-awaiting run-waiting`,
+    'one job, which the parameters name': `find-bare-jobs find-documents find-job find-small-jobs find-undocumented-jobs release-awaiting`,
     'one row, which the statement writes or a table has': `end-transaction find-chores insert-aside insert-bulk
       insert-deployment insert-recurring-job lock-alert-turn lock-bucket measure-backlog retire-queue select-last-place
       take-alert-turn upsert-recurring-job upsert-saved-search settled-up-to`,
@@ -66,7 +64,8 @@ describe('The static statements', () => {
       select-latest-failed-of select-name-timings select-reports select-reports-of-job select-stalled-leases
       select-transitions select-waiting-names sweep-unique take-outbox-entries`,
     'the jobs or batches that an array parameter names': `find-jobs lock-editable-job lock-parent-batches
-      select-documents`,
+      move-cancel-ready move-retry-cancelled move-retry-failed move-retry-ignoring-dependencies-cancelled
+      move-retry-ignoring-dependencies-failed select-documents`,
     'the jobs that one server runs: its concurrency': 'select-claims',
     'the roles of set-aside items, or the items of one role: 1,000': 'count-aside select-excluded-keys',
     'the servers, or the sessions of the database, which are fewer than its connections': `declare-servers-dead

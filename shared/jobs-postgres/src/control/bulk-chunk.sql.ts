@@ -1,17 +1,10 @@
 import type { BulkAction, JobFilter } from '@longshore/jobs/storage';
-import { jobColumns, lastError } from '../read/job-columns.sql.js';
-import { dependenciesResolved } from '../dependencies/awaiting-jobs.sql.js';
+import { lastError } from '../read/job-columns.sql.js';
 import { conditionsOf } from '../read/job-conditions.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
-import { type Position, type Stage, stages, stageTables } from './bulk-walk.js';
-import {
-  becomeCancelled,
-  deleteWithReports,
-  becomeReadyAgain,
-  becomeReadyNow,
-  neverStarted,
-} from './control-moves.sql.js';
+import type { Position } from './bulk-walk.js';
+import { moved, notYetRequested, pick, type Place, places, placeTables } from './job-moves.sql.js';
 
 export interface ChunkRow {
   seen: number;
@@ -27,7 +20,7 @@ export interface ChunkRow {
 
 export interface ChunkRequest {
   readonly action: BulkAction;
-  readonly stage: Stage;
+  readonly place: Place;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
   /** The operation's id, which is recorded with each changed job. */
@@ -45,25 +38,25 @@ export interface ChunkRequest {
 }
 
 /**
- * One statement per stage: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position $5 rows
+ * One statement per place: $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position $5 rows
  * after ($1, $2), or no row if ($3, $4) comes earlier. A chunk scans no further than this position, so no statement
  * takes long.
  */
-export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
-  Record<Stage, Statement>
+export const windowEnds = Object.fromEntries(places.map((place) => [place, windowEnd(place)])) as Readonly<
+  Record<Place, Statement>
 >;
 
-function windowEnd(stage: Stage): Statement {
-  const { table, finished } = stageTables[stage];
-  const place = finished ? 'id' : 'queue_id, id';
+function windowEnd(place: Place): Statement {
+  const { table, finished } = placeTables[place];
+  const order = finished ? 'id' : 'queue_id, id';
   const within = finished
     ? 'id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer'
     : '(queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid)';
   return prepared(
-    `longshore-bulk-window-${stage}`,
+    `longshore-bulk-window-${place}`,
     `
-      select ${finished ? '0 as queue_id, id' : place} from longshore.${table}
-      where ${within} order by ${place} offset $5::integer - 1 limit 1`,
+      select ${finished ? '0 as queue_id, id' : order} from longshore.${table}
+      where ${within} order by ${order} offset $5::integer - 1 limit 1`,
   );
 }
 
@@ -74,21 +67,20 @@ export function bulkNext(request: ChunkRequest): Query {
 }
 
 /**
- * Builds the statement that finds the next jobs of an operation and changes them. The statements in
- * `job-control.sql.ts` change single jobs in the same way.
+ * Builds the statement that finds the next jobs of an operation and moves them.
  */
 export function bulkChunk(request: ChunkRequest): Query {
-  const { action, stage } = request;
-  const { finished } = stageTables[stage];
+  const { action, place } = request;
+  const { finished } = placeTables[place];
   const { picked, values } = pickedBy(request);
   const operation = `$${values.push(request.operationId)}`;
   return queryOf(
     `
       with ${picked},
-      ${stage === 'running' ? requested : `${removed(stage)}, ${moves[action](stage)}`},
+      ${moved(action, place)},
       recorded as (
         insert into longshore.bulk_operation_job (operation_id, job_id)
-        select ${operation}::uuid, ${stage === 'running' ? 'job_id' : 'id'} from removed
+        select ${operation}::uuid, id from removed
         on conflict do nothing
       ),
       total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
@@ -103,73 +95,29 @@ export function bulkChunk(request: ChunkRequest): Query {
 
 /** Returns the CTE `picked`, which selects the next jobs of an operation, and the query parameters. */
 function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
-  const { stage, filter, queueIds, asOf, firstId, after, to, limit } = request;
-  const { table, finished, condition } = stageTables[stage];
+  const { place, filter, queueIds, asOf, firstId, after, to, limit } = request;
+  const { finished } = placeTables[place];
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions = conditionsOf(filter, bind);
-  const place = finished ? 'id' : 'queue_id, id';
+  const order = finished ? 'id' : 'queue_id, id';
   const positioned = (position: Position): string =>
     finished
       ? `${bind(position.id)}::uuid`
       : `(${bind(position.queueId)}::integer, ${bind(position.id)}::uuid)`;
   const all = [
-    `(${place}) > ${positioned(after)}`,
-    `(${place}) <= ${positioned(to)}`,
+    `(${order}) > ${positioned(after)}`,
+    `(${order}) <= ${positioned(to)}`,
     `${finished ? 'finished_at' : 'created_at'} <= ${bind(asOf)}::timestamptz`,
     ...(firstId === undefined ? [] : [`id >= ${bind(firstId)}::uuid`]),
     ...(queueIds === undefined ? [] : [`queue_id = any(${bind(queueIds)}::integer[])`]),
-    ...(condition === null ? [] : [condition]),
-    ...(stage === 'running' ? [notYetRequested] : []),
+    ...(place === 'running' ? [notYetRequested] : []),
     ...conditions.chosen,
     ...conditions.ids,
     ...conditions.rows,
     ...conditions.error(finished ? 'error' : lastError),
-    ...(finished || stage === 'running' ? conditions.claimed : []),
+    ...(finished || place === 'running' ? conditions.claimed : []),
     ...(finished ? conditions.finished : []),
   ];
-  const picked = `picked as materialized (
-        select queue_id, id${finished ? ', finished_at' : ''} from longshore.${table} as job
-        where ${all.join(' and ')} order by ${place} limit ${bind(limit)}::integer
-      )`;
-  return { picked, values };
+  return { picked: pick(place, all, ` limit ${bind(limit)}::integer`), values };
 }
-
-const moves: Record<BulkAction, (stage: Stage) => string> = {
-  cancel: (stage) => {
-    if (stage === 'awaiting' || stage === 'scheduled') return becomeCancelled(stage);
-    return becomeCancelled('enqueued', stage === 'ready' ? `${jobColumns}, ready_at` : jobColumns);
-  },
-  retry: () => becomeReadyAgain(neverStarted),
-  run: (stage) =>
-    stage === 'awaiting'
-      ? `${dependenciesResolved}, ${becomeReadyNow('awaiting')}`
-      : becomeReadyNow('scheduled'),
-  delete: () => deleteWithReports,
-};
-
-/**
- * Returns the CTE `removed`, which deletes the picked jobs. For finished jobs, also compares `finished_at`, so that
- * Postgres does not search the partitions of other days.
- */
-function removed(stage: Stage): string {
-  const { table, state, finished, condition } = stageTables[stage];
-  const same = finished
-    ? 'job.id = picked.id and job.finished_at = picked.finished_at'
-    : 'job.queue_id = picked.queue_id and job.id = picked.id';
-  return `
-      removed as (
-        delete from longshore.${table} as job using picked
-        where ${same}${condition === null ? '' : ` and ${condition}`} returning job.*${finished ? `, '${state}'::longshore.job_state as state` : ''}
-      )`;
-}
-
-const notYetRequested = `not exists (
-  select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id)`;
-
-const requested = `
-      removed as (
-        insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
-        on conflict (queue_id, job_id) do nothing
-        returning queue_id, job_id
-      )`;

@@ -34,7 +34,8 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { inTransaction } from './audit.js';
 import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql.js';
 import * as sql from './bulk-operations.sql.js';
-import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
+import { BulkWalk, type Cursor, type Position, selectionOf } from './bulk-walk.js';
+import { type Place, placeTables } from './job-moves.sql.js';
 
 /** Maximum number of jobs changed in one transaction. The jobs are locked for about 20 ms. */
 const chunk = 1_000;
@@ -277,17 +278,17 @@ async function stepFrom(
   last: Position,
   skipJob?: SkipJob,
 ): Promise<Step> {
-  const { stage } = after;
-  const { state } = stageTables[stage];
+  const { place } = after;
+  const { state } = placeTables[place];
   const remaining = remainingOf(row);
   if (remaining === 0) return noStep;
   const selected = selectionOf(request) !== null;
   const to = selected ? last : await endOfWindow(client, after, last);
   const chunkRequest = {
     ...request,
-    stage,
-    // For jobs selected by id, searches only the queues that have jobs in the state of this stage.
-    queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
+    place,
+    // For jobs selected by id, searches only the queues that have jobs in this state.
+    queueIds: selected ? queuesWith(counts, place, queueIds) : queueIds,
     operationId: row.id,
     asOf: row.as_of,
     firstId: isFinished(state) ? row.first_ids[state] : undefined,
@@ -334,7 +335,7 @@ function seenBy(
 }
 
 async function endOfWindow(client: Connection, after: Cursor, last: Position): Promise<Position> {
-  const { rows } = await client.query<{ queue_id: number; id: string }>(windowEnds[after.stage], [
+  const { rows } = await client.query<{ queue_id: number; id: string }>(windowEnds[after.place], [
     after.queueId,
     after.id,
     last.queueId,
@@ -347,9 +348,9 @@ async function endOfWindow(client: Connection, after: Cursor, last: Position): P
 
 function queuesWith(
   counts: ReadonlyMap<number, StateCounts>,
-  stage: Stage,
+  place: Place,
   queueIds: readonly number[] | undefined,
 ): number[] {
-  const { state } = stageTables[stage];
+  const { state } = placeTables[place];
   return (queueIds ?? [...counts.keys()]).filter((id) => (counts.get(id)?.[state] ?? 0) > 0);
 }

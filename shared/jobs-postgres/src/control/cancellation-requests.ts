@@ -2,13 +2,8 @@ import { type Claim, outbox, type Notification } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
-import {
-  cancelReady,
-  cancelWaiting,
-  deleteIdleCancellation,
-  selectCancellations,
-  selectIdleCancellations,
-} from './job-control.sql.js';
+import { deleteIdleCancellation, selectCancellations, selectIdleCancellations } from './job-control.sql.js';
+import { moveJobs } from './job-moves.sql.js';
 
 /** Maximum number of requests that are carried out at a time. */
 const maxIdle = 1_000;
@@ -51,8 +46,10 @@ export class CancellationRequests {
 
   /** Cancels a job that is not running, if it has not ended, and forgets the request. */
   async carryOut({ queueId, jobId }: IdleRequest): Promise<void> {
-    for (const step of [cancelWaiting, cancelReady, deleteIdleCancellation])
-      await this.#database.query(step, [queueId, jobId]);
+    const { scheduled, blocked, ready } = moveJobs.cancel;
+    for (const step of [scheduled, blocked, ready])
+      if (step !== undefined) await this.#database.query(step, [queueId, arrayOf([jobId])]);
+    await this.#database.query(deleteIdleCancellation, [queueId, jobId]);
     this.#notify(outbox); // other jobs may depend on the cancelled one
   }
 

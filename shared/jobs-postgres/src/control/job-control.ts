@@ -17,7 +17,6 @@ import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
 import { afterCommit, type Run, runAlone } from '../connection/run.js';
-import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
 import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
@@ -26,12 +25,34 @@ import type { CancellationRequests } from './cancellation-requests.js';
 import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
+import { type Move, moveJobs, type MovedRow, type Place, placeTables } from './job-moves.sql.js';
 
 /**
- * Maps a job's state to the statement that carries out an action, or to `unchanged` if there is nothing to do. The
- * action is not allowed in other states.
+ * Maps a job's state to the statements that carry out an action, one for each place where a job in this state can be, or
+ * to `unchanged` if there is nothing to do. The action is not allowed in other states.
  */
-type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
+type Steps = Partial<Record<JobState, readonly Statement[] | 'unchanged'>>;
+
+/** Returns the steps of a move: those for the places from which it takes jobs, and `unchanged` for the given states. */
+function stepsOf(move: Move, unchangedIn: readonly JobState[] = []): Steps {
+  const steps: Partial<Record<JobState, Statement[] | 'unchanged'>> = {};
+  for (const state of unchangedIn) steps[state] = 'unchanged';
+  for (const [place, statement] of Object.entries(moveJobs[move]) as [Place, Statement][]) {
+    const { state } = placeTables[place];
+    const others = steps[state];
+    steps[state] = Array.isArray(others) ? [...others, statement] : [statement];
+  }
+  return steps;
+}
+
+const steps = {
+  cancel: stepsOf('cancel', ['cancelled']),
+  retry: stepsOf('retry', ['enqueued', 'processing']),
+  retryIgnoringDependencies: stepsOf('retryIgnoringDependencies', ['enqueued', 'processing']),
+  run: stepsOf('run', ['enqueued', 'processing']),
+  reschedule: { scheduled: [sql.rescheduleWaiting] },
+  delete: stepsOf('delete'),
+} satisfies Record<string, Steps>;
 
 /** How an action reads the job and runs statements. */
 interface JobAccess {
@@ -81,51 +102,32 @@ export class PostgresControl implements JobControl {
   }
 
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    const steps: Steps = {
-      scheduled: sql.cancelWaiting,
-      awaiting: cancelOneAwaiting,
-      enqueued: sql.cancelReady,
-      processing: sql.cancelRunning,
-      cancelled: 'unchanged',
-    };
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);
     };
-    return this.#notified(options, notify, this.#control(id, steps, options));
+    return this.#notified(options, notify, this.#control(id, steps.cancel, options));
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
     const { dependents = false, ignoreDependencies = false, ...rest } = options;
-    const retry = ignoreDependencies ? sql.retryIgnoringDependencies : sql.retryFinished;
-    const steps: Steps = {
-      failed: retry.failed,
-      cancelled: retry.cancelled,
-      enqueued: 'unchanged',
-      processing: 'unchanged',
-    };
+    const step = ignoreDependencies ? steps.retryIgnoringDependencies : steps.retry;
     const afterChange = dependents ? restoreDependents : undefined;
-    return this.#enqueued(rest, this.#control(id, steps, rest, [], afterChange));
+    return this.#enqueued(rest, this.#control(id, step, rest, [], afterChange));
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    const steps: Steps = {
-      scheduled: sql.runWaiting,
-      awaiting: runAwaiting,
-      enqueued: 'unchanged',
-      processing: 'unchanged',
-    };
-    return this.#enqueued(options, this.#control(id, steps, options));
+    return this.#enqueued(options, this.#control(id, steps.run, options));
   }
 
   async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
-    const control = this.#control(id, { scheduled: sql.rescheduleWaiting }, options, [time]);
+    const control = this.#control(id, steps.reschedule, options, [time]);
     return this.#notified(options, () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#control(id, sql.deleteFinished, options);
+    return this.#control(id, steps.delete, options);
   }
 
   edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
@@ -139,7 +141,7 @@ export class PostgresControl implements JobControl {
   /** Carries out an action. Locks the job first if there is a check or an audit entry. */
   async #control(
     id: string,
-    steps: Steps,
+    action: Steps,
     options: JobControlOptions = {},
     values: readonly unknown[] = [],
     afterChange?: AfterChange,
@@ -151,7 +153,7 @@ export class PostgresControl implements JobControl {
         return this.#controlOn(
           { queues: this.#queues, run: runAlone(this.#database), find, locks: false },
           id,
-          steps,
+          action,
           values,
         );
       const row = await find();
@@ -165,7 +167,7 @@ export class PostgresControl implements JobControl {
         find: () => findRowOn(run, id),
         locks: check !== undefined || audit !== undefined,
       };
-      return this.#controlOn(access, id, steps, values, check, record, afterChange);
+      return this.#controlOn(access, id, action, values, check, record, afterChange);
     });
   }
 
@@ -173,7 +175,7 @@ export class PostgresControl implements JobControl {
   async #controlOn(
     access: JobAccess,
     id: string,
-    steps: Steps,
+    action: Steps,
     values: readonly unknown[],
     check?: JobControlOptions['check'],
     record: RecordResult<ControlResult> = () => Promise.resolve(),
@@ -189,18 +191,19 @@ export class PostgresControl implements JobControl {
       if (row === undefined) return ended({ outcome: 'unknown' });
       const job = toJob(row, await queues.nameOf(row.queue_id));
       check?.(job);
-      const step = steps[row.state];
-      if (step === undefined) return ended({ outcome: 'illegal', job });
-      if (step === 'unchanged') return ended({ outcome: 'ok', job, changed: false });
-      const [done] = (await run(step, [row.queue_id, id, ...values])) as readonly { changed: boolean }[];
+      const statements = action[row.state];
+      if (statements === undefined) return ended({ outcome: 'illegal', job });
+      if (statements === 'unchanged') return ended({ outcome: 'ok', job, changed: false });
+      const done = await firstOf(statements, run, [row.queue_id, arrayOf([id]), ...values]);
       if (done === undefined) continue;
       if (done.changed) await afterChange?.(run, row);
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
       // A running job is not locked, so its attempt may just have gone back to the queue. Then it is cancelled there.
-      if (step === sql.cancelRunning && after !== undefined && isWaiting(after)) continue;
+      const isRequest = action === steps.cancel && row.state === 'processing';
+      if (isRequest && after !== undefined && isWaiting(after)) continue;
       const changed = after === undefined ? job : toJob(after, await queues.nameOf(after.queue_id));
-      if (step === sql.cancelRunning) check?.(changed);
+      if (isRequest) check?.(changed);
       return { outcome: 'ok', job: changed, changed: done.changed };
     }
   }
@@ -224,6 +227,19 @@ export class PostgresControl implements JobControl {
     await afterCommit(transaction, this.#database.schema, () => notify(result));
     return result;
   }
+}
+
+/** Runs the statements until one of them finds the job. */
+async function firstOf(
+  statements: readonly Statement[],
+  run: Run,
+  values: unknown[],
+): Promise<MovedRow | undefined> {
+  for (const statement of statements) {
+    const [row] = (await run(statement, values)) as readonly MovedRow[];
+    if (row !== undefined) return row;
+  }
+  return undefined;
 }
 
 function isWaiting({ state }: JobRow): boolean {

@@ -70,8 +70,11 @@ export function awaitingCancelled(error: 'error' | null = null): string {
     ), ${dependenciesResolved}, ${outboxEntries('removed', awaiting, `'cancelled'::longshore.job_state`)}`;
 }
 
-const cancel = (ended: string): string => `
-    with ended as materialized (${ended}),
+/** $2 ids, $3 errors to record. Cancels jobs because their parents did not end as required. */
+export const cancelAwaiting = prepared(
+  'longshore-cancel-awaiting',
+  `
+    with ended as materialized (select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)),
     removed as (
       delete from longshore.job_awaiting using ended
       where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
@@ -85,18 +88,7 @@ const cancel = (ended: string): string => `
         (values (${awaiting}, -1), ('cancelled', 1)) as change (state, sign)
       where total.jobs > 0
     )
-    select true as changed from removed`;
-
-/** $2 ids, $3 errors to record. Cancels jobs because their parents did not end as required. */
-export const cancelAwaiting = prepared(
-  'longshore-cancel-awaiting',
-  cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
-);
-
-/** $2 id. Cancels a job on behalf of an operator. */
-export const cancelOneAwaiting = prepared(
-  'longshore-cancel-one-awaiting',
-  cancel('select $2::uuid as id, null::jsonb as error'),
+    select true as changed from removed`,
 );
 
 const released = `
@@ -141,14 +133,4 @@ export const releaseAwaiting = prepared(
       select 1 from arriving where meta ? 'concurrencyKey'
     ) as blocked
     from total`,
-);
-
-/** $2 id. Makes a job ready on behalf of an operator, regardless of open dependencies. */
-export const runAwaiting = prepared(
-  'longshore-run-awaiting',
-  `
-    with removed as (
-      delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
-    ), ${dependenciesResolved}, ${transitionRecorded('removed', 'run', { runAt: 'run_at' })}, ${released}
-    select true as changed from removed`,
 );

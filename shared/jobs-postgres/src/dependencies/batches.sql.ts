@@ -1,9 +1,7 @@
 import type { Batch } from '@longshore/jobs';
 import { percentOf } from '@longshore/jobs/storage';
-import { jobColumns } from '../read/job-columns.sql.js';
-import { prepared, type Statement } from '../connection/statement.js';
-import { awaitingCancelled } from './awaiting-jobs.sql.js';
-import { outboxEntries } from './outbox.sql.js';
+import { prepared } from '../connection/statement.js';
+import { notYetRequested, type Place, placeTables } from '../control/job-moves.sql.js';
 
 export interface BatchRow {
   id: string;
@@ -100,9 +98,6 @@ export const countBatches = prepared(
     returning true as finished`,
 );
 
-/** Where unfinished jobs are. `running` are those in the table `job` that a server has claimed. */
-export type Place = 'job_awaiting' | 'job_scheduled' | 'job_blocked' | 'job' | 'running';
-
 export interface MemberRow {
   queue_id: number;
   id: string;
@@ -119,77 +114,16 @@ export const selectMembers = prepared(
   'longshore-select-members-of-batch',
   `
     select queue_id, id, place from (
-      ${['job_awaiting', 'job_scheduled', 'job_blocked']
+      ${(['awaiting', 'scheduled', 'blocked'] as const)
         .map(
-          (table) =>
-            `select queue_id, id, '${table}' as place from longshore.${table} where ${ofBatch} union all`,
+          (place) =>
+            `select queue_id, id, '${place}' as place from longshore.${placeTables[place].table} where ${ofBatch} union all`,
         )
         .join('\n      ')}
-      select queue_id, id, case when server_id is null then 'job' else 'running' end from longshore.job
-      where ${ofBatch} and (server_id is null or not exists (
-        select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
+      select queue_id, id, case when server_id is null then 'ready' else 'running' end from longshore.job
+      where ${ofBatch} and (server_id is null or ${notYetRequested})
     ) as member limit $3`,
 );
-
-function waitingCancelled(state: string): string {
-  return `
-    history as (
-      insert into longshore.job_history_cancelled (${jobColumns}) select ${jobColumns} from removed
-    ), ${outboxEntries('removed', `'${state}'`, `'cancelled'`)}`;
-}
-
-/**
- * Returns a statement that cancels those of the given jobs that are in one of the tables: $1 queue, $2 ids.
- *
- * @param state the state that jobs in this table have
- * @param condition an additional SQL condition, which must exclude running jobs
- */
-function cancelJobs(table: Exclude<Place, 'running'>, state: string, condition = ''): Statement {
-  return prepared(
-    `longshore-cancel-members-${table}`,
-    `
-    with found as materialized (
-      select id from longshore.${table}
-      where queue_id = $1 and id = any($2::uuid[]) ${condition}
-      order by id for update
-    ),
-    removed as (
-      delete from longshore.${table} using found where ${table}.queue_id = $1 and ${table}.id = found.id
-      returning ${table}.*
-    ),
-    ${table === 'job_awaiting' ? awaitingCancelled() : waitingCancelled(state)},
-    counted as (
-      insert into longshore.job_count (queue_id, state, jobs)
-      select $1, change.state, change.sign * total.jobs
-      from (select count(*) as jobs from removed) as total,
-        (values ('${state}'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-      where total.jobs > 0
-    )
-    select count(*)::integer as jobs from removed`,
-  );
-}
-
-/**
- * For each place, the statement that cancels jobs there, or requests the cancellation of running ones: $1 queue, $2 ids.
- * Returns the number of jobs or new requests; jobs that are no longer there stay as they are.
- */
-export const cancelMembers: Readonly<Record<Place, Statement>> = {
-  job_awaiting: cancelJobs('job_awaiting', 'awaiting'),
-  job_scheduled: cancelJobs('job_scheduled', 'scheduled'),
-  job_blocked: cancelJobs('job_blocked', 'enqueued'),
-  job: cancelJobs('job', 'enqueued', 'and server_id is null'),
-  running: prepared(
-    'longshore-cancel-members-running',
-    `
-    with requested as (
-      insert into longshore.job_cancellation (queue_id, job_id)
-      select queue_id, id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
-      on conflict (queue_id, job_id) do nothing
-      returning job_id
-    )
-    select count(*)::integer as jobs from requested`,
-  ),
-};
 
 export const deleteOldBatches = prepared(
   'longshore-delete-old-batches',

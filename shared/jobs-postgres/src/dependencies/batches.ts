@@ -16,16 +16,15 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
+import { moveJobs, type MovedRow, type Place } from '../control/job-moves.sql.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver } from './outbox-relay.js';
 import {
   type BatchRow,
-  cancelMembers,
   countBatches,
   countSomeBatches,
   lockBatches,
   type MemberRow,
-  type Place,
   selectBatch,
   selectMembers,
   selectNewestBatches,
@@ -154,8 +153,10 @@ async function cancelMembersOf(batchId: string, queueIds: readonly number[], run
   }
   let cancelled = 0;
   for (const { queueId, place, ids } of groups.values()) {
-    const [row] = (await run(cancelMembers[place], [queueId, arrayOf(ids)])) as readonly { jobs: number }[];
-    cancelled += row?.jobs ?? 0;
+    const cancel = moveJobs.cancel[place];
+    if (cancel === undefined) continue;
+    const rows = (await run(cancel, [queueId, arrayOf(ids)])) as readonly MovedRow[];
+    cancelled += rows.filter(({ changed }) => changed).length;
   }
   return { found: members.length, cancelled };
 }
