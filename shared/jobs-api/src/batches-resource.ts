@@ -1,7 +1,7 @@
 import type { Batch } from '@longshore/jobs';
 import { batchOperations, type OperableStorage } from '@longshore/jobs/operations';
 import { bounds, continuationConditions } from '@longshore/jobs/storage';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, type Resource, type UncheckedBody } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
@@ -125,6 +125,7 @@ export function batchesResource(
         const batch = await storage.batches.find(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
+      problems: (bodies) => enqueuer.problems(bodies.flatMap(jobsIn)),
       create: async (body, context) => {
         const { id } = await enqueuer.batch(body, context);
         const batch = await storage.batches.find(id, context.transaction);
@@ -134,6 +135,15 @@ export function batchesResource(
       operations: functions,
     },
   });
+}
+
+/** Returns the jobs in a batch whose body may break the schema. */
+function jobsIn({ body }: UncheckedBody): UncheckedBody[] {
+  const { jobs, callback } = (body ?? {}) as { readonly jobs?: unknown; readonly callback?: unknown };
+  const all = Array.isArray(jobs)
+    ? jobs.map((job: unknown, index) => ({ body: job, at: `jobs[${index}]` }))
+    : [];
+  return [...all, { body: callback, at: 'callback' }];
 }
 
 function toBatchItem(batch: Batch): Item {

@@ -2,13 +2,17 @@ import { deploymentOperations, type OperableStorage } from '@longshore/jobs/oper
 import { type Deployment, deploymentBounds } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
+import { withApiErrors } from './enqueue-requests.js';
 import { nullable, text } from './fields.js';
 import { checkOf, perform } from './operations.js';
 
 const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'A UUIDv7, assigned by the platform' }),
   version: { ...text(deploymentBounds.version, 'The version put into service'), examples: ['2.4.1'] },
-  at: Type.String({ format: 'date-time', description: 'When it was put into service; now by default' }),
+  at: Type.String({
+    format: 'date-time',
+    description: 'When it was put into service, from 1970 on; now by default',
+  }),
   note: nullable(text(deploymentBounds.note, 'A note that is shown with the charts')),
   source: Type.Enum(['api', 'server'], {
     description: '`server`: recorded when the first server with this version started',
@@ -60,7 +64,8 @@ export function deploymentsResource(storage: OperableStorage, requiresReason: bo
       },
       create: async ({ version, at, note = null }, { transaction }) => {
         const when = at === undefined ? {} : { at: new Date(at) };
-        return toItem(await deployments.record({ version, note, ...when }, transaction));
+        const deployment = { version, note, ...when };
+        return toItem(await withApiErrors(() => deployments.record(deployment, transaction)));
       },
       delete: async (target, check, context) => {
         const { reason } = context;

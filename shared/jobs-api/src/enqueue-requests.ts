@@ -7,7 +7,7 @@ import {
   UnknownParentError,
 } from '@longshore/jobs';
 import { mapInSlices } from '@longshore/jobs/storage';
-import { ApiError, apiError, type Problem, ProblemList } from '@longshore/resources';
+import { ApiError, apiError, type Problem, ProblemList, type UncheckedBody } from '@longshore/resources';
 import type { NewJobItem } from './job-item.js';
 import type { Static } from 'typebox';
 
@@ -41,6 +41,20 @@ export class EnqueueRequests {
     return { ...unchecked, name, isUnknown: true };
   }
 
+  /**
+   * Returns what is wrong with the names and the arguments in bodies that may break the schema. Ignores bodies without a
+   * name, and arguments that are no object.
+   */
+  async problems(bodies: readonly UncheckedBody[]): Promise<readonly Problem[]> {
+    const found = await mapInSlices(bodies, ({ body, at }) => {
+      const { name, args = {} } = (body ?? {}) as { readonly name?: unknown; readonly args?: unknown };
+      if (typeof name !== 'string' || typeof args !== 'object' || args === null || Array.isArray(args))
+        return [];
+      return problemsOfStep(() => this.definitionOf(name).check(args), at);
+    });
+    return found.flat();
+  }
+
   /** Converts one body to an enqueue request. Throws as {@link definitionOf} does. */
   requestOf(body: NewJobBody): EnqueueRequest {
     const { name, args = {}, runAt, ...rest } = body;
@@ -67,8 +81,8 @@ export async function withApiErrors<Result>(work: () => Promise<Result> | Result
 }
 
 /**
- * Converts bodies to enqueue requests and runs `work` with them. One 422 lists all unknown job names. If all names are
- * known, one 422 lists all invalid arguments. Each problem contains the position of the body.
+ * Converts bodies to enqueue requests and runs `work` with them. One 422 lists all unknown job names and all invalid
+ * arguments. Each problem contains the position of the body.
  *
  * @param at formats the index of a body for messages; by default, index 3 becomes `[3]`
  */
@@ -78,7 +92,7 @@ export async function withEnqueueRequests<Result>(
   work: (requests: EnqueueRequest[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = await mapCollectingProblemsInSlices(bodies, at, (body) => requests.requestOf(body));
+  const given = await allRequests(bodies, requests, at);
   return withApiErrors(async () => {
     try {
       return await work(given);
@@ -92,6 +106,23 @@ export async function withEnqueueRequests<Result>(
 }
 
 type Place = (index: number) => string;
+
+/** @throws {ApiError} 42202 with all unknown names and, if there are any, all invalid arguments */
+async function allRequests(
+  bodies: readonly NewJobBody[],
+  requests: EnqueueRequests,
+  at: Place,
+): Promise<EnqueueRequest[]> {
+  try {
+    return await mapInSlices(bodies, (body) => requests.requestOf(body));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const problems = new ProblemList();
+    problems.addAll(await requests.problems(bodies.map((body, index) => ({ body, at: at(index) }))));
+    problems.throwIfAny();
+    throw error;
+  }
+}
 
 /**
  * Runs `work` for each entry of a list. Throws one error with the problems of all entries. Each problem contains the
@@ -132,6 +163,18 @@ function resultOf<Result>(work: () => Result, at: string, problems: ProblemList)
     if (found.length === 0) throw error;
     problems.addAll(found);
     return [];
+  }
+}
+
+/** Returns the problems for which a step rejects its input; empty if it does not. Rethrows all other errors. */
+function problemsOfStep(step: () => unknown, at: string): Problem[] {
+  try {
+    step();
+    return [];
+  } catch (error) {
+    const found = problemsOf(error, at);
+    if (found.length === 0) throw error;
+    return found;
   }
 }
 

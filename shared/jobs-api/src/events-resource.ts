@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { EventFilter, EventStream, FeedPosition, JobEvents, JobState } from '@longshore/jobs';
 import { matchesFilter } from '@longshore/jobs/storage';
 import {
@@ -59,7 +60,7 @@ export function jobEventsResource(events: JobEvents): Resource {
       stream: async ({ filters, lastEventId }, { parents }, signal) => {
         const id = parents.at(-1)?.id ?? '';
         const stream = await events.follow(id, placeOf(lastEventId), signal);
-        if (stream === null) throw apiError(40402, `There is no job "${id.slice(0, 200)}" here`);
+        if (stream === null) throw apiError(40402, `There is no job "${shorten(id, 200)}" here`);
         return toSource(stream, toEventFilter(filters));
       },
     },
@@ -99,7 +100,7 @@ function placeOf(lastEventId: string | undefined): FeedPosition | null {
   if (lastEventId === undefined) return null;
   const position = readEventId(lastEventId);
   if (position !== null) return position;
-  throw apiError(40003, `Last-Event-ID "${lastEventId.slice(0, 100)}" is not the id of an event`);
+  throw apiError(40003, `Last-Event-ID "${shorten(lastEventId, 100)}" is not the id of an event`);
 }
 
 function toEventFilter(filters: readonly Filter[]): EventFilter {

@@ -8,7 +8,7 @@ import type {
   TransactionClient,
 } from '@longshore/jobs';
 import { EnqueuedJobDetails, mapInSlices } from '@longshore/jobs/storage';
-import { apiError, Existing, type CallContext } from '@longshore/resources';
+import { apiError, Existing, type CallContext, type Problem, type UncheckedBody } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { maxJobs } from './fields.js';
 import type { Backlog } from './backlog.js';
@@ -76,6 +76,11 @@ export class JobEnqueuer {
     );
     const item = storedItem(enqueued) ?? (await this.#foundItem(enqueued.id, transaction));
     return enqueued.created ? item : new Existing(item);
+  }
+
+  /** Returns what is wrong with the names and arguments of jobs whose bodies may break the schema. */
+  problems(bodies: readonly UncheckedBody[]): Promise<readonly Problem[]> {
+    return this.#requests.problems(bodies);
   }
 
   /** Enqueues all jobs or none. Throws like {@link one}. */

@@ -203,6 +203,7 @@ export function recurringJobsResource(
         return { ...page, items: page.items.map(toRecurringJobItem), total };
       },
       get: async (id) => itemOf(await recurring.find(id)),
+      problems: (bodies) => requests.problems(bodies),
       create: async (body, { transaction, caller }) => {
         const job = await withApiErrors(() => defined(toRecurringJobOptions(requests, body)));
         if ((await recurring.find(job.id)) === null)

@@ -143,6 +143,45 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);
   });
 
+  const wrong = { name: 'add', args: { a: 'x', b: 1 }, priority: 1_000 };
+  const unknown = { name: 'no-such-job', colour: 'red' };
+  for (const [path, body, at] of [
+    ['/jobs', wrong, ['args.a must be number', 'priority must be <= 100']],
+    [
+      '/jobs',
+      [wrong, unknown],
+      [
+        '[0].args.a must be number',
+        '[0].priority must be <= 100',
+        '[1].colour is not a known field',
+        '[1].name "no-such-job" is not a job of this application',
+      ],
+    ],
+    [
+      '/batches',
+      { jobs: [unknown, wrong] },
+      [
+        'jobs[0].colour is not a known field',
+        'jobs[0].name "no-such-job" is not a job of this application',
+        'jobs[1].args.a must be number',
+        'jobs[1].priority must be <= 100',
+      ],
+    ],
+    [
+      '/jobs',
+      [{ ...wrong, priority: 1 }, { name: 'no-such-job' }],
+      ['[0].args.a must be number', '[1].name "no-such-job" is not a job of this application'],
+    ],
+  ] as const)
+    it(`names everything that is wrong at once: POST ${path} ${JSON.stringify(at.length)}`, async () => {
+      const { status, text } = await api.post(path, body);
+      const { errors } = JSON.parse(text) as { errors: { internalMessage: string }[] };
+      const messages = errors
+        .map(({ internalMessage }) => internalMessage.replace(/; it has .*/, ''))
+        .toSorted();
+      expect([status, messages]).to.deep.equal([422, at]);
+    });
+
   it('puts what concurrent requests ask for into the storage, a failing one alone', async () => {
     const queue = api.newName();
     const bodies = Array.from({ length: 40 }, (_, a) => ({

@@ -32,6 +32,19 @@ export function deploying(fixture: Fixture): void {
     expect(await deployments.find(first.id)).to.equal(null);
   });
 
+  for (const [what, deployment] of [
+    ['a time before 1970', { version: 'early', at: new Date('1969-12-31T23:59:59Z') }],
+    ['an invalid time', { version: 'never', at: new Date(Number.NaN) }],
+    ['a long version', { version: 'v'.repeat(101) }],
+    ['an empty version', { version: '' }],
+    ['a version with NUL', { version: 'a\0b' }],
+    ['a long note', { version: 'noted', note: 'n'.repeat(501) }],
+  ] as const)
+    it(`refuses ${what}`, async () => {
+      const refused = await fixture.storage.deployments.record(deployment).catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(RangeError);
+    });
+
   it('records one version of servers that start at the same moment, even if a later deployment is planned', async () => {
     const at = new Date((await fixture.storage.readClock()).getTime() + hourMs);
     const planned = await fixture.storage.deployments.record({ version: 'planned', at });

@@ -27,6 +27,7 @@ export {
   type ItemSelection,
   type OperationFunction,
   type ResourceStorage,
+  type UncheckedBody,
   type SetOperationFunction,
   type WithJob,
   withJob,

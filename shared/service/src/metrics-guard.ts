@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { shorten } from '@longshore/edge';
 import type Koa from 'koa';
 import { listOf } from './config.js';
 
@@ -21,7 +22,7 @@ export function metricsGuard(allowedHosts = ''): Koa.Middleware {
     }
     context.status = 421;
     context.body = {
-      reason: `The request is for the host "${host.slice(0, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
+      reason: `The request is for the host "${shorten(host, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
     };
   };
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { shorten } from '@longshore/edge';
 import { isDirectFromLoopback, isLoopbackHost, isSameOrigin } from '@longshore/jobs-dashboard/request-origin';
 import { apiError, type RequestGuard } from '@longshore/resources';
 import { listOf } from '@longshore/service';
@@ -70,7 +71,7 @@ function wrongHost(host: string | undefined): Error {
     42101,
     host === undefined || host === ''
       ? 'The request has no Host header, so it is not known to be for this service'
-      : `The request is for the host "${host.slice(0, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
+      : `The request is for the host "${shorten(host, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
   );
 }
 
@@ -81,7 +82,7 @@ const notLocal = apiError(
 );
 
 function foreignSite(ctx: Context): Error {
-  const origin = ctx.get('Origin').slice(0, 200) || 'an unknown origin';
+  const origin = shorten(ctx.get('Origin'), 200) || 'an unknown origin';
   return apiError(
     40302,
     `The request was sent by a page of ${origin}; add that origin to API_CORS_ORIGINS to allow it`,

@@ -1,5 +1,6 @@
 import type { TransactionClient } from '@longshore/jobs';
 import {
+  checkDeployment,
   type ControlOptions,
   type Deployment,
   type Deployments,
@@ -30,7 +31,8 @@ export class PostgresDeployments implements Deployments {
     this.#ids = new IdSource(clock);
   }
 
-  async record({ version, at, note }: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
+  async record(given: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
+    const { version, at, note } = checkDeployment(given);
     const values = [this.#ids.newId(), version, at ?? null, note ?? null];
     const rows = await runOf(this.#database, transaction)(insertDeployment, values);
     const [deployment] = rows as readonly Deployment[];

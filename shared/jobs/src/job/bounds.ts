@@ -1,3 +1,4 @@
+import { isStorable } from '@longshore/edge';
 import { shown } from './shown.js';
 
 /** Inclusive bounds of a number. */
@@ -123,8 +124,4 @@ export function clamp(value: number, { min, max }: Bounds): number {
 /** Clamps a delay to `bounds.delayMs`. `NaN` becomes the maximum, as in Postgres. */
 export function clampDelay(ms: number): number {
   return Number.isNaN(ms) ? bounds.delayMs.max : clamp(ms, bounds.delayMs);
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
 }

@@ -1,8 +1,10 @@
+import { shorten } from '@longshore/edge';
+
 /** Returns how an error message describes a value that was given. Never throws. */
 export function shown(value: unknown): string {
   switch (typeof value) {
     case 'string':
-      return `"${value.slice(0, 100)}"`;
+      return `"${shorten(value, 100)}"`;
     case 'number':
     case 'boolean':
     case 'undefined':

@@ -1,9 +1,11 @@
+import { shorten, toStorable } from '@longshore/edge';
+
 /**
  * Converts a value to text that Postgres can store. Truncates the text to `maxLength` characters, and replaces NUL and
  * unpaired surrogates. Never throws.
  */
 export function storable(text: unknown, maxLength: number): string {
-  return printed(text).slice(0, maxLength).replaceAll('\0', '\u2400').toWellFormed();
+  return toStorable(shorten(printed(text), maxLength));
 }
 
 /**

@@ -1,6 +1,11 @@
 import { newId } from '../job/id.js';
 import type { Clock } from '../storage/clock.js';
-import type { Deployment, Deployments, NewDeployment } from '../storage/deployments.js';
+import {
+  checkDeployment,
+  type Deployment,
+  type Deployments,
+  type NewDeployment,
+} from '../storage/deployments.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryAuditLog } from './memory-audit.js';
@@ -21,7 +26,7 @@ export class MemoryDeployments implements Deployments {
 
   async record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
     refuseTransaction(transaction);
-    return this.#add(deployment, 'api');
+    return this.#add(checkDeployment(deployment), 'api');
   }
 
   /**

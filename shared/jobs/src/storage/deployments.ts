@@ -1,3 +1,4 @@
+import { checkText, checkTime } from '../job/bounds.js';
 import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -23,6 +24,19 @@ export interface NewDeployment {
 
 /** Minimum and maximum lengths, in characters. */
 export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0, max: 500 } } as const;
+
+/**
+ * Returns the deployment if it can be recorded.
+ *
+ * @throws {RangeError} if the version or the note is too long, or the time is not from 1970 to 9999
+ */
+export function checkDeployment(deployment: NewDeployment): NewDeployment {
+  const { version, at, note } = deployment;
+  checkText('version', version, deploymentBounds.version);
+  if (at !== undefined) checkTime('at', at);
+  if (note !== undefined && note !== null) checkText('note', note, deploymentBounds.note);
+  return deployment;
+}
 
 /** How long deployments are kept, in days. */
 export const deploymentDays = 400;

@@ -42,6 +42,14 @@ const unavailable: ReadonlyMap<string, string> = new Map([
   ['F0', 'The database reports an error in its configuration'],
 ]);
 
+/** What is wrong with a value, by SQLSTATE. */
+const misfits: Readonly<Record<string, string>> = {
+  '22001': 'A text is too long for its field',
+  '22003': 'A number is too large or too small for its field',
+  '22007': 'A time does not fit its field',
+  '22008': 'A time is too early or too late for its field',
+};
+
 const retryAfter = { 'retry-after': '2' };
 
 /**
@@ -81,7 +89,7 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   const reason = unavailable.get(code) ?? unavailable.get(code.slice(0, 2));
   if (reason !== undefined) return apiError(50301, `${reason} (${code})`, retryAfter);
   if (!code.startsWith('22')) return undefined;
-  return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
+  return apiError(writes ? 42202 : 40003, misfits[code] ?? 'A value does not fit its field');
 }
 
 /** Returns whether a connection failed. ENOENT counts only for a socket, because a missing file has the same code. */
@@ -91,12 +99,18 @@ function isNetworkError(error: Error): boolean {
 }
 
 /**
- * Returns a message that names the violated constraint. An error without a constraint comes from a trigger; its message
- * is returned unchanged, because it is written for callers.
+ * Returns a message for a violated check. Names the field if the constraint has the name that Postgres gives to the check
+ * of a column, but never the constraint. An error without a constraint comes from a trigger; its message is returned
+ * unchanged, because it is written for callers.
  */
 function violation(error: Error): string {
   const constraint = property(error, 'constraint');
-  return constraint === '' ? error.message : `The item violates the constraint "${constraint}"`;
+  if (constraint === '') return error.message;
+  const table = property(error, 'table');
+  const column = /^(.+)_check\d*$/.exec(constraint.slice(table.length + 1))?.[1];
+  return column !== undefined && constraint.startsWith(`${table}_`)
+    ? `${camelCase(column)} has a value that is not allowed`
+    : 'The item has values that are not allowed together';
 }
 
 /**

@@ -2,6 +2,7 @@ import { brand } from '../brand.js';
 import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
+import type { Problem } from '../errors/api-error.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { CallContext } from './call-context.js';
 import type { EventSource } from './event-source.js';
@@ -110,6 +111,11 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    */
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
+  /**
+   * Returns what else is wrong with the bodies of a POST that break the schema, so that callers learn of all problems at
+   * once. Must ignore values that the schema does not allow. `create` and `createMany` check the same themselves.
+   */
+  problems?(bodies: readonly UncheckedBody[], context: CallContext): Promise<readonly Problem[]>;
   /** POST with an array: creates all items or none. Resolves to the items in the same order. */
   createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
   /** PUT on an item; resolves to undefined if there is no such item. */
@@ -140,6 +146,13 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   readonly setOperations?: Readonly<Record<string, SetOperationFunction>>;
 }
 
+/** A body that may break the schema. */
+export interface UncheckedBody {
+  readonly body: unknown;
+  /** The position of the body in the request, such as `[3]`, for messages; empty for the whole body. */
+  readonly at: string;
+}
+
 /** A storage without the types of its resource, as the pipeline uses it. */
 export type AnyStorage = ResourceStorage<
   ItemRecord,
@@ -149,7 +162,7 @@ export type AnyStorage = ResourceStorage<
 >;
 
 /** A member of {@link ResourceStorage} that serves calls: a function, or `operations`. */
-export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
+export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting' | 'problems'>;
 
 /**
  * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. A missing function is a

@@ -108,6 +108,10 @@ export class ProblemList {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#byStatus.size === 0;
+  }
+
   throwIfAny(): void {
     const rank = (status: number): number => orderOfChecks.indexOf(status) + 1 || Infinity;
     const [found] = [...this.#byStatus].toSorted(([one], [other]) => rank(one) - rank(other));

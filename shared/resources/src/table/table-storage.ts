@@ -8,13 +8,14 @@ import { DefinitionError } from '../definition/naming.js';
 import type { NamedJob, Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
 import { type AnyStorage, withJob } from '../definition/storage.js';
-import { apiError } from '../errors/api-error.js';
+import { apiError, ProblemList } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
 import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';
 import { TableReader } from './table-reader.js';
+import { TableReferences } from './references.js';
 import { type SearchQuery, TableSearch } from './table-search.js';
 import { TableWriter } from './table-writer.js';
 
@@ -66,6 +67,7 @@ function createStorage(
   const columns = columnsOf(resource, table);
   const reader = new TableReader({ database, reads }, resource, table.name, columns);
   const writer = new TableWriter(resource, table.name, columns);
+  const references = new TableReferences(resource, table.name, columns);
   const search = new TableSearch(reads, reader, defaultOrder(resource), searchTimeoutMs);
   const writable = resource.fields.filter(
     (field) => !resource.serverSet.includes(field) && field !== resource.key,
@@ -89,13 +91,27 @@ function createStorage(
     return changed;
   };
 
-  const createMany = (
+  /** @throws {ApiError} 42202 with every value that refers to no existing item */
+  const requireReferences = async (
+    transaction: Queryable,
+    bodies: readonly ItemRecord[],
+    at: (index: number) => string,
+  ): Promise<void> => {
+    const unchecked = bodies.map((body, index) => ({ body, at: at(index) }));
+    const problems = new ProblemList();
+    problems.addAll(await references.problems(transaction, unchecked));
+    problems.throwIfAny();
+  };
+
+  const create = (
     bodies: readonly ItemRecord[],
     { parentFields, ...context }: CallContext,
+    at: (index: number) => string,
   ): Promise<readonly ItemRecord[]> =>
-    inTransaction(on(context), async (transaction) =>
-      reader.getAll(transaction, await writer.insert(transaction, bodies, parentFields), parentFields),
-    );
+    inTransaction(on(context), async (transaction) => {
+      await requireReferences(transaction, bodies, at);
+      return reader.getAll(transaction, await writer.insert(transaction, bodies, parentFields), parentFields);
+    });
 
   const change = (
     id: string,
@@ -105,7 +121,8 @@ function createStorage(
     inTransaction(on(context), async (transaction) => {
       const current = await reader.get(transaction, id, parentFields, 'for update');
       if (current === undefined) return undefined;
-      const item = { ...itemChange.apply(current), [resource.key]: current[resource.key] };
+      const item: ItemRecord = { ...itemChange.apply(current), [resource.key]: current[resource.key] };
+      await requireReferences(transaction, [changedIn(current, item)], () => '');
       return write(transaction, id, item, writable, parentFields);
     });
 
@@ -144,24 +161,27 @@ function createStorage(
       isSearch(query) ? search.list(query, signal) : reader.list(query, signal),
     get: (id, { parentFields, transaction }) => reader.get(transaction ?? reads, id, parentFields, ''),
     create: async (body, context) => {
-      const [item] = await createMany([body], context);
+      const [item] = await create([body], context, () => '');
       if (item === undefined) throw new Error(`An inserted ${resource.singular} was not found`);
       return item;
     },
-    createMany,
+    createMany: (bodies, context) => create(bodies, context, (index) => `[${index}]`),
+    problems: (bodies) => references.problems(database, bodies),
     replace: change,
     patch: change,
-    replaceMany: (changes, { parentFields, ...context }) =>
+    replaceMany: (requested, { parentFields, ...context }) =>
       inTransaction(on(context), async (transaction) => {
-        const ids = changes.map(({ id }) => id);
+        const ids = requested.map(({ id }) => id);
         const locked = new Map<string, ItemRecord>();
         for (const item of await reader.lock(transaction, ids, parentFields))
           locked.set(String(item[resource.key]), item);
-        const results = await applyAll(resource, changes, locked);
+        const results = await applyAll(resource, requested, locked);
         const items = await mapInSlices(results, (fields, index) => ({
           ...fields,
           [resource.key]: locked.get(ids[index] ?? '')?.[resource.key],
         }));
+        const changes = items.map((item, index) => changedIn(locked.get(ids[index] ?? '') ?? {}, item));
+        await requireReferences(transaction, changes, (index) => `[${index}]`);
         await writer.update(transaction, items, writable, (parameters) =>
           reader.below(parentFields, parameters),
         );
@@ -208,6 +228,11 @@ function createStorage(
   return serves === undefined ? all : pickServed(all, serves);
 }
 
+/** Returns the fields whose value a change replaces. */
+function changedIn(current: ItemRecord, item: ItemRecord): ItemRecord {
+  return Object.fromEntries(Object.entries(item).filter(([field, value]) => value !== current[field]));
+}
+
 /** Returns the fields that identify the parent of an item after a change, which can move the item to another parent. */
 function parentAfter(change: ItemRecord, parentFields: CallContext['parentFields']): ItemRecord {
   return Object.fromEntries(
@@ -228,7 +253,9 @@ async function changeStateOnly(): Promise<undefined> {}
 
 function pickServed(storage: AnyStorage, serves: readonly string[]): AnyStorage {
   return Object.fromEntries(
-    Object.entries(storage).filter(([name]) => name === 'seeks' || serves.includes(name)),
+    Object.entries(storage).filter(
+      ([name]) => name === 'seeks' || name === 'problems' || serves.includes(name),
+    ),
   );
 }
 

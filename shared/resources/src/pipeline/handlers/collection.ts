@@ -1,6 +1,6 @@
 import { inSlices, mapInSlices, shorten } from '@longshore/edge';
 import type { CallContext } from '../../definition/call-context.js';
-import { Existing, resultOf } from '../../definition/storage.js';
+import { Existing, resultOf, type UncheckedBody } from '../../definition/storage.js';
 import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
 import type { CollectionQuery } from '../../query/collection-query.js';
 import type { Filter } from '../../query/filter.js';
@@ -70,6 +70,7 @@ export async function createItem(checked: CheckedRequest<'collection'>): Promise
   const problems = new ProblemList();
   await checkBody(resource.bodies.create, body, problems);
   problems.addAll(wrongParentFields(checked, body));
+  await addFurtherProblems(checked, problems, () => [{ body, at: '' }]);
   problems.throwIfAny();
   return async (context) => {
     const made = await resultOf(storage.create?.(body as ItemRecord, context));
@@ -78,6 +79,18 @@ export async function createItem(checked: CheckedRequest<'collection'>): Promise
     const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
     return itemResponse(resource, item, status, { location });
   };
+}
+
+/**
+ * If a body breaks the schema, adds what else the storage finds wrong with it. Without such problems, the storage reports
+ * its own when it creates the items.
+ */
+async function addFurtherProblems(
+  { route, context }: CheckedRequest<'collection'>,
+  problems: ProblemList,
+  bodies: () => readonly UncheckedBody[],
+): Promise<void> {
+  if (!problems.isEmpty) problems.addAll((await route.storage.problems?.(bodies(), context)) ?? []);
 }
 
 async function createItems(
@@ -95,6 +108,9 @@ async function createItems(
     problems.addAll(wrongParentFields(checked, body));
     bodies.push(body as ItemRecord);
   });
+  await addFurtherProblems(checked, problems, () =>
+    bodies.map((body, index) => ({ body, at: `[${index}]` })),
+  );
   problems.throwIfAny();
   return async (context) => {
     const items = await resultOf(storage.createMany?.(bodies, context));
