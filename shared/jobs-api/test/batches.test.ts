@@ -21,8 +21,8 @@ onEachStorage('Batches as resources', (api) => {
     const queue = api.newName();
     const jobs = [{ ...job, queue }, { name: 'subtract' }, { ...job, args: { a: 1 }, queue }];
     const refused = await api.post('/batches', { jobs });
-    expect(refused.codes).to.deep.equal([42202]);
-    expect(refused.text).to.contain('jobs[1].name');
+    expect(refused.codes).to.deep.equal([42202, 42201]);
+    expect(refused.text).to.contain('jobs[1].name').and.to.contain('jobs[2].args.b');
     const bad = await api.post('/batches', { jobs: [jobs[0], jobs[2], jobs[2]] });
     expect(bad.text).to.contain('jobs[1].args').and.to.contain('jobs[2].args');
     expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);

@@ -22,7 +22,7 @@ export const hostileTexts = [
   '<x7>'.repeat(300),
   // Ends its own element for the algorithm that orders text, begins others, and turns the direction.
   '\u2069\u202e\u2067<x7>\u05d0\u2066',
-  `<x7>${'W'.repeat(300)}`,
+  `<x7>${'n'.repeat(300)}`,
 ];
 
 /** Wraps a reader so that `text` replaces all strings that come from jobs, servers or users. */

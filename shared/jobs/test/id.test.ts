@@ -45,7 +45,8 @@ describe('An id', () => {
     const inThread = (): Promise<string[]> =>
       new Promise((resolve, reject) => {
         const code = `${making}.then((ids) => require('node:worker_threads').parentPort.postMessage(ids))`;
-        new Worker(code, { eval: true }).once('message', resolve).once('error', reject);
+        // Without the conditions of this process, which would import sources.
+        new Worker(code, { eval: true, execArgv: [] }).once('message', resolve).once('error', reject);
       });
     const inProcess = async (): Promise<string[]> => {
       const code = `${making}.then((ids) => console.log(ids.join()))`;

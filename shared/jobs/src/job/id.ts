@@ -1,5 +1,4 @@
 import { randomFillSync } from 'node:crypto';
-import { parseUuid } from '@longshore/edge';
 import { type Clock, systemClock } from '../storage/clock.js';
 import { isTime } from './bounds.js';
 
@@ -127,9 +126,11 @@ export function firstIdOf(date: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
 /** Returns whether a string has the form of a UUID, as every job id does. */
 export function isId(text: string): boolean {
-  return parseUuid(text) !== undefined;
+  return uuid.test(text);
 }
 
 /**
