@@ -1,11 +1,10 @@
-import { checkOptions, checkStorage } from '@longshore/jobs/storage';
+import { checkOptions, checkStorage, defaultRedaction, searchableRedaction } from '@longshore/jobs/storage';
 import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { AccessRecord } from './auth/access-record.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
 import { flashMessageOf } from './actions/flash-message.js';
 import { Cache } from './cache.js';
-import { defaultRedaction } from './format/redaction.js';
 import { JobLinks } from './format/job-links.js';
 import { actionRouter } from './actions/action-routes.js';
 import { requireReadableAddress } from './http/address.js';
@@ -58,6 +57,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const cache = new Cache(options.cacheMs ?? 1_000, now);
   const reader = cachedReader(options.storage, cache);
   const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
+  searchableRedaction(redact); // throws if searches could not follow the pattern
   const links = new JobLinks(options);
   const warnings = new WarningWatch();
   const context = { reader, cache, warnings, now: storageNow, machineNow, redact, readTimeoutMs, links };

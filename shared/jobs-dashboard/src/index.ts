@@ -20,7 +20,7 @@ export {
   type DashboardHandler,
   type DashboardHandlerOptions,
 } from './dashboard-handler.js';
-export { defaultRedaction } from './format/redaction.js';
+export { defaultRedaction } from '@longshore/jobs/storage';
 export { setSecurityHeaders } from './http/security-headers.js';
 export type { DashboardOptions } from './options.js';
 export type { DashboardReader } from './reading/dashboard-reader.js';

@@ -59,7 +59,10 @@ export interface DashboardOptions extends JobLinkTemplates, Branding {
   readonly production?: boolean | undefined;
   /** Whether pausing, deleting jobs or queues, and discarding set-aside items require a reason. Defaults to `false`. */
   readonly requireReasons?: boolean | undefined;
-  /** Matches the keys whose values are shown as “redacted”. By default, keys that look like secrets match. */
+  /**
+   * Matches the keys whose values are shown as “redacted” and not searched. By default, keys that look like secrets match.
+   * Only syntax that Postgres knows, too: no `\b`, `\p`, `\D`, `\S`, `\W`, look-behind and back-references.
+   */
   readonly redact?: RegExp | undefined;
   /**
    * Time limit for loading each region of a page, in milliseconds. A region that takes longer is left out. Defaults to

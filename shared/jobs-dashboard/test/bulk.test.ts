@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type JobFilter, newId } from '@longshore/jobs/storage';
+import { defaultRedaction, type JobFilter, newId } from '@longshore/jobs/storage';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 const lists = [
@@ -178,6 +178,7 @@ describe('a bulk action', () => {
     );
   });
 
+  const { source: redact } = defaultRedaction;
   const terms: [name: string, value: string, filter: JobFilter][] = [
     ...lists.map(([name, member]): [string, string, JobFilter] => [
       name,
@@ -186,12 +187,12 @@ describe('a bulk action', () => {
     ]),
     ['since', '2026-02-01', { createdAfter: new Date('2026-02-01T00:00:00Z') }],
     ['until', '2026-02-01', { createdBefore: new Date('2026-02-01T00:00:00Z') }],
-    ['words', 'two', { q: 'two' }],
+    ['words', 'two', { q: 'two', redact }],
     ['state', 'failed', { state: ['failed'] }],
     ['tag', 'two\nlines', { tag: ['two\nlines'] }],
-    ['args.order.id', '7', { args: [{ path: ['order', 'id'], values: ['7', 7] }] }],
-    ['args.a[b]', 'x', { args: [{ path: ['a[b]'], values: ['x'] }] }],
-    ['args.__proto__.x', 'x', { args: [{ path: ['__proto__', 'x'], values: ['x'] }] }],
+    ['args.order.id', '7', { args: [{ path: ['order', 'id'], values: ['7', 7] }], redact }],
+    ['args.a[b]', 'x', { args: [{ path: ['a[b]'], values: ['x'] }], redact }],
+    ['args.__proto__.x', 'x', { args: [{ path: ['__proto__', 'x'], values: ['x'] }], redact }],
   ];
   for (const [name, value, filter] of terms) {
     it(`applies to the confirmed jobs: ${name}=${JSON.stringify(value)}`, async () => {

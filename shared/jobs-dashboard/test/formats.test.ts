@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import { cutMiddle } from '../src/format/cut-middle.js';
 import { counted, formatCount } from '../src/format/count.js';
 import { argsLine } from '../src/format/args-line.js';
-import { parseExactly } from '../src/format/exact-json.js';
+import { defaultRedaction, parseExactly, redact } from '@longshore/jobs/storage';
 import { formatDuration } from '../src/format/duration.js';
 import { jsonTokens } from '../src/format/json-tokens.js';
-import { defaultRedaction, redact } from '../src/format/redaction.js';
 import { timeText } from '../src/format/time.js';
 
 describe('a duration', () => {
@@ -124,6 +123,15 @@ describe('a document', () => {
     'clientSecret',
     'pin',
     'card_number',
+    'auth',
+    'basicAuth',
+    'dsn',
+    'SENTRY_DSN',
+    'connectionString',
+    'connection_string',
+    'connStr',
+    'databaseUrl',
+    'REDIS_URL',
   ]) {
     it(`does not show what is under ${key}, at any depth`, () => {
       expect(printed({ a: [{ [key]: { deep: 'hunter2' } }] }))
@@ -132,7 +140,39 @@ describe('a document', () => {
     });
   }
 
-  for (const key of ['spinner', 'shipping', 'name', 'pinned']) {
+  for (const [what, document] of [
+    ['a name and a value', { name: 'password', value: 'hunter2' }],
+    ['a name and several values', { name: 'X-Api-Key', values: ['hunter2'] }],
+    ['a header and a value', { Header: 'Set-Cookie', Value: { raw: 'hunter2' } }],
+    ['a key and a value, far down', { a: [{ b: [{ key: 'dbPassword', value: 'hunter2' }] }] }],
+    ['pairs', { headers: [['Authorization', 'hunter2']] }],
+  ] as const)
+    it(`does not show the secret in an entry of ${what}`, () => {
+      expect(printed(document as never))
+        .to.include('redacted')
+        .and.not.include('hunter2');
+    });
+
+  it('shows other entries', () => {
+    const document = {
+      list: [{ name: 'colour', value: 'seen' }],
+      pairs: [['Accept', 'seen too']],
+      pair: ['pin', 'x'],
+    };
+    expect(printed(document)).to.not.include('redacted');
+  });
+
+  for (const key of [
+    'spinner',
+    'shipping',
+    'name',
+    'pinned',
+    'author',
+    'authority',
+    'connection',
+    'string',
+    'url',
+  ]) {
     it(`shows what is under ${key}`, () => {
       expect(printed({ [key]: 'seen' })).to.include('seen');
     });

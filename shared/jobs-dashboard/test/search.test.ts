@@ -1,3 +1,5 @@
+import { defineJob, JobClient } from '@longshore/jobs';
+import { defaultRedaction, searchableRedaction } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import {
   filterQuery,
@@ -8,9 +10,10 @@ import {
   type TermKey,
 } from '../src/search/filters.js';
 import { parseSearch, searchText } from '../src/search/search.js';
-import { openSite } from './dashboard-site.js';
+import { openSite, type Site } from './dashboard-site.js';
 
 const id = '0198c0de-0000-7000-8000-00000000abcd';
+const reading = { nowMs: 0, redact: defaultRedaction };
 
 describe('a search', () => {
   for (const text of [
@@ -94,7 +97,10 @@ describe('a search', () => {
   });
 
   it('matches both numbers and strings in arguments', () => {
-    const { args } = filterQuery({ state: null, terms: terms(['args.a.b', '7'], ['args.a.b', '07']) }, 0);
+    const { args } = filterQuery(
+      { state: null, terms: terms(['args.a.b', '7'], ['args.a.b', '07']) },
+      reading,
+    );
     expect(args).to.deep.equal([{ path: ['a', 'b'], values: ['7', 7, '07'] }]);
   });
 
@@ -102,7 +108,7 @@ describe('a search', () => {
     const big = ['9007199254740993', '1e400', '0.10000000000000000001', '1e-400'];
     const { args } = filterQuery(
       { state: null, terms: terms(...big.map((text): [TermKey, string] => ['args.id', text])) },
-      0,
+      reading,
     );
     expect(args).to.deep.equal([{ path: ['id'], values: big }]);
   });
@@ -140,13 +146,64 @@ describe('a search', () => {
 });
 
 describe('a redacted value', () => {
+  let site: Site;
+  before(async () => {
+    site = await openSite({ control: ({ storage }) => storage });
+    const args = {
+      password: 'hunter2',
+      note: 'visible',
+      headers: [
+        { name: 'Authorization', value: 'hunter2' },
+        { name: 'Accept', value: 'visible' },
+      ],
+      pairs: [['cookie', 'hunter2']],
+      account: { secrets: { deep: ['hunter2'] } },
+    };
+    await new JobClient(site.story.storage).enqueue(defineJob({ name: 'secretive' }), args);
+  });
+  after(() => site.close());
+  const page = async (path: string): Promise<{ status: number; text: string }> =>
+    site.http.get(`/job-dashboard/${path}`);
+
   it('cannot be guessed by searching for it', async () => {
-    const site = await openSite();
-    try {
-      const { status, text } = await site.http.get('/job-dashboard/jobs?args.payment.cardToken=tok_1');
-      expect([status, text.includes('cannot be searched')]).to.deep.equal([400, true]);
-    } finally {
-      await site.close();
-    }
+    const { status, text } = await page('jobs?args.payment.cardToken=tok_1');
+    expect([status, text.includes('cannot be searched')]).to.deep.equal([400, true]);
+  });
+
+  for (const guess of ['hu', 'hunter', 'hunter2', 'nter2'])
+    it(`is not found, counted, exported or selected by the word ${guess}`, async () => {
+      for (const path of [
+        `jobs?words=secretive&words=${guess}`,
+        `jobs?words=secretive&words=${guess}&state=enqueued`,
+        `jobs?words=secretive&words=${guess}&order=oldest`,
+        `jobs?words=secretive&words=${guess}&by=queue`,
+        `export/jobs.csv?words=secretive&words=${guess}`,
+        `bulk/confirm?words=secretive&words=${guess}&action=cancel`,
+      ]) {
+        const { text } = await page(path);
+        expect(text.match(/jobs\/[\da-f-]{36}|^[\da-f-]{36},|\b1 job\b/gm), path).to.equal(null);
+      }
+    });
+
+  it('does not keep visible values from being found', async () => {
+    const { text } = await page('jobs?words=secretive&words=visible');
+    expect(text).to.match(/jobs\/[\da-f]{8}-/);
+  });
+
+  it('is not found in an entry whose name is redacted', async () => {
+    const links = async (path: string) => (await page(path)).text.match(/jobs\/[\da-f-]{36}/g) ?? [];
+    expect(await links('jobs?args.headers.0.value=hunter2')).to.deep.equal([]);
+    expect(await links('jobs?args.headers.1.value=visible')).to.not.deep.equal([]);
+    const { text } = await page('jobs?name=secretive&by=args.headers.0.value');
+    expect(text).to.not.include('hunter2');
+  });
+
+  it('requires a pattern that searches can follow', async () => {
+    for (const redact of [/\bpin\b/, /\p{L}/u, /(?<=x)y/, /(a)\1/, /[[:alpha:]]/])
+      expect(() => searchableRedaction(redact), String(redact)).to.throw(TypeError, 'Postgres does not know');
+    for (const redact of [/password/, /key/g, defaultRedaction, /^a{2,3}[^b-d\]\s]|(?!x)\d+\.\/$/])
+      expect(searchableRedaction(redact)).to.equal(redact.source);
+    const failure = await openSite({ redact: /\bpin\b/ }).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(TypeError);
   });
 });

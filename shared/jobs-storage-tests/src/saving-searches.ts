@@ -26,6 +26,14 @@ export function savingSearches(fixture: Fixture): void {
     await savedSearches.delete('Another');
   });
 
+  it('lists saved searches in the order of an alphabet', async () => {
+    const { savedSearches } = fixture.storage;
+    for (const name of ['b', 'Ä', 'a', 'Z', 'B', 'z']) await savedSearches.save({ ...search, name });
+    const names = (await savedSearches.list()).map(({ name }) => name);
+    for (const name of names) await savedSearches.delete(name);
+    expect(names).to.deep.equal(['a', 'Ä', 'b', 'B', 'z', 'Z']);
+  });
+
   it('stores as many searches as the limit, even if they are saved concurrently', async () => {
     const { savedSearches } = fixture.storage;
     const names = Array.from({ length: maxSavedSearches }, (_each, index) => `many ${index}`);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
-import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/storage';
+import { defaultRedaction, errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/storage';
 import { BulkFixture } from './bulk-fixture.js';
 import { type Fixture, hourMs, yearMs } from './storage-under-test.js';
 
@@ -35,6 +35,52 @@ export function searching(fixture: Fixture): void {
     expect(await found(queue, { error: ['RangeError: No sh', 'no sea'] })).to.have.length(3);
     expect(await found(queue, { error: ['no ship'], state: ['failed'] })).to.deep.equal([wanted[0]]);
     expect(await found(queue, { error: ['no ship'], state: ['done'] })).to.deep.equal([]);
+  });
+
+  it('does not see redacted arguments, in words and in conditions', async () => {
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, {
+      args: '{"password":"hunter2","userPIN":4711,"note":"seen","big":9007199254740993,"list":[{"name":"token","value":"hunter2"},{"name":"x","value":"seen"}],"pairs":[["cookie","hunter2"]]}',
+    });
+    const redact = defaultRedaction.source;
+    const args = (path: string, value: string | number) => ({
+      args: [{ path: path.split('.'), values: [value] }],
+    });
+    for (const filter of [
+      { q: 'hunt' },
+      { q: 'seen hunter2' },
+      { q: '4711' },
+      args('password', 'hunter2'),
+      args('list.0.value', 'hunter2'),
+      args('pairs.0.1', 'hunter2'),
+    ]) {
+      expect(await found(queue, filter), JSON.stringify(filter)).to.deep.equal([id]);
+      expect(await found(queue, { ...filter, redact }), JSON.stringify(filter)).to.deep.equal([]);
+    }
+    for (const filter of [
+      { q: 'seen' },
+      { q: 'password' },
+      { q: '9007199254740993' },
+      args('note', 'seen'),
+      args('list.1.value', 'seen'),
+      args('list.0.name', 'token'),
+    ])
+      expect(await found(queue, { ...filter, redact }), JSON.stringify(filter)).to.deep.equal([id]);
+    const { jobs } = await fixture.storage.jobs.search({
+      filter: { queue: [queue], q: 'hunter2', redact },
+      limit: 10,
+      maxBytes: 1_000_000,
+    });
+    expect(jobs).to.deep.equal([]);
+  });
+
+  it('changes no job in bulk because of a redacted argument', async () => {
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue, { args: '{"password":"hunter2"}' });
+    const filter = { queue: [queue], q: 'hunter2', redact: defaultRedaction.source };
+    const { id } = await fixture.storage.bulk.start({ action: 'cancel', filter, requestedBy: 'test' });
+    while (await fixture.storage.bulk.advance());
+    expect((await fixture.storage.bulk.find(id))?.changed).to.equal(0);
   });
 
   it('treats pattern characters literally', async () => {

@@ -1,7 +1,6 @@
 import { Router } from '@koa/router';
-import { parseExactly } from '../format/exact-json.js';
+import { parseExactly, redact } from '@longshore/jobs/storage';
 import { jsonText } from '../format/json-tokens.js';
-import { redact } from '../format/redaction.js';
 import { pathParameters } from '../http/address.js';
 import { notFound } from '../http/problem.js';
 import type { PageContext } from '../pages/page.js';

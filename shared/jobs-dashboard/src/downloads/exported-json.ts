@@ -1,5 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
-import { ExactNumber, omitted, redact, redacted, type Shown } from '../format/redaction.js';
+import { ExactNumber, omitted, redact, redacted, type Shown } from '@longshore/jobs/storage';
 
 /**
  * Returns a value as it appears in exports: redacted in the same way as on pages, and with `≈` in front of integers

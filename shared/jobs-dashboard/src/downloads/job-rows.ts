@@ -46,7 +46,7 @@ async function* readJobs(
   const filters = queryFilters(query, redact);
   const hasWords = filters.terms.some(({ key }) => key === 'q');
   const order = query.get('order') === 'oldest' ? 'oldest' : 'newest';
-  const list = { filter: filterQuery(filters, nowMs), order } as const;
+  const list = { filter: filterQuery(filters, { nowMs, redact }), order } as const;
   let after = placeIn(query, isId);
   do {
     const position = after === null ? list : { ...list, after };

@@ -1,7 +1,7 @@
 import { shorten } from '@longshore/edge';
 import type { JsonValue } from '@longshore/jobs';
 import { jsonTokens } from './json-tokens.js';
-import { redact } from './redaction.js';
+import { redact } from '@longshore/jobs/storage';
 
 const MAX_CHARACTERS = 160;
 

@@ -1,5 +1,5 @@
 import { shorten } from '@longshore/edge';
-import { ExactNumber, omitted, redacted, type Shown } from './redaction.js';
+import { ExactNumber, omitted, redacted, type Shown } from '@longshore/jobs/storage';
 
 /** A token of pretty-printed JSON. `kind` determines the colour. */
 export interface JsonToken {

@@ -1,6 +1,5 @@
 import { shorten } from '@longshore/edge';
-import type { LogLevel, LogLine } from '@longshore/jobs/storage';
-import { ExactNumber, redact } from '../format/redaction.js';
+import { ExactNumber, type LogLevel, type LogLine, redact } from '@longshore/jobs/storage';
 import { jsonTokens } from '../format/json-tokens.js';
 
 /** A log line of a job, prepared for display. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
-import { isRedacted } from '../format/redaction.js';
+import { redact, type Shown } from '@longshore/jobs/storage';
 import { type Filters, jobsPath, type TermKey } from './filters.js';
 
 /** A suggestion to search for a word at one path in the arguments. */
@@ -28,11 +28,11 @@ export function suggestArguments(
   filters: Filters,
   word: string,
   args: readonly JsonValue[],
-  redact: RegExp,
+  pattern: RegExp,
 ): ArgumentSearch[] {
   const counts = new Map<string, number>();
   for (const each of args)
-    for (const path of numbersIn(each, [], redact)) counts.set(path, (counts.get(path) ?? 0) + 1);
+    for (const path of numbersIn(redact(each, pattern), [])) counts.set(path, (counts.get(path) ?? 0) + 1);
   return [...counts]
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, MAX_PATHS)
@@ -46,15 +46,13 @@ export function suggestArguments(
     });
 }
 
-/** Returns the paths of integers and of strings of digits. Skips arrays, redacted paths and deeply nested values. */
-function numbersIn(value: JsonValue, path: readonly string[], redact: RegExp): string[] {
+/** Returns the paths of integers and of strings of digits. Skips arrays and deeply nested values. */
+function numbersIn(value: Shown, path: readonly string[]): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [path.join('.')] : [];
   if (typeof value === 'string') return number.test(value) ? [path.join('.')] : [];
   if (value === null || typeof value !== 'object' || Array.isArray(value) || path.length === MAX_DEPTH)
     return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    name === '' || name.includes('.') || isRedacted(name, redact)
-      ? []
-      : numbersIn(inner, [...path, name], redact),
+    name === '' || name.includes('.') ? [] : numbersIn(inner as Shown, [...path, name]),
   );
 }

@@ -1,6 +1,5 @@
 import { parseTime } from '@longshore/edge';
-import type { BulkPreview } from '@longshore/jobs/storage';
-import { finishedStates, isId } from '@longshore/jobs/storage';
+import { type BulkPreview, finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 
 /** Formats the preview on a confirmation page as the value of a form field. */

@@ -92,12 +92,16 @@ export function pageOfTerm({ key, value }: Term): string | null {
   return page === undefined ? null : `${page}/${encodeURIComponent(value)}`;
 }
 
-/**
- * Converts filters to a storage filter.
- *
- * @param nowMs the time that relative times such as “2h” count back from
- */
-export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter {
+/** What the meaning of filters depends on. */
+export interface Reading {
+  /** The time that relative times such as “2h” count back from, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** Matches keys in arguments whose values are redacted. Such values cannot be searched. */
+  readonly redact: RegExp;
+}
+
+/** Converts filters to a storage filter, which does not see redacted values. */
+export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Reading): JobFilter {
   const values = (key: TermKey): string[] =>
     terms.filter((term) => term.key === key).map(({ value }) => value);
   const list = (member: keyof JobFilter, key: TermKey): JobFilter => {
@@ -128,6 +132,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
     ...time('finishedBefore', 'finished-before'),
     ...(args.length === 0 ? {} : { args }),
     ...(q === '' ? {} : { q }),
+    ...(args.length === 0 && q === '' ? {} : { redact: redact.source }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isRedacted } from '../format/redaction.js';
+import { isRedacted } from '@longshore/jobs/storage';
 import type { Term } from './filters.js';
 
 /**

@@ -10,6 +10,7 @@ import {
   jobsPath,
   parametersOf,
   pinned,
+  type Reading,
 } from './filters.js';
 import { hiddenTermError } from './hidden-terms.js';
 
@@ -32,29 +33,22 @@ export interface JobSelection {
   readonly list: string;
 }
 
-export interface Reading {
-  /** The time that relative times such as “2h” count back from, in milliseconds since 1970. */
-  readonly nowMs: number;
-  /** Matches keys in arguments whose values are redacted. Such values cannot be searched. */
-  readonly redact: RegExp;
-}
-
 /**
  * Parses the query of a confirmation page, or the form field that contains it. Rejects unknown conditions, because
  * ignoring them could select more jobs than intended.
  *
  * @throws {Problem} (400) if a condition is invalid, if no jobs are selected, or if the filter matches every job
  */
-export function parseJobSelection(query: URLSearchParams, { nowMs, redact }: Reading): JobSelection {
+export function parseJobSelection(query: URLSearchParams, reading: Reading): JobSelection {
   const given = [...query].filter(([name]) => !nonSelectionParameters.has(name));
   const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
   if (ids.length > 0) return selectionOfIds(ids, given.length);
   if (query.has('selected'))
     throw badRequest('No jobs are selected', 'Go back, select some rows and try again.');
-  const filters = pinned(filtersOf(given, redact), nowMs);
+  const filters = pinned(filtersOf(given, reading.redact), reading.nowMs);
   const fields = parametersOf(filters);
   if (fields.length !== given.length) throw unclear('Some of the conditions are invalid.');
-  const filter = filterQuery(filters, nowMs);
+  const filter = filterQuery(filters, reading);
   if (isUnrestricted(filter)) throw unclear('The filter matches every job. Narrow the list first.');
   const { state, terms } = filters;
   const auditFilter = { state, terms: terms.map(({ key, value }) => ({ key, value })) };

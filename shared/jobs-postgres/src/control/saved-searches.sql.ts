@@ -1,10 +1,11 @@
+import { sortCollation } from '@longshore/edge';
 import { prepared } from '../connection/statement.js';
 
 const columns = `name, query, saved_by as "savedBy", saved_at as "savedAt"`;
 
 export const selectSearches = prepared(
   'longshore-select-saved-searches',
-  `select ${columns} from longshore.saved_search order by name`,
+  `select ${columns} from longshore.saved_search order by name collate ${sortCollation}`,
 );
 
 /** Serializes changes to saved searches, so that their number cannot exceed the maximum. */

@@ -42,7 +42,7 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   const rows: string[] = [];
   if (isNonEmpty(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
   for (const { path, values } of filter.args ?? []) {
-    if (isNonEmpty(values)) rows.push(...argsConditions(path, values, bind));
+    if (isNonEmpty(values)) rows.push(...argsConditions(path, values, filter, bind));
   }
   rows.push(...metaConditions(filter, bind));
   const claimed = isNonEmpty(filter.serverId)
@@ -75,9 +75,15 @@ const maxNumbers = 3;
  * Returns a condition that compares the value at the path. Within the limits above, also returns a containment
  * condition, which an index supports.
  */
-function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
+function argsConditions(
+  path: ArgsFilter['path'],
+  values: ArgsFilter['values'],
+  { redact }: JobFilter,
+  bind: Bind,
+): string[] {
   const texts = values.map((value) => JSON.stringify(value));
-  const equal = `args #> ${bind(path)}::text[] = any(${bind(texts)}::jsonb[])`;
+  const [at, any] = [`${bind(path)}::text[]`, `any(${bind(texts)}::jsonb[])`];
+  const equal = unlessRedacted(redact, bind, (args) => `${args} #> ${at} = ${any}`);
   if (values.length > maxValues || path.filter(isNumber).length > maxNumbers) return [equal];
   const containing = texts
     .flatMap((text) => containers(path, text))
@@ -122,7 +128,7 @@ function metaConditions(filter: JobFilter, bind: Bind): string[] {
 }
 
 function errorConditions(
-  { error: texts, errorFingerprint, q }: JobFilter,
+  { error: texts, errorFingerprint, q, redact }: JobFilter,
   error: string,
   bind: Bind,
 ): string[] {
@@ -133,11 +139,28 @@ function errorConditions(
   if (isNonEmpty(errorFingerprint))
     conditions.push(`${fingerprintOfError(error)} = any(${bind(errorFingerprint)}::text[])`);
   for (const word of wordsOf(q)) {
-    const spellings = [exact(word)];
-    const queues = `select searched.id from longshore.queue as searched where ${occursIn('searched.name', spellings, bind)}`;
-    conditions.push(`(${occursIn(searchedText('', error), spellings, bind)} or queue_id in (${queues}))`);
+    const pattern = patternOf([exact(word)], bind);
+    const queues = `select searched.id from longshore.queue as searched where ${matches('searched.name', pattern)}`;
+    const text = unlessRedacted(redact, bind, (args) => matches(searchedText('', error, { args }), pattern));
+    conditions.push(`(${text} or queue_id in (${queues}))`);
   }
   return conditions;
+}
+
+/**
+ * Returns a condition on arguments without their redacted values. Postgres removes these values only if the condition
+ * holds with them, because that takes long.
+ *
+ * @param condition returns the condition, given an SQL expression for the arguments
+ */
+function unlessRedacted(redact: string | undefined, bind: Bind, condition: (args: string) => string): string {
+  if (redact === undefined) return condition('args');
+  return `case when ${condition('args')} then ${condition(searchedArgs('args', redact, bind))} else false end`;
+}
+
+/** Returns an SQL expression for the arguments that are searched. */
+export function searchedArgs(args: string, redact: string | undefined, bind: Bind): string {
+  return redact === undefined ? args : `longshore.redacted(${args}, ${bind(redact)}::text)`;
 }
 
 /** Returns an SQL expression for an error's name and message, such as `TypeError: No ship`. */
@@ -148,12 +171,17 @@ export function messageOf(error: string): string {
 /**
  * Returns an SQL expression for all texts of a job that are searched for words.
  *
- * @param more SQL expressions for further texts, such as the name of the queue
+ * @param parts SQL expressions: `args` for the arguments, by default all of them, and `more` for further texts, such as
+ *   the name of the queue
  */
-export function searchedText(table: '' | 'candidate.', error: string, more: readonly string[] = []): string {
+export function searchedText(
+  table: '' | 'candidate.',
+  error: string,
+  { args = `${table}args`, more = [] }: { readonly args?: string; readonly more?: readonly string[] } = {},
+): string {
   const meta = ['recurringJobId', 'idempotencyKey'].map((member) => `${table}meta ->> '${member}'`);
   const plain = [`${table}name`, ...more, ...meta, messageOf(error)].join(', ');
-  const json = `concat_ws(E'\\n', ${table}meta ->> 'tags', ${table}args)`;
+  const json = `concat_ws(E'\\n', ${table}meta ->> 'tags', ${args})`;
   return `(select concat_ws(E'\\n', ${plain}, ${withoutEscapes}) from (select ${json} offset 0) as json (text))`;
 }
 
@@ -175,8 +203,15 @@ function quoted(text: string): string {
  * takes no longer than `lower` and `like`.
  */
 export function occursIn(text: string, spellings: readonly Spelling[], bind: Bind): string {
-  const pattern = spellings.map((spelling) => wordPattern(spelling.text)).join('|');
-  return `${text} collate "C" ~ ${bind(`(?:${pattern})`)}::text`;
+  return matches(text, patternOf(spellings, bind));
+}
+
+function patternOf(spellings: readonly Spelling[], bind: Bind): string {
+  return `${bind(`(?:${spellings.map((spelling) => wordPattern(spelling.text)).join('|')})`)}::text`;
+}
+
+function matches(text: string, pattern: string): string {
+  return `${text} collate "C" ~ ${pattern}`;
 }
 
 /** Returns the states that a job matching the filter can have. */
@@ -192,7 +227,7 @@ export function statesOf(filter: JobFilter): readonly JobState[] {
 }
 
 /** Returns whether the filter selects jobs only by state and queue, so that the counters can answer it. */
-export function isCounted(filter: JobFilter): boolean {
+export function isCounted({ redact: _redact, ...filter }: JobFilter): boolean {
   return Object.entries(filter).every(
     ([member, value]: [string, unknown]) =>
       member === 'state' || member === 'queue' || (Array.isArray(value) ? value.length === 0 : value === ''),

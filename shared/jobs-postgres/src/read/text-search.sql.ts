@@ -1,7 +1,7 @@
 import type { JobState } from '@longshore/jobs';
 import { type FinishedState, isFinished } from '@longshore/jobs/storage';
 import { maxErrorText, type Spelling } from '@longshore/edge';
-import { messageOf, occursIn, searchedText } from './job-conditions.sql.js';
+import { messageOf, occursIn, searchedArgs, searchedText } from './job-conditions.sql.js';
 import { lastError, running } from './job-columns.sql.js';
 import {
   all,
@@ -70,7 +70,10 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
       from (${united(states.map((state) => newest(state, search)))}) as candidate
       join longshore.queue on queue.id = candidate.queue_id
       cross join lateral (
-        select ${searchedText('candidate.', 'candidate.error', ['queue.name'])} as text
+        select ${searchedText('candidate.', 'candidate.error', {
+          args: searchedArgs('candidate.args', request.filter.redact, bind),
+          more: ['queue.name'],
+        })} as text
         offset 0
       ) as searched
       where ${all(occurs)}

@@ -116,6 +116,16 @@ export function checkText(what: string, text: string, { min, max }: Bounds): str
   throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL, not ${got}`);
 }
 
+/** The regular expression of names of jobs, queues, recurring jobs and applications, for JSON Schemas. */
+export const namePattern = String.raw`^[A-Za-z0-9][\w.:-]{0,99}$`;
+
+const name = new RegExp(namePattern);
+
+/** Returns whether a value is 1 to 100 letters, digits, `.`, `_`, `-` and `:`, beginning with a letter or digit. */
+export function isName(value: unknown): value is string {
+  return typeof value === 'string' && name.test(value);
+}
+
 /** Returns the value; if it is out of bounds, returns the nearer bound. `NaN` stays `NaN`. */
 export function clamp(value: number, { min, max }: Bounds): number {
   return Math.min(Math.max(value, min), max);

@@ -4,6 +4,7 @@ import { firstIdOf } from '../job/id.js';
 import { errorFingerprint } from '../job/error-fingerprint.js';
 import { isExactNumber } from '../job/exact-number.js';
 import type { JobError, JsonText, JsonValue } from '../job/job.js';
+import { redactedText } from '../job/redaction.js';
 import { checkFilter, type JobFilter } from '../storage/job-filter.js';
 import { fold, jsonWords, maxErrorText, wordPattern, wordsOf } from '@longshore/edge';
 import type { JobRecord } from './job-record.js';
@@ -24,7 +25,11 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
     finishedWithin(record.finishedAt, filter) &&
     argumentsMatch(record, filter) &&
     errorMatches(record, errors, filter) &&
-    words.every((word) => word.test(searchedText(record)));
+    (words.length === 0 || matchesAll(words, searchedText(record, searchedArgs(record, filter))));
+}
+
+function matchesAll(words: readonly RegExp[], text: string): boolean {
+  return words.every((word) => word.test(text));
 }
 
 /** Returns a pattern that finds a text in any case. */
@@ -70,10 +75,10 @@ function finishedWithin(
   return finishedAt !== null && within(finishedAt, from, to);
 }
 
-function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): boolean {
-  const given = wanted.filter(({ values }) => values.length > 0);
+function argumentsMatch(record: JobRecord, filter: JobFilter): boolean {
+  const given = (filter.args ?? []).filter(({ values }) => values.length > 0);
   if (given.length === 0) return true;
-  const args = parseComparably(record.args);
+  const args = parseComparably(searchedArgs(record, filter));
   return given.every(({ path, values }) => {
     const found = path.reduce(memberOf, args);
     return values.some((value) => isDeepStrictEqual(found, value));
@@ -111,11 +116,19 @@ function messageOf({ name, message }: JobError): string {
   return `${name}: ${message}`;
 }
 
+/** Returns the arguments that a filter searches: without the values that it redacts. */
+export function searchedArgs({ args }: JobRecord, { redact }: JobFilter): JsonText {
+  return redact === undefined ? args : redactedText(args, new RegExp(redact, 'i'));
+}
+
 /**
  * Returns the text that is searched for words: the job's name, queue, tags, recurring job, idempotency key, error and
  * arguments.
+ *
+ * @param args the arguments to search; by default, all of them
  */
-export function searchedText({ name, queue, meta, error, args }: JobRecord): string {
+export function searchedText(record: JobRecord, args: JsonText = record.args): string {
+  const { name, queue, meta, error } = record;
   const message = error === null ? '' : messageOf(error);
   const json = jsonWords(`${JSON.stringify(meta?.tags ?? [])}\n${args}`);
   return [name, queue, meta?.recurringJobId ?? '', meta?.idempotencyKey ?? '', message, json].join('\n');

@@ -23,7 +23,7 @@ import {
 } from '../storage/job-reader.js';
 import { type Orphan, findOrphans } from '../storage/orphan.js';
 import { spellingsInSlices, typosIn, wordsOf } from '@longshore/edge';
-import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
+import { matcherOf, searchedArgs, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { skippedBecauseOf } from './skipped-jobs.js';
@@ -78,7 +78,7 @@ export class MemoryJobReader implements JobReader {
     const records = this.#matching(others);
     const typosOf = typosIn(await spellingsInSlices(wordsOf(q), records.flatMap(searchedTexts)));
     const found = records.flatMap((record) => {
-      const typos = typosOf(searchedText(record));
+      const typos = typosOf(searchedText(record, searchedArgs(record, filter)));
       return typos === undefined ? [] : [{ record, typos }];
     });
     const direction = order === 'oldest' ? 1 : -1;

@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import {
@@ -22,7 +23,7 @@ export class MemorySavedSearches implements SavedSearches {
   }
 
   async list(): Promise<SavedSearch[]> {
-    return [...this.#searches.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    return [...this.#searches.values()].toSorted((one, other) => compareTexts(one.name, other.name));
   }
 
   async save(

@@ -9,13 +9,26 @@ export {
   bounds,
   checkInteger,
   checkTime,
+  isName,
   isTime,
   maxCountedAttempts,
   maxKeptAttempts,
+  namePattern,
   clamp,
   timeBounds,
 } from '../job/bounds.js';
 export { brand } from '../job/brand.js';
+export {
+  defaultRedaction,
+  ExactNumber,
+  isRedacted,
+  omitted,
+  redact,
+  redacted,
+  redactedText,
+  searchableRedaction,
+  type Shown,
+} from '../job/redaction.js';
 export { checkNewJob } from '../job/job.js';
 export type { Concurrency } from '../job/concurrency.js';
 export {
@@ -34,7 +47,7 @@ export {
   KeyHolderHiddenError,
   ServerLostError,
 } from '../job/errors.js';
-export { isExactNumber } from '../job/exact-number.js';
+export { exactNumberOf, isExactNumber, parseExactly } from '../job/exact-number.js';
 export { toJobError } from '../job/failure.js';
 export { firstIdOf, IdSource, isId, newId, timeOfId } from '../job/id.js';
 export {

@@ -52,6 +52,12 @@ export interface JobFilter {
    * counts may examine only some jobs of each state (see `JobReader.searchedRange`).
    */
   readonly q?: string;
+  /**
+   * What `q` and `args` do not see in the arguments: the values that `redact` replaces. The source of a regular expression
+   * of keys (see `searchableRedaction`); ignores case. Without it, conditions could be used to guess redacted values.
+   * Selects nothing by itself.
+   */
+  readonly redact?: string;
 }
 
 const filterMembers: OptionNames<JobFilter> = {
@@ -73,6 +79,7 @@ const filterMembers: OptionNames<JobFilter> = {
   error: true,
   errorFingerprint: true,
   q: true,
+  redact: true,
 };
 
 /**
@@ -85,7 +92,7 @@ export function checkFilter(filter: JobFilter): void {
 }
 
 /** Returns whether a filter contains no conditions, so that it matches every job. */
-export function isUnrestricted({ args = [], q, ...members }: JobFilter): boolean {
+export function isUnrestricted({ args = [], q, redact: _redact, ...members }: JobFilter): boolean {
   return (
     wordsOf(q).length === 0 &&
     args.every(({ values }) => values.length === 0) &&

@@ -31,7 +31,7 @@ export type SaveSearchResult =
   | { readonly outcome: 'full' };
 
 export interface SavedSearches {
-  /** Lists all saved searches, sorted by name. */
+  /** Lists all saved searches, sorted by name in the order of an alphabet. */
   list(): Promise<SavedSearch[]>;
   /**
    * Saves a search. Replaces any existing search with the same name.

@@ -7,6 +7,8 @@ import {
   isFinished,
   type JobCount,
   type LogLine,
+  parseExactly,
+  redact,
   type Server,
 } from '@longshore/jobs/storage';
 import { skipReason } from '../../diagnosis/skip-reason.js';
@@ -15,9 +17,7 @@ import { actionDone } from '../audit/action-texts.js';
 import { noBlockingKeys } from '../../diagnosis/blocking-keys.js';
 import { explain, type ExplanationContext } from '../../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../../diagnosis/timeline.js';
-import { parseExactly } from '../../format/exact-json.js';
 import { jsonTokens, type JsonText } from '../../format/json-tokens.js';
-import { redact } from '../../format/redaction.js';
 import { notFound } from '../../http/problem.js';
 import { jobsPath } from '../../search/filters.js';
 import { graphRegion } from '../../graph/graph-region.js';

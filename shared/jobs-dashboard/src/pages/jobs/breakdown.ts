@@ -1,6 +1,5 @@
-import { shorten } from '@longshore/edge';
-import type { JsonValue } from '@longshore/jobs';
-import { type BriefJob, errorFingerprint } from '@longshore/jobs/storage';
+import { compareTexts, shorten } from '@longshore/edge';
+import { type BriefJob, errorFingerprint, redact, type Shown } from '@longshore/jobs/storage';
 import type { PageContext, Region } from '../page.js';
 import { searchHistory } from '../../reading/found-jobs.js';
 import {
@@ -104,9 +103,10 @@ export function breakdownRegion(filters: Filters, by: string, context: PageConte
 async function breakDown(
   filters: Filters,
   { key, word, valuesOf, termOf }: Dimension,
-  { reader, now }: PageContext,
+  { reader, now, redact: pattern }: PageContext,
 ): Promise<Breakdown> {
-  const query = { filter: filterQuery(filters, now()), order: 'newest', limit: EXAMINED + 1 } as const;
+  const reading = { nowMs: now(), redact: pattern };
+  const query = { filter: filterQuery(filters, reading), order: 'newest', limit: EXAMINED + 1 } as const;
   const found = await searchHistory(query, reader);
   const jobs = found ?? (await reader.jobs.listBrief({ ...query, reach: 'near' })).jobs;
   const examined = jobs.slice(0, EXAMINED);
@@ -117,7 +117,9 @@ async function breakDown(
     if (values.size === 0) without++;
     for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
-  const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
+  const sorted = [...counts].toSorted(
+    ([one, many], [other, more]) => more - many || compareTexts(one, other),
+  );
   return {
     key,
     word,
@@ -137,16 +139,16 @@ async function breakDown(
 }
 
 /** Returns the dimension for a path in the arguments; `null` if the path is invalid or its values are redacted. */
-function argumentAt(path: string, redact: RegExp): Dimension | null {
+function argumentAt(path: string, pattern: RegExp): Dimension | null {
   if (!path.startsWith('args.') || !isTermKey(path)) return null;
   const term: Term = { key: path, value: '0' };
-  if (termError(term) !== null || hiddenTermError([term], redact) !== null) return null;
+  if (termError(term) !== null || hiddenTermError([term], pattern) !== null) return null;
   const segments = path.split('.').slice(1);
   return {
     key: path,
     word: path,
     valuesOf: ({ args }) => {
-      const value = valueAt(args, segments);
+      const value = valueAt(redact(args, pattern), segments);
       return value === null ? [] : [value];
     },
     termOf: (value) => ({ key: path, value }),
@@ -154,13 +156,14 @@ function argumentAt(path: string, redact: RegExp): Dimension | null {
 }
 
 /** Returns the string, number or boolean at a path, as text; `null` if there is no such value. */
-function valueAt(args: JsonValue, segments: readonly string[]): string | null {
-  let value: JsonValue | undefined = args;
+function valueAt(args: Shown, segments: readonly string[]): string | null {
+  let value: Shown | undefined = args;
   for (const segment of segments) {
     if (typeof value !== 'object' || value === null) return null;
     if (!Object.hasOwn(value, segment)) return null;
-    value = (value as Record<string, JsonValue>)[segment];
+    value = (value as Record<string, Shown>)[segment];
   }
-  if (value === undefined || value === null) return null;
-  return typeof value === 'object' ? null : String(value);
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : null;
 }

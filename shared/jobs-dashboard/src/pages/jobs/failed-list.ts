@@ -69,11 +69,11 @@ async function searchFailed(
   filters: Filters,
   after: FailurePosition | null,
   rows: number,
-  { reader, cache, now }: PageContext,
+  { reader, cache, now, redact }: PageContext,
 ): Promise<FailedList> {
   const kind = filters.terms.some(({ key }) => key === 'q') ? 'words' : 'plain';
   const query: Omit<FailureSearchQuery, 'maxExamined'> = {
-    filter: filterQuery({ ...filters, state: null }, now()),
+    filter: filterQuery({ ...filters, state: null }, { nowMs: now(), redact }),
     limit: rows + 1,
     ...(after === null ? {} : { after }),
   };

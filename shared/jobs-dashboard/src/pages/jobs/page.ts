@@ -9,7 +9,7 @@ import {
   statesOfAction,
 } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../../http/problem.js';
-import { filterQuery, jobsPath, pageOfTerm, type Filters } from '../../search/filters.js';
+import { filterQuery, jobsPath, pageOfTerm, type Filters, type Reading } from '../../search/filters.js';
 import { queryFilters } from '../../search/query-filters.js';
 import { breakdownLinks, breakdownRegion } from './breakdown.js';
 import { parseSearch, searchText } from '../../search/search.js';
@@ -124,14 +124,14 @@ async function countNarrowed(
   position: Position,
   context: PageContext,
 ): Promise<Known<Counts | null> | undefined> {
-  const { reader, now } = context;
-  const nowMs = now();
-  const list = listQuery(filters, position, nowMs);
+  const { reader, now, redact } = context;
+  const reading = { nowMs: now(), redact };
+  const list = listQuery(filters, position, reading);
   const { isComplete } = await reader.jobs.listBrief({ ...list, reach: 'near' });
   const each: Filters = { ...filters, state: null };
   const count = async (): Promise<Counts> => {
     if (!isComplete && !wasSearched(listKey(filters, position), context)) await searchHistory(list, reader);
-    return reader.jobs.countByState(filterQuery(each, nowMs));
+    return reader.jobs.countByState(filterQuery(each, reading));
   };
   return countSoon(jobsPath(each), count, context);
 }
@@ -164,10 +164,10 @@ function listKey(filters: Filters, { order, after, before }: Position): string {
   return jobsPath(filters, { order, after: after ?? '', before: before ?? '' });
 }
 
-function listQuery(filters: Filters, { order, after, before }: Position, nowMs: number): JobListQuery {
+function listQuery(filters: Filters, { order, after, before }: Position, reading: Reading): JobListQuery {
   const from = before ?? after;
   return {
-    filter: filterQuery(filters, nowMs),
+    filter: filterQuery(filters, reading),
     order: before === null ? order : opposite(order),
     limit: ROWS + 1,
     ...(from === null ? {} : { after: from }),
@@ -181,7 +181,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   if (isByFailure(filters, position)) return loadFailed(filters, position, context);
   const sought = {
     key: listKey(filters, position),
-    query: listQuery(filters, position, now()),
+    query: listQuery(filters, position, { nowMs: now(), redact }),
     row: (job: BriefJob) => jobLine(job, redact),
   };
   const [{ jobs: found, partial, asOf, gaveUp }, words, paused] = await Promise.all([
