@@ -201,7 +201,7 @@ describe('the packages, installed from their tarballs', function () {
   it('would be published after the packages that they depend on', async () => {
     const directory = path.dirname(consumer.tarballs.get('longshore') ?? '');
     const release = path.join(house, 'dev/dist/release/main.js');
-    const { ok, text } = await consumer.node([release, 'publish', directory, '--dry-run']);
+    const { ok, text } = await consumer.node([release, 'order', directory]);
     expect(ok, text).to.equal(true);
     const names = text
       .trim()

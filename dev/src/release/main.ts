@@ -2,7 +2,7 @@
  * Implements `make release` and the steps of the release workflow:
  *
  *     node dev/dist/release/main.js prepare VERSION [--dry-run]
- *     node dev/dist/release/main.js publish DIRECTORY [--dry-run]
+ *     node dev/dist/release/main.js order DIRECTORY
  *     node dev/dist/release/main.js notes VERSION
  */
 import { readdir, readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { sectionOf } from './changelog.js';
 import { prepareRelease } from './prepare.js';
-import { publish } from './publish.js';
+import { publishingOrder } from './publish.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const { positionals, values } = parseArgs({
@@ -25,7 +25,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 try {
   if (!subject) throw new Error('Give a version or a directory: make release VERSION=1.2.3');
   else if (step === 'prepare') await prepare(subject);
-  else if (step === 'publish') await publish(await tarballsIn(subject), { dryRun }, print);
+  else if (step === 'order') print((await publishingOrder(await tarballsIn(subject))).join('\n'));
   else if (step === 'notes')
     print(sectionOf(await readFile(path.join(root, 'CHANGELOG.md'), 'utf8'), subject));
   else throw new Error(`There is no step "${step}"`);

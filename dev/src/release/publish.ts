@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { npmTagOf } from './version.js';
 
@@ -43,33 +44,12 @@ export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
 }
 
 /**
- * Publishes tarballs with provenance, dependencies first. Skips versions that are already published, so that an
- * interrupted release can be continued. A dry run skips nothing.
- *
- * @param report called once per package, with a line that describes the result
+ * Returns a line for each tarball, dependencies first: the package with its version, its npm tag and the name of the file. The
+ * workflow publishes them in this order, in a job that runs nothing else.
  */
-export async function publish(
-  files: readonly string[],
-  { dryRun }: { readonly dryRun: boolean },
-  report: (line: string) => void,
-): Promise<void> {
-  for (const { file, name, version } of inOrder(await Promise.all(files.map(readTarball)))) {
-    if (!dryRun && (await isPublished(name, version))) {
-      report(`${name}@${version} is already published`);
-      continue;
-    }
-    const how = dryRun ? ['--dry-run', '--provenance=false'] : ['--provenance'];
-    await execute('npm', ['publish', file, '--access=public', `--tag=${npmTagOf(version)}`, ...how]);
-    report(`${name}@${version} ${dryRun ? 'would be published' : 'is published'} as ${npmTagOf(version)}`);
-  }
-}
-
-async function isPublished(name: string, version: string): Promise<boolean> {
-  try {
-    const { stdout } = await execute('npm', ['view', `${name}@${version}`, 'version']);
-    return stdout.trim() === version;
-  } catch (error) {
-    if (String((error as { stderr?: unknown }).stderr).includes('E404')) return false;
-    throw error;
-  }
+export async function publishingOrder(files: readonly string[]): Promise<string[]> {
+  const tarballs = inOrder(await Promise.all(files.map(readTarball)));
+  return tarballs.map(
+    ({ file, name, version }) => `${name}@${version} ${npmTagOf(version)} ${path.basename(file)}`,
+  );
 }
