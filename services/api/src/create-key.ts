@@ -1,7 +1,10 @@
 import { parseArgs } from 'node:util';
 import { parseTypedTime } from '@longshore/edge';
+import { validatorFor } from '@longshore/resources';
 import { ConfigError, listOf } from '@longshore/service';
-import { type ApiKeyTerms, newApiKey, type Scope, scopes } from './access/api-key.js';
+import type { Static } from 'typebox';
+import { type ApiKeyTerms, newApiKey } from './access/api-key.js';
+import { NewApiKey, toTerms } from './access/api-keys-resource.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
 import type { ApiConfig } from './config.js';
 import { apiTables, createStorage } from './storage.js';
@@ -36,34 +39,35 @@ export async function createKey(config: ApiConfig, args: readonly string[]): Pro
   return null;
 }
 
-/** @throws {ConfigError} with the usage if the arguments are invalid */
+/** @throws {ConfigError} with every problem and the usage if the arguments are invalid */
 function readTerms(args: readonly string[]): ApiKeyTerms {
-  const { name, ...values } = readArguments(args);
-  const given = listOf(values.scopes ?? '');
-  const unknown = given.find((scope) => !isScope(scope));
-  if (name === undefined || name === '' || given.length === 0 || unknown !== undefined)
-    throw new ConfigError(unknown === undefined ? usage : `There is no scope "${unknown}". ${usage}`);
-  const expiresAt = values.expires === undefined ? null : parseTypedTime(values.expires);
-  if (expiresAt === undefined) throw new ConfigError(`--expires is not a valid date. ${usage}`);
-  const queues = listOf(values.queues ?? '');
-  return {
+  const { name, scopes, queues, expires } = readArguments(args);
+  const listed = (text: string, option: string): string[] => withUsage(() => listOf(text, option));
+  const body = {
     name,
-    scopes: given.filter(isScope),
-    queues: queues.length === 0 ? null : queues,
-    expiresAt,
+    scopes: scopes === undefined ? undefined : listed(scopes, '--scopes'),
+    ...(queues !== undefined && { queues: listed(queues, '--queues') }),
+    ...(expires !== undefined && { expiresAt: parseTypedTime(expires)?.toISOString() ?? expires }),
   };
+  const problems = validatorFor(NewApiKey).check(body);
+  if (problems.length === 0) return toTerms(body as Static<typeof NewApiKey>);
+  const messages = problems.map(
+    ({ internalMessage }) => `--${internalMessage.replace(/^expiresAt/, 'expires')}`,
+  );
+  throw new ConfigError(`${messages.join('; ')}. Usage: ${usage}`);
 }
 
 function readArguments(args: readonly string[]) {
   const text = { type: 'string' } as const;
-  try {
-    return parseArgs({ args: [...args], options: { name: text, scopes: text, queues: text, expires: text } })
-      .values;
-  } catch (error) {
-    throw new ConfigError(`${(error as Error).message} ${usage}`);
-  }
+  const options = { name: text, scopes: text, queues: text, expires: text };
+  return withUsage(() => parseArgs({ args: [...args], options }).values);
 }
 
-function isScope(text: string): text is Scope {
-  return (scopes as readonly string[]).includes(text);
+/** @throws {ConfigError} with the message of the error that `read` throws, and the usage */
+function withUsage<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message}. Usage: ${usage}`);
+  }
 }

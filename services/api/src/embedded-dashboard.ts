@@ -29,6 +29,8 @@ export function embedDashboard(
         onAction: (action) => logger.info({ ...action }, 'dashboard action'),
         onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
         ...dashboardSettings(config),
+        // Browsers reach it where they reach the API, unless it has an address of its own.
+        baseUrl: config.DASHBOARD_BASE_URL || config.API_BASE_URL,
         ...dashboardAccess(config),
       }),
     ),

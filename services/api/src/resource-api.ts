@@ -65,7 +65,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     securitySchemes: access.securitySchemes,
     scopeOf: scopeRules(new Set(jobs.map(({ name }) => name))),
     rowScopes: queueRowScopes(definitions),
-    corsOrigins: listOf(config.API_CORS_ORIGINS ?? ''),
+    corsOrigins: listOf(config.API_CORS_ORIGINS ?? '', 'API_CORS_ORIGINS'),
     guard: requestGuard(config),
     info: {
       title: 'Longshore',

@@ -5,6 +5,39 @@ import { runApi, type RunningApi } from './support/running-api.js';
 
 const open = { API_AUTH: 'none', API_ADMIN_KEY: '' };
 
+describe('The embedded dashboard behind a proxy that passes on another Host', () => {
+  for (const [what, environment, origin] of [
+    ['the API', { API_BASE_URL: 'http://ops.example.com' }, 'http://ops.example.com'],
+    [
+      'its own',
+      {
+        API_BASE_URL: 'http://api.example.com',
+        DASHBOARD_BASE_URL: 'http://ops.example.com/job-dashboard',
+      },
+      'http://ops.example.com',
+    ],
+  ] as const)
+    it(`takes forms from its pages at the address of ${what}, and from no others`, async () => {
+      const password = 'correct horse';
+      const api = await runApi({
+        ...environment,
+        API_EMBEDDED_DASHBOARD: 'true',
+        DASHBOARD_PASSWORD: password,
+      });
+      const { text } = await api.call('GET', '/job-dashboard');
+      const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
+      const signIn = async (from: string): Promise<number> => {
+        const http = httpClient(api.url);
+        const body = new URLSearchParams({ password, token }).toString();
+        const headers = { origin: from, 'content-type': 'application/x-www-form-urlencoded' };
+        return (await http.post('/job-dashboard/sign-in', body, { headers })).status;
+      };
+      const statuses = [await signIn(origin), await signIn('http://evil.example.com')];
+      await api.stop();
+      expect(statuses).to.deep.equal([303, 403]);
+    });
+});
+
 describe('A page of another site', () => {
   const friend = 'https://app.example.com';
   let api: RunningApi;

@@ -123,6 +123,13 @@ describe('JWTs', () => {
     });
   }
 
+  for (const sub of ['', null, 7, true, {}, { name: 'ann' }, ['ann'], 'a\0b', 'half \ud800'])
+    it(`are rejected, not answered with 503, if the subject is ${JSON.stringify(sub)}`, async () => {
+      const { status, headers } = await read({ claims: { sub } });
+      expect(status).to.equal(401);
+      expect(headers['www-authenticate']).to.contain('error="invalid_token"').and.contain('sub');
+    });
+
   it('are rejected if they are signed with a well-known secret', async () => {
     const token = await new SignJWT({
       iss: issuer,

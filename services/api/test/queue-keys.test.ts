@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { runApi, type RunningApi, adminKey } from './support/running-api.js';
 
@@ -94,6 +95,73 @@ describe('A key for certain queues', () => {
     expect(left.json()).to.deep.equal({ state: 'enqueued' });
   });
 
+  it('cannot tell jobs of other queues from missing ones, in whatever request names them', async () => {
+    const hidden = await enqueue('reports');
+    const shown = await enqueue('mail');
+    const change = { priority: 1 };
+    const requests: readonly (readonly [
+      method: string,
+      path: (id: string) => string,
+      json?: (id: string) => object,
+    ])[] = [
+      ['GET', (id) => `/jobs/${id}`],
+      ['GET', (id) => `/jobs/${id}?wait=1`],
+      ['GET', (id) => `/jobs/${id}/logs`],
+      ['GET', (id) => `/jobs/${id}/events`],
+      ['PATCH', (id) => `/jobs/${id}`, () => change],
+      ['DELETE', (id) => `/jobs/${id}`],
+      ['PUT', (id) => `/jobs/${id}/cancel`],
+      ['PUT', () => '/jobs', (id) => [{ id, ...change }]],
+      [
+        'PUT',
+        () => '/jobs',
+        (id) => [
+          { id: shown, ...change },
+          { id, ...change },
+        ],
+      ],
+      ['PUT', () => '/jobs', (id) => [{ id, queue: 'mail' }]],
+      ['PUT', () => '/jobs/cancel', (id) => ({ ids: [id] })],
+      ['POST', () => '/jobs', (id) => job({ queue: 'mail', after: { parents: [id] } })],
+    ];
+    for (const [method, path, json] of requests) {
+      const answers = await Promise.all(
+        [hidden, randomUUID()].map(async (id) => {
+          const body = json && { json: json(id) };
+          const answer = await api.call(method, `/api/v1${path(id)}`, { token, ...body });
+          return [answer.status, answer.text.replaceAll(id, 'ID')];
+        }),
+      );
+      expect(answers[0], `${method} ${path('ID')}`).to.deep.equal(answers[1]);
+      expect(answers[0]?.[0], `${method} ${path('ID')}`).to.be.within(400, 499);
+    }
+  });
+
+  it('has ids of recurring jobs for itself, and takes none from code or from other keys', async () => {
+    const reports = await api.makeKey({ scopes: ['read', 'write', 'operate'], queues: ['reports'] });
+    const post = async (by: string, id: string, queue: string) => {
+      const json = { id, queue, name: 'test', args: { waitMs: 1 }, cron: '@daily' };
+      return api.call('POST', '/api/v1/recurring-jobs', { token: by, json });
+    };
+    for (const id of ['nightly', 'nightly@reports', 'nightly@'])
+      expect((await post(token, id, 'mail')).status, id).to.equal(422);
+    expect((await post(token, 'nightly', 'mail')).text).to.contain('such as \\"nightly@mail\\"');
+    const statuses = [
+      (await post(token, 'nightly@mail', 'mail')).status,
+      (await post(reports.token, 'nightly@reports', 'reports')).status,
+      (await post(adminKey, 'nightly', 'mail')).status,
+      (await post(token, 'nightly@mail', 'mail')).status,
+    ];
+    expect(statuses).to.deep.equal([201, 201, 201, 409]);
+    const { headers } = await api.call('PUT', '/api/v1/recurring-jobs/nightly@mail/trigger', {
+      token,
+      headers: { prefer: 'respond-async' },
+    });
+    const { text } = await api.call('GET', new URL(headers['location'] ?? '').pathname, { token });
+    expect(JSON.parse(text)).to.include({ recurringJobId: 'nightly@mail' });
+    expect(await ids('/jobs?recurringJobId=nightly@mail')).to.have.lengthOf(1);
+  });
+
   it('has access to nothing else', async () => {
     expect(await status('GET', '/servers')).to.equal(403);
     expect((await api.call('POST', '/test', { token })).status).to.equal(403);
@@ -102,5 +170,43 @@ describe('A key for certain queues', () => {
   it('cannot create keys, whatever its scopes', async () => {
     const admin = await api.makeKey({ scopes: ['admin'], queues: ['mail'] });
     expect((await api.call('GET', '/api/v1/api-keys', { token: admin.token })).status).to.equal(403);
+  });
+});
+
+describe('A key for certain queues, beside a server', () => {
+  let api: RunningApi;
+  // The server resolves dependencies, but takes no jobs from the queues of the test.
+  before(async () => (api = await runApi({ API_EMBEDDED_SERVER: 'true', WORKER_QUEUES: 'elsewhere' })));
+  after(() => api.stop());
+
+  it('restores no dependents that it cannot see, however it retries their parent', async () => {
+    const { token } = await api.makeKey({ scopes: ['read', 'write', 'operate'], queues: ['mail'] });
+    const enqueue = async (fields: object): Promise<string> => {
+      const json = { name: 'test', args: { waitMs: 1 }, ...fields };
+      const made = await api.call('POST', '/api/v1/jobs', { token: adminKey, json });
+      return (made.json() as { id: string }).id;
+    };
+    const parent = await enqueue({ queue: 'mail' });
+    const child = await enqueue({ queue: 'reports', after: { parents: [parent] } });
+    const stateOf = async (id: string) =>
+      ((await api.call('GET', `/api/v1/jobs/${id}`, { token: adminKey })).json() as { state: string }).state;
+    const skipped = async () => {
+      await api.call('PUT', `/api/v1/jobs/${parent}/cancel`, { token });
+      await eventually(
+        () => stateOf(child),
+        (state) => state === 'cancelled',
+      );
+    };
+    for (const [path, json] of [
+      [`/jobs/${parent}/retry`, { dependents: true }],
+      ['/jobs/retry', { ids: [parent], dependents: true }],
+    ] as const) {
+      await skipped();
+      expect((await api.call('PUT', `/api/v1${path}`, { token, json })).status, path).to.equal(200);
+      expect([await stateOf(parent), await stateOf(child)], path).to.deep.equal(['enqueued', 'cancelled']);
+    }
+    await skipped();
+    await api.call('PUT', `/api/v1/jobs/${parent}/retry`, { token: adminKey, json: { dependents: true } });
+    expect(await stateOf(child)).to.equal('awaiting');
   });
 });

@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from 'commander';
+import { parseInteger, parseUuid } from '@longshore/edge';
+import { type Command, InvalidArgumentError } from 'commander';
 
 // Parsers for command-line arguments. If a value is invalid, they throw an InvalidArgumentError, and the command exits
 // with code 2.
@@ -12,8 +13,9 @@ export function readJson(text: string): unknown {
 }
 
 export function readInteger(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('The value is not a whole number.');
-  return Number(text);
+  const number = parseInteger(text);
+  if (number === undefined) throw new InvalidArgumentError('The value is not a whole number.');
+  return number;
 }
 
 export function readPort(text: string): number {
@@ -23,7 +25,23 @@ export function readPort(text: string): number {
 }
 
 export function readId(text: string): string {
-  if (!/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text))
-    throw new InvalidArgumentError('The value is not the id of a job.');
-  return text;
+  const id = parseUuid(text);
+  if (id === undefined) throw new InvalidArgumentError('The value is not the id of a job.');
+  return id;
+}
+
+/**
+ * Refuses options and arguments that are given but empty, usually because a shell variable is not set: an empty filter or
+ * restriction must not mean "all".
+ *
+ * @throws {InvalidArgumentError} if there is one
+ */
+export function refuseEmpty(command: Command): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    const isGiven = command.getOptionValueSource(name) === 'cli';
+    if (isGiven && [command.getOptionValue(name) as unknown].flat().includes(''))
+      throw new InvalidArgumentError(`${option.long ?? name} must not be empty; leave it out instead.`);
+  }
+  if (command.args.includes('')) throw new InvalidArgumentError('An argument must not be empty.');
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { refuseEmpty } from './arguments.js';
 import { addHttpCommands } from './http-commands.js';
 import { addLocalCommands } from './local-commands.js';
 
@@ -8,6 +9,7 @@ export function createProgram(): Command {
     .description('Background jobs on Postgres: develop, run the services, and call an installation')
     .exitOverride()
     .showSuggestionAfterError()
+    .hook('preAction', (_program, command) => refuseEmpty(command))
     .addHelpText(
       'after',
       `

@@ -125,7 +125,7 @@ export function batchesResource(
         const batch = await storage.batches.find(id);
         return batch === null ? undefined : toBatchItem(batch);
       },
-      problems: (bodies) => enqueuer.problems(bodies.flatMap(jobsIn)),
+      problems: (bodies, context) => enqueuer.problems(bodies.flatMap(jobsIn), context),
       create: async (body, context) => {
         const { id } = await enqueuer.batch(body, context);
         const batch = await storage.batches.find(id, context.transaction);

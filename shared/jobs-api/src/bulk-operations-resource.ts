@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import { bulkOperations, type OperableStorage } from '@longshore/jobs/operations';
 import { bounds, type BulkOperation, bulkActions, type JobFilter } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
@@ -96,11 +97,11 @@ export function toBulkOperationItem(operation: BulkOperation): Static<typeof Bul
     createdAt: createdAtOf(operation),
     startsAt: operation.startsAt.toISOString(),
     finishedAt: toTime(operation.finishedAt),
-    error: error?.slice(0, bounds.errorMessage.max) ?? null,
+    error: error === null ? null : shorten(error, bounds.errorMessage.max),
   };
 }
 
-function textsOf(filter: JobFilter): Readonly<Record<string, string>> {
+function textsOf({ redact: _redact, ...filter }: JobFilter): Readonly<Record<string, string>> {
   const texts = Object.entries(JSON.parse(JSON.stringify(filter)) as Record<string, unknown>).map(
     ([name, value]) => [name, isListOfTexts(value) ? value.join(',') : asText(value)] as const,
   );

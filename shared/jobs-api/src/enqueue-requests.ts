@@ -81,8 +81,8 @@ export async function withApiErrors<Result>(work: () => Promise<Result> | Result
 }
 
 /**
- * Converts bodies to enqueue requests and runs `work` with them. One 422 lists all unknown job names and all invalid
- * arguments. Each problem contains the position of the body.
+ * Converts bodies to enqueue requests and runs `work` with them. One 422 lists all unknown job names. If all names are
+ * known, one 422 lists all invalid arguments. Each problem contains the position of the body.
  *
  * @param at formats the index of a body for messages; by default, index 3 becomes `[3]`
  */
@@ -92,7 +92,7 @@ export async function withEnqueueRequests<Result>(
   work: (requests: EnqueueRequest[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = await allRequests(bodies, requests, at);
+  const given = await mapCollectingProblemsInSlices(bodies, at, (body) => requests.requestOf(body));
   return withApiErrors(async () => {
     try {
       return await work(given);
@@ -106,23 +106,6 @@ export async function withEnqueueRequests<Result>(
 }
 
 type Place = (index: number) => string;
-
-/** @throws {ApiError} 42202 with all unknown names and, if there are any, all invalid arguments */
-async function allRequests(
-  bodies: readonly NewJobBody[],
-  requests: EnqueueRequests,
-  at: Place,
-): Promise<EnqueueRequest[]> {
-  try {
-    return await mapInSlices(bodies, (body) => requests.requestOf(body));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const problems = new ProblemList();
-    problems.addAll(await requests.problems(bodies.map((body, index) => ({ body, at: at(index) }))));
-    problems.throwIfAny();
-    throw error;
-  }
-}
 
 /**
  * Runs `work` for each entry of a list. Throws one error with the problems of all entries. Each problem contains the
@@ -182,7 +165,8 @@ function refusal([first, ...rest]: readonly Problem[]): ApiError | undefined {
   return first === undefined ? undefined : new ApiError([first, ...rest]);
 }
 
-function problemsOf(error: unknown, at: string): Problem[] {
+/** Returns the problems for which an error rejects the body at a position; empty for other errors. */
+export function problemsOf(error: unknown, at: string): Problem[] {
   const place = at === '' ? '' : `${at}.`;
   if (error instanceof ApiError) {
     return error.problems.map((problem) => ({

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
-import { type Bounds, bounds, timeOfId } from '@longshore/jobs/storage';
+import { type Bounds, bounds, namePattern, timeOfId } from '@longshore/jobs/storage';
 import Type from 'typebox';
 
 /** A point in time in RFC 3339 format. */
@@ -12,7 +12,17 @@ export const Id = Type.String({
 });
 
 /** The name of a job, a queue or a recurring job. */
-export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' });
+export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: namePattern });
+
+/**
+ * The id of a recurring job: a name, alone or followed by `@` and the queue whose keys own it. Code can only define names,
+ * so nobody else can take the id of a recurring job that code defines.
+ */
+export const RecurringJobId = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: String.raw`^[A-Za-z0-9][\w.:-]{0,99}(@[A-Za-z0-9][\w.:-]{0,99})?$`,
+});
 
 /** A label of a job. */
 export const Tag = text(bounds.tagLength);

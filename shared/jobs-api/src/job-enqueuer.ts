@@ -1,11 +1,13 @@
-import type {
-  ContinuationCondition,
-  EnqueuedBatch,
-  EnqueuedJob,
-  JobClient,
-  EnqueueRequest,
-  JobStorage,
-  TransactionClient,
+import { parseUuid } from '@longshore/edge';
+import {
+  type ContinuationCondition,
+  type EnqueuedBatch,
+  type EnqueuedJob,
+  type EnqueueRequest,
+  type JobClient,
+  type JobStorage,
+  type TransactionClient,
+  UnknownParentError,
 } from '@longshore/jobs';
 import { EnqueuedJobDetails, mapInSlices } from '@longshore/jobs/storage';
 import { apiError, Existing, type CallContext, type Problem, type UncheckedBody } from '@longshore/resources';
@@ -14,13 +16,16 @@ import { maxJobs } from './fields.js';
 import type { Backlog } from './backlog.js';
 import type { CallerQuotas } from './caller-quotas.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
-import { type EnqueueRequests, withApiErrors, withEnqueueRequests } from './enqueue-requests.js';
+import { type EnqueueRequests, problemsOf, withApiErrors, withEnqueueRequests } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
 
 /** The queues that a caller may see. */
 type Scope = readonly string[];
+
+/** How many parents are looked up in a request that is rejected anyway. */
+const maxLookedUp = 100;
 
 /** The caller on whose behalf jobs are enqueued, and the transaction, if there is one. */
 interface Caller extends Pick<CallContext, 'caller' | 'rowScope'> {
@@ -37,14 +42,14 @@ export interface NewBatchBody {
 /** Enqueues the jobs described by request bodies. */
 export class JobEnqueuer {
   readonly #client: JobClient;
-  readonly #storage: Pick<JobStorage, 'jobs'>;
+  readonly #storage: Pick<JobStorage, 'jobs' | 'batches'>;
   readonly #requests: EnqueueRequests;
   readonly #backlog: Backlog;
   readonly #quotas: CallerQuotas;
 
   constructor(
     client: JobClient,
-    storage: Pick<JobStorage, 'jobs'>,
+    storage: Pick<JobStorage, 'jobs' | 'batches'>,
     requests: EnqueueRequests,
     backlog: Backlog,
     quotas: CallerQuotas,
@@ -78,9 +83,33 @@ export class JobEnqueuer {
     return enqueued.created ? item : new Existing(item);
   }
 
-  /** Returns what is wrong with the names and arguments of jobs whose bodies may break the schema. */
-  problems(bodies: readonly UncheckedBody[]): Promise<readonly Problem[]> {
-    return this.#requests.problems(bodies);
+  /** Returns what is wrong with the names, arguments and parents of jobs whose bodies may break the schema. */
+  async problems(
+    bodies: readonly UncheckedBody[],
+    { rowScope }: Pick<CallContext, 'rowScope'>,
+  ): Promise<readonly Problem[]> {
+    const [ofRequests, unknown] = await Promise.all([
+      this.#requests.problems(bodies),
+      this.#unknownParents(bodies, rowScope),
+    ]);
+    return [...ofRequests, ...unknown];
+  }
+
+  /** Returns a problem for each parent that does not exist for the caller. Looks up a limited number of parents. */
+  async #unknownParents(bodies: readonly UncheckedBody[], scope: Scope | undefined): Promise<Problem[]> {
+    const named = bodies.flatMap(({ body, at }) => parentsIn(body).map((id) => ({ id, at })));
+    const ids = [...new Set(named.map(({ id }) => id))].slice(0, maxLookedUp);
+    if (ids.length === 0) return [];
+    const filter = { id: ids, ...(scope !== undefined && { queue: scope }) };
+    const jobs = await this.#storage.jobs.list({ filter, limit: ids.length });
+    const known = new Set(jobs.map(({ id }) => id));
+    const others = scope === undefined ? ids.filter((id) => !known.has(id)) : [];
+    const batches = await Promise.all(others.map((id) => this.#storage.batches.find(id)));
+    for (const batch of batches) if (batch !== null) known.add(batch.id);
+    const unknown = new Set(ids.filter((id) => !known.has(id)));
+    return named
+      .filter(({ id }) => unknown.has(id))
+      .flatMap(({ id, at }) => problemsOf(new UnknownParentError(id), at));
   }
 
   /** Enqueues all jobs or none. Throws like {@link one}. */
@@ -134,6 +163,14 @@ export class JobEnqueuer {
       `The job ${id} had the same key and has been deleted since; send another key to enqueue a new job`,
     );
   }
+}
+
+/** Returns the ids of the parents in a body that may break the schema. */
+function parentsIn(body: unknown): string[] {
+  const { after } = (body ?? {}) as { readonly after?: { readonly parents?: unknown } | null };
+  const parents: unknown = after?.parents;
+  if (!Array.isArray(parents)) return [];
+  return parents.flatMap((parent: unknown) => (typeof parent === 'string' ? (parseUuid(parent) ?? []) : []));
 }
 
 /** Returns the enqueued job as an item; `null` if it has to be read from the storage. */

@@ -3,7 +3,7 @@ import type { FeedPosition, JobEvent } from '@longshore/jobs';
 import { beforeAllIds, bounds, isId, jobStates, logLevels, positionAt } from '@longshore/jobs/storage';
 import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { members, Name, nullable, Tag, Time } from './fields.js';
+import { members, Name, nullable, RecurringJobId, Tag, Time } from './fields.js';
 
 /** A job event in the API. Fields that do not apply to the event's kind are null. */
 export const JobEventItem = Type.Object({
@@ -15,7 +15,7 @@ export const JobEventItem = Type.Object({
   at: Time,
   tags: Type.Array(Tag, { maxItems: bounds.tags.max }),
   batchId: nullable(Type.String({ format: 'uuid' })),
-  recurringJobId: nullable(Name),
+  recurringJobId: nullable(RecurringJobId),
   state: nullable(Type.Enum([...jobStates], { description: 'The new state; only of kind `state`' })),
   percent: nullable(
     Type.Number({

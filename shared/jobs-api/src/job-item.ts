@@ -15,6 +15,7 @@ import {
   nullable,
   nullInExamples,
   Priority,
+  RecurringJobId,
   Tag,
   text,
   Time,
@@ -90,7 +91,7 @@ export const JobItem = Type.Object({
   ),
   recurringJobId: nullable(
     Type.String({
-      ...Name,
+      ...RecurringJobId,
       description: 'The recurring job that enqueued it',
       examples: ['nightly-report'],
     }),

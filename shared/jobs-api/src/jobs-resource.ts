@@ -97,7 +97,7 @@ export function jobsResource({
       },
       create: (body, context) => enqueuer.one(body, context),
       createMany: (bodies, context) => enqueuer.many(bodies, context),
-      problems: (bodies) => enqueuer.problems(bodies),
+      problems: (bodies, context) => enqueuer.problems(bodies, context),
       deleteMany: async (filters, context) => {
         const filter = toJobFilter({ filters, search: undefined });
         if (filter === null) return 0;

@@ -155,7 +155,8 @@ type PerformedBy<Fields, Subject, Target, After> = Pick<
 
 /** Returns the caller of the API as the audit log records it. */
 export function actorOf({ principal }: CallContext): Actor {
-  return { name: principal?.name ?? 'anonymous', via: 'api' };
+  const { name = 'anonymous', rowScope: visibleQueues = null } = principal ?? {};
+  return { name, via: 'api', visibleQueues };
 }
 
 /** Returns the check of a request's conditions as a check of the storage's subject. */

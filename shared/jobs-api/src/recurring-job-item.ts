@@ -1,7 +1,7 @@
 import type { RecurringJob, RecurringJobOptions } from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
 import { bounds } from '@longshore/jobs/storage';
-import { integer, MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js';
+import { integer, MaxAttempts, Name, nullable, Priority, RecurringJobId, Time, toTime } from './fields.js';
 import { pauseFields, toPauseItem } from './pauses.js';
 import type { EnqueueRequests } from './enqueue-requests.js';
 
@@ -44,8 +44,9 @@ const defaulted = {
 };
 
 const Id = Type.String({
-  ...Name,
-  description: 'Unique among all recurring jobs',
+  ...RecurringJobId,
+  description:
+    'Unique among all recurring jobs. Of a caller that is limited to certain queues, it ends with `@` and one of these: `nightly@mail`',
   examples: ['nightly-report'],
 });
 

@@ -71,7 +71,8 @@ export function recurringJobsResource(
   const maxReady = backlog.limits.ready === Infinity ? null : backlog.limits.ready;
   /** Returns a new recurring job. @throws {ApiError} 42202 if it would be due too often */
   const defined = (options: RecurringJobOptions): NewRecurringJob => {
-    const job = defineRecurringJob({ ...options, maxReady });
+    const [name = ''] = options.id.split('@');
+    const job = { ...defineRecurringJob({ ...options, id: name, maxReady }), id: options.id };
     quotas.checkSchedule(job);
     return job;
   };
@@ -204,7 +205,8 @@ export function recurringJobsResource(
       },
       get: async (id) => itemOf(await recurring.find(id)),
       problems: (bodies) => requests.problems(bodies),
-      create: async (body, { transaction, caller }) => {
+      create: async (body, { transaction, caller, rowScope }) => {
+        requireOwnId(body.id, rowScope);
         const job = await withApiErrors(() => defined(toRecurringJobOptions(requests, body)));
         if ((await recurring.find(job.id)) === null)
           await withApiErrors(async () => {
@@ -248,6 +250,21 @@ export function recurringJobsResource(
       },
     },
   });
+}
+
+/**
+ * Checks that a caller that is limited to certain queues takes an id of its own, and not one that others may want.
+ *
+ * @throws {ApiError} 42202 if the id does not end with one of the queues
+ */
+function requireOwnId(id: string, queues: readonly string[] | undefined): void {
+  const [name = '', owner] = id.split('@');
+  if (queues === undefined || (owner !== undefined && queues.includes(owner))) return;
+  const example = `${name}@${queues[0] ?? ''}`;
+  throw apiError(
+    42202,
+    `id must end with "@" and a queue of these credentials (${queues.join(', ')}), such as "${example}", so that it takes no id from others`,
+  );
 }
 
 /** Returns the filters of a request, which are those that the resource declares. */

@@ -13,7 +13,7 @@ const conflicts = [DuplicateJobError, IdempotencyConflictError, KeyHolderHiddenE
 export function classifyStorageError(error: unknown): ApiError | undefined {
   if (conflicts.some((conflict) => error instanceof conflict) && error instanceof Error)
     return apiError(40901, error.message);
-  if (error instanceof ReadTimeoutError) return apiError(50304, error.message, { 'retry-after': '2' });
+  if (error instanceof ReadTimeoutError) return apiError(50304, error.summary, { 'retry-after': '2' });
   if (!(error instanceof StorageUnavailableError)) return undefined;
-  return apiError(50301, error.message, { 'retry-after': '2' });
+  return apiError(50301, error.summary, { 'retry-after': '2' });
 }

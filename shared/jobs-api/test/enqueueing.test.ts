@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 
 const job = { name: 'add', args: { b: 2, a: 1 } };
+const missing = '01a20472-5ed1-7102-9962-bf1f1a0fa733';
 
 onEachStorage('Enqueueing over HTTP', (api) => {
   for (const [what, body] of [
@@ -143,6 +144,27 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);
   });
 
+  // A body with `__proto__` is refused as a whole.
+  for (const name of Object.getOwnPropertyNames(Object.prototype).filter((each) => each !== '__proto__'))
+    it(`treats ${name} like any other unknown field, argument and parameter`, async () => {
+      const answers = async (word: string): Promise<string[]> => {
+        const texts = await Promise.all([
+          api.post('/jobs', { ...job, [word]: 1 }),
+          api.post('/jobs', { ...job, args: { ...job.args, [word]: 1 } }),
+          api.post('/batches', { jobs: [job], [word]: 1 }),
+          api.call('PATCH', '/queues/default', { [word]: 1 }),
+          api.get(`/jobs?${word}=1`),
+          api.get(`/jobs?sort=${word}`),
+          api.get(`/jobs?fields=${word}`),
+          api.get(`/jobs?args.${word}=1`),
+          api.get(`/${word}`),
+          api.call('PUT', `/jobs/${missing}/${word}`),
+        ]);
+        return texts.map(({ status, text }) => `${status} ${text.replaceAll(word, 'WORD')}`);
+      };
+      expect(await answers(name)).to.deep.equal(await answers('colour'));
+    });
+
   const wrong = { name: 'add', args: { a: 'x', b: 1 }, priority: 1_000 };
   const unknown = { name: 'no-such-job', colour: 'red' };
   for (const [path, body, at] of [
@@ -171,6 +193,27 @@ onEachStorage('Enqueueing over HTTP', (api) => {
       '/jobs',
       [{ ...wrong, priority: 1 }, { name: 'no-such-job' }],
       ['[0].args.a must be number', '[1].name "no-such-job" is not a job of this application'],
+    ],
+    [
+      '/jobs',
+      { name: 'no-such-job', after: { parents: [missing, missing.replace('01', '02')] } },
+      [
+        `There is no job or batch ${missing} to depend on; nothing was enqueued`,
+        `There is no job or batch ${missing.replace('01', '02')} to depend on; nothing was enqueued`,
+        'name "no-such-job" is not a job of this application',
+      ],
+    ],
+    [
+      '/jobs',
+      [
+        { ...job, after: { parents: [missing] } },
+        { ...job, args: { a: 1 }, after: { parents: [missing.toUpperCase()] } },
+      ],
+      [
+        `[0]: There is no job or batch ${missing} to depend on; nothing was enqueued`,
+        '[1].args.b is missing',
+        `[1]: There is no job or batch ${missing} to depend on; nothing was enqueued`,
+      ],
     ],
   ] as const)
     it(`names everything that is wrong at once: POST ${path} ${JSON.stringify(at.length)}`, async () => {

@@ -50,6 +50,25 @@ describe('an address of the dashboard', () => {
     expect((await site.http.get(`/job-dashboard/jobs?after=${failedId.toUpperCase()}`)).status).to.equal(200);
   });
 
+  for (const name of Object.getOwnPropertyNames(Object.prototype))
+    it(`is not confused by the name ${name}`, async () => {
+      const pages = async (word: string): Promise<string[]> => {
+        const answers = [];
+        for (const path of [
+          word,
+          `${word}/x/y`,
+          `jobs?sort=${word}&by=${word}`,
+          `queues?sort=${word}`,
+          `exports/${word}`,
+        ])
+          for (const method of ['GET', 'POST'])
+            answers.push(await site.http.request(method, `/job-dashboard/${path}`, {}));
+        return answers.map(({ status, text }) => `${status} ${/native code|\[object/.exec(text)?.[0] ?? ''}`);
+      };
+      expect(await pages(name)).to.deep.equal(await pages('colour'));
+      expect((await pages(name)).join()).to.not.contain('native');
+    });
+
   it('contains names as they are', async () =>
     expect((await site.http.get('/job-dashboard/queues/SEARCH')).text).to.contain('SEARCH'));
 
@@ -82,6 +101,19 @@ describe('a form of the dashboard', () => {
       expect(status).to.equal(400);
       expect(text).to.contain('This form cannot be read');
       expect((await site.story.storage.jobs.find(site.story.failedId))?.state).to.equal('failed');
+    });
+
+  for (const [path, fields] of [
+    ['bulk-cancel', 'which=tag%3D%2500'],
+    ['bulk-cancel', 'which=queue%3D%25ff'],
+    ['searches/save', 'name=x&search=tag%3D%2500'],
+  ] as const)
+    it(`of /${path} with a query in a field that cannot be read (${fields}) is 400`, async () => {
+      const body = `token=${encodeURIComponent(await token(`/jobs/${site.story.failedId}`))}&${fields}`;
+      const { status, text } = await site.http.post(`/job-dashboard/${path}`, body, { headers: form });
+      expect(status).to.equal(400);
+      expect(text).to.contain('This form cannot be read');
+      expect([await site.story.storage.savedSearches.list(), site.errors]).to.deep.equal([[], []]);
     });
 
   it('does not turn 30 February into 2 March', async () => {

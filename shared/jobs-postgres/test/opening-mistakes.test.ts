@@ -38,6 +38,20 @@ describe('The error message for a storage that cannot be opened', () => {
     await storage.close();
   });
 
+  for (const url of [
+    'postgres://host.invalid/jobs',
+    'postgres://127.0.0.1:1/jobs',
+    'postgres://127.0.0.1:1,host.invalid:2/jobs?target_session_attrs=primary',
+  ])
+    it(`has a summary without the hosts of ${url}, for callers from outside`, async () => {
+      const storage = new PostgresStorage({ url });
+      const error = (await failureOf(() => storage.open())) as StorageUnavailableError;
+      expect(error.message).to.match(/host\.invalid|127\.0\.0\.1/);
+      expect(error.summary).to.match(/^(Postgres cannot be reached|None of the servers)/);
+      expect(error.summary).to.not.match(/invalid|127/);
+      await storage.close();
+    });
+
   for (const [when, sql] of [
     ['was not opened', 'select'],
     ['is being opened for the first time', 'create schema longshore'],

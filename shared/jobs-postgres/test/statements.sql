@@ -308,7 +308,7 @@ found (id, is_batch) as (
   join longshore.job_dependency as dependency on dependency.parent_id = found.id
   cross join lateral (
     select id, (meta ->> 'batchId')::uuid as batch_id
-    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' and true limit 1
   ) as dependent
   cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
   where related.id is not null
@@ -1275,11 +1275,11 @@ returning now() as created_at;
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error;
 
 -- longshore-insert-creations
 insert into longshore.creation (kind, item, creator)
@@ -1437,7 +1437,7 @@ select 1 from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -2939,7 +2939,7 @@ where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = e
     join longshore.job_dependency as dependency on dependency.parent_id = found.id
     cross join lateral (
       select id, (meta ->> 'batchId')::uuid as batch_id
-      from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+      from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' and ($2::text[] is null or history.queue_id in (select queue.id from longshore.queue where queue.name = any($2))) limit 1
     ) as dependent
     cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
     where related.id is not null
@@ -3181,7 +3181,7 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
@@ -3636,7 +3636,7 @@ order by id desc limit $1 offset $2;
 -- longshore-select-newest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2;
 
@@ -3656,7 +3656,7 @@ order by id limit $1 offset $2;
 -- longshore-select-oldest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2;
 
@@ -3677,7 +3677,7 @@ where not exists (
 order by paused_until limit $1;
 
 -- longshore-select-paused-types
-select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true)) order by name;
+select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true)) order by name collate "und-x-icu";
 
 -- longshore-select-queue
 select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
@@ -3699,7 +3699,7 @@ select id, name, age(xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::xid) a
 -- longshore-select-queues
 select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-    ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
+    ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name collate "und-x-icu";
 
 -- longshore-select-ready-jobs-for-recurring
 select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
@@ -3786,14 +3786,14 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id limit $1;
 
 -- longshore-select-saved-search
 select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search where name = $1;
 
 -- longshore-select-saved-searches
-select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search order by name;
+select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search order by name collate "und-x-icu";
 
 -- longshore-select-servers
 select server.*, version from longshore.server left join longshore.server_version on server_id = id order by id;
@@ -4021,7 +4021,7 @@ returning single;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-outbox-entries

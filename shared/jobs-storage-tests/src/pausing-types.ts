@@ -16,6 +16,23 @@ export function pausingTypes(fixture: Fixture): void {
     }
   });
 
+  it('are listed in the order of an alphabet, as queues are', async () => {
+    const names = ['order.Z', 'order.b', 'order.a', 'order.B', 'order.z'];
+    const sorted = ['order.a', 'order.b', 'order.B', 'order.z', 'order.Z'];
+    const { jobTypes, queues } = fixture.storage;
+    for (const name of names) {
+      await jobTypes.pause(name);
+      await fixture.enqueue(name);
+    }
+    const listed = (list: readonly { readonly name: string }[]): string[] =>
+      list.map(({ name }) => name).filter((name) => name.startsWith('order.'));
+    expect([listed(await jobTypes.listPaused()), listed(await queues.list())]).to.deep.equal([
+      sorted,
+      sorted,
+    ]);
+    for (const name of names) await jobTypes.resume(name);
+  });
+
   it('lets servers claim the jobs that they skipped as soon as the type is resumed', async () => {
     const queue = fixture.newQueue();
     const { id } = await fixture.register(queue);

@@ -72,6 +72,35 @@ export function restoringDependents(fixture: Fixture): void {
     expect(await statesOf(first, second, last)).to.deep.equal(['awaiting', 'awaiting', 'awaiting']);
   });
 
+  for (const [how, retry] of [
+    [
+      'one job',
+      (root: string, visibleQueues: string[]) =>
+        fixture.storage.control.retry(root, { dependents: true, visibleQueues }),
+    ],
+    [
+      'jobs in bulk',
+      async (root: string, visibleQueues: string[]) => {
+        const filter = { id: [root] };
+        await fixture.storage.bulk.start({ action: 'retry', filter, dependents: true, visibleQueues });
+        while (await fixture.storage.bulk.advance());
+      },
+    ],
+  ] as const)
+    it(`restores no dependents in queues that the caller cannot see, and none behind them, with ${how}`, async () => {
+      const queueOf = async (id: string): Promise<string> =>
+        (await fixture.storage.jobs.find(id))?.queue ?? '';
+      const [hidden, shown] = [await failedChain(), await failedChain()];
+      await retry(hidden.root, [hidden.queue, await queueOf(hidden.grandchild)]);
+      await retry(shown.root, [shown.queue, await queueOf(shown.child)]);
+      await resolveAll(fixture.storage);
+      const states = [hidden, shown].map(({ root, child, grandchild }) => statesOf(root, child, grandchild));
+      expect(await Promise.all(states)).to.deep.equal([
+        ['enqueued', 'cancelled', 'cancelled'],
+        ['enqueued', 'awaiting', 'cancelled'],
+      ]);
+    });
+
   it('leaves skipped dependents cancelled unless requested', async () => {
     const { root, child } = await failedChain();
     await fixture.storage.control.retry(root);

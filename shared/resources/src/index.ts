@@ -61,3 +61,4 @@ export { idempotencyTable, tableIdempotencyStore } from './table/idempotency-sto
 export { tableIndexes } from './table/indexes.js';
 export type { OperationCall, TableDeclaration } from './table/table-declaration.js';
 export { tableStorage } from './table/table-storage.js';
+export { type Validator, validatorFor } from './validation/validator.js';

@@ -123,6 +123,16 @@ describe('The problems of a request to a table', () => {
       json: { portId: missing, shipId: missing },
     });
     expect(messages.split('\n')).to.have.lengthOf(2);
+    for (const [method, json] of [
+      ['PATCH', { portId: missing, draught: 31 }],
+      ['PUT', { portId: missing, shipId: ship, draught: 31 }],
+    ] as const) {
+      const both = await api.call(path, { method, json });
+      expect(both.messages.split('\n').toSorted(), method).to.deep.equal([
+        'draught must be <= 30',
+        'portId refers to no existing item',
+      ]);
+    }
     expect((await api.call(path, { method: 'PATCH', json: { draught: 2 } })).status).to.equal(200);
     await api.call(path, { method: 'DELETE' });
   });

@@ -1,5 +1,5 @@
 import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
-import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
+import { checkOptions, isName, type OptionNames } from '@longshore/jobs/storage';
 import type { Database, Resource } from '@longshore/resources';
 
 /** The argument of {@link Application.createHandlers}: resources of the process that the handlers can use. */
@@ -127,10 +127,6 @@ export function assembleApplication(
 
 function throwIfAny(problems: readonly string[]): void {
   if (problems.length > 0) throw new RangeError(`The application is not valid: ${problems.join('; ')}`);
-}
-
-function isName(name: unknown): boolean {
-  return typeof name === 'string' && /^[A-Za-z0-9][\w.:-]{0,99}$/.test(name);
 }
 
 function repeated(names: readonly string[]): string[] {

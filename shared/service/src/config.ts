@@ -46,10 +46,18 @@ export function readConfig<Schema extends TObject>(schema: Schema, environment: 
   throw new ConfigError(`The configuration is not valid: ${problems.join('; ')}`);
 }
 
-/** Splits a comma-separated list: `a, b,c` → `['a', 'b', 'c']`. */
-export function listOf(text: string): string[] {
-  return text
+/**
+ * Splits a comma-separated list: `a, b,c` → `['a', 'b', 'c']`. Ignores empty entries.
+ *
+ * @param name the variable or option, for the message
+ * @throws {ConfigError} if the text is not empty but has no entry: ` , ` must not mean "no restriction"
+ */
+export function listOf(text: string, name: string): string[] {
+  const entries = text
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+  if (entries.length === 0 && text !== '')
+    throw new ConfigError(`${name} has no entry: give values separated by commas, or leave it out`);
+  return entries;
 }

@@ -58,7 +58,7 @@ export function dashboardAccess(config: DashboardConfig): DashboardAccess {
 }
 
 function usersIn(text: string): NonNullable<DashboardAccess['users']> {
-  return listOf(text).map((entry, index) => {
+  return listOf(text, 'DASHBOARD_USERS').map((entry, index) => {
     const [, name = '', role = '', password = ''] = /^([^:]+):([^:]+):(.+)$/.exec(entry) ?? [];
     if (!isRole(role))
       throw new ConfigError(
@@ -85,13 +85,16 @@ function proxyOf(config: DashboardConfig): NonNullable<DashboardAccess['proxyHea
     userHeader: config.DASHBOARD_PROXY_USER_HEADER,
     groupsHeader: config.DASHBOARD_PROXY_GROUPS_HEADER || undefined,
     groupsSeparator: config.DASHBOARD_PROXY_GROUPS_SEPARATOR,
-    addresses: listOf(required(config, 'DASHBOARD_PROXY_ADDRESSES', 'DASHBOARD_PROXY_USER_HEADER')),
+    addresses: listOf(
+      required(config, 'DASHBOARD_PROXY_ADDRESSES', 'DASHBOARD_PROXY_USER_HEADER'),
+      'DASHBOARD_PROXY_ADDRESSES',
+    ),
     ...mappingOf(config),
   };
 }
 
 function mappingOf({ DASHBOARD_ROLES, DASHBOARD_DEFAULT_ROLE }: DashboardConfig): RoleMapping {
-  const entries = listOf(DASHBOARD_ROLES).map((entry) => {
+  const entries = listOf(DASHBOARD_ROLES, 'DASHBOARD_ROLES').map((entry) => {
     const [, group = '', role = ''] = /^(.+)=([^=]+)$/.exec(entry) ?? [];
     if (!isRole(role))
       throw new ConfigError(

@@ -48,7 +48,7 @@ export interface AlertSettings {
 
 /** Converts the configuration to options for alert webhooks; `null` if no webhook is configured. */
 export function alertSettings(config: DashboardConfig): AlertSettings | null {
-  const urls = listOf(config.DASHBOARD_ALERT_URLS);
+  const urls = listOf(config.DASHBOARD_ALERT_URLS, 'DASHBOARD_ALERT_URLS');
   if (urls.length === 0) return null;
   return {
     instance: config.DASHBOARD_INSTANCE,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Router from '@koa/router';
-import type { JobServer, JobStorage } from '@longshore/jobs';
+import { type JobServer, type JobStorage, StorageUnavailableError } from '@longshore/jobs';
 import type Koa from 'koa';
 import { createMetrics, measureAttempts } from './metrics.js';
 
@@ -52,7 +52,7 @@ export function healthRoutes(
       context.body = { status: 'ready' };
     } catch (error) {
       context.status = 503;
-      context.body = { status: 'not ready', reason: error instanceof Error ? error.message : 'unknown' };
+      context.body = { status: 'not ready', reason: reasonOf(error, context) };
     }
   });
   router.get('/metrics', count, async (context) => {
@@ -61,6 +61,20 @@ export function healthRoutes(
     context.body = text;
   });
   return router;
+}
+
+/** Thrown if a service is not ready. The message is for anyone who can send a request. */
+class NotReadyError extends Error {}
+
+/**
+ * Returns why a service is not ready, for anyone who can send a request: without addresses. Reports an error that was not
+ * written for them to the application, which logs it.
+ */
+function reasonOf(error: unknown, { app }: Koa.Context): string {
+  if (error instanceof NotReadyError) return error.message;
+  if (error instanceof StorageUnavailableError) return error.summary;
+  app.emit('error', error);
+  return 'Something that the service needs cannot be used; the log of the service states what';
 }
 
 /**
@@ -93,7 +107,7 @@ function shared<Result>(
 async function inTime(check: Promise<void>): Promise<void> {
   const checked = new AbortController();
   const timeout = sleep(readyMs, undefined, { signal: checked.signal, ref: false }).then(() => {
-    throw new Error(`no response within ${readyMs} ms`);
+    throw new NotReadyError(`no response within ${readyMs} ms`);
   });
   try {
     await Promise.race([check, timeout]);
@@ -139,7 +153,7 @@ export function storageHealth(
     routes: healthRoutes(
       {
         ready: async () => {
-          if (!open) throw new Error('the storage is not open yet');
+          if (!open) throw new NotReadyError('the storage is not open yet');
           await Promise.all([storage.ping(), check?.()]);
           for (const server of servers) checkClaiming(server);
         },
@@ -158,12 +172,12 @@ export function storageHealth(
   };
 }
 
-/** @throws {Error} if the server is not registered, or has not been able to claim jobs for a while */
+/** @throws {NotReadyError} if the server is not registered, or has not been able to claim jobs for a while */
 function checkClaiming(server: JobServer): void {
   if (server.id === null)
-    throw new Error('the job server is not registered: it was silent, and will register again');
+    throw new NotReadyError('the job server is not registered: it was silent, and will register again');
   if (server.stalledMs > stalledMs)
-    throw new Error(
+    throw new NotReadyError(
       `the job server has not been able to claim jobs for ${Math.round(server.stalledMs / 1_000)} s`,
     );
 }

@@ -1,3 +1,4 @@
+import { parseInteger } from '@longshore/edge';
 import Type from 'typebox';
 import { JobServer, type JobStorage, type ServerQueues } from '@longshore/jobs';
 import type { AssembledApplication } from './application.js';
@@ -45,7 +46,7 @@ export function createJobServer(
  * @throws {ConfigError} if only some of the queues have a weight
  */
 export function readQueues(list: string): ServerQueues | null {
-  const entries = listOf(list);
+  const entries = listOf(list, 'WORKER_QUEUES');
   if (entries.length === 0) return null;
   const weighted = entries.filter((entry) => entry.includes('='));
   if (weighted.length === 0) return entries;
@@ -54,8 +55,11 @@ export function readQueues(list: string): ServerQueues | null {
   }
   return Object.fromEntries(
     entries.map((entry) => {
-      const [name = '', weight = ''] = entry.split('=');
-      return [name, Number(weight)];
+      const [name = '', weight = '', ...rest] = entry.split('=');
+      const number = rest.length === 0 ? parseInteger(weight) : undefined;
+      if (number === undefined)
+        throw new ConfigError(`WORKER_QUEUES: the weight in "${entry}" is not a whole number`);
+      return [name, number];
     }),
   );
 }

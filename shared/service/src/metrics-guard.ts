@@ -11,7 +11,10 @@ import { listOf } from './config.js';
  * @param allowedHosts additional host names, comma-separated, without ports
  */
 export function metricsGuard(allowedHosts = ''): Koa.Middleware {
-  const names = new Set(['localhost', ...listOf(allowedHosts).map((name) => name.toLowerCase())]);
+  const names = new Set([
+    'localhost',
+    ...listOf(allowedHosts, 'HTTP_ALLOWED_HOSTS').map((name) => name.toLowerCase()),
+  ]);
   return async (context, next) => {
     const { host = '' } = context.req.headers;
     const name = host.replace(/:\d*$/, '').toLowerCase();

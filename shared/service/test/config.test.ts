@@ -41,6 +41,12 @@ describe('The configuration of a service', () => {
   });
 
   it('reads comma-separated lists', () => {
-    expect(listOf(' mail, default,,')).to.deep.equal(['mail', 'default']);
+    expect(listOf(' mail, default,,', 'LIST')).to.deep.equal(['mail', 'default']);
+    expect(listOf('', 'LIST')).to.deep.equal([]);
+  });
+
+  it('does not take a list without entries for one that is not set', () => {
+    for (const text of [' ', ',', ' , ,'])
+      expect(() => listOf(text, 'LIST')).to.throw(ConfigError, 'LIST has no entry');
   });
 });

@@ -71,18 +71,43 @@ describe('The health of a service', () => {
     expect((await get('/readyz')).status).to.equal(503);
   });
 
-  it('is not ready while something else that it needs cannot be reached', async () => {
-    const needing = storageHealth('test', storage, { check: () => Promise.reject(new Error('no tables')) });
+  /** Returns the response of a service that needs something else, which fails with this error. */
+  async function readinessAfter(error: Error) {
+    const check = async (): Promise<never> => {
+      throw error;
+    };
+    const needing = storageHealth('test', storage, { check });
     needing.opened();
     const app = new Koa();
+    const reported: unknown[] = [];
+    app.on('error', (reportedError: unknown) => reported.push(reportedError));
     app.use(needing.routes.routes());
     const other = await listen(app, listening, quiet);
     const response = await httpClient(`http://127.0.0.1:${other.port}`).get('/readyz');
     await other.close();
-    expect([response.status, response.json()]).to.deep.equal([
-      503,
-      { status: 'not ready', reason: 'no tables' },
-    ]);
+    const { reason } = response.json() as { reason: string };
+    return { status: response.status, reason, reported };
+  }
+
+  it('is not ready while something else that it needs cannot be reached', async () => {
+    const away = new StorageUnavailableError('nothing at 10.1.2.3:5432', { summary: 'no tables' });
+    expect(await readinessAfter(away)).to.include({ status: 503, reason: 'no tables' });
+  });
+
+  for (const error of [
+    new StorageUnavailableError('connect ECONNREFUSED 10.1.2.3:5432'),
+    new Error('connect ECONNREFUSED 10.1.2.3:5432'),
+    new Error('password authentication failed for user "shop" at db.internal'),
+  ])
+    it(`shows no address if it is not ready because of "${error.message}"`, async () => {
+      const { status, reason } = await readinessAfter(error);
+      expect(status).to.equal(503);
+      expect(reason).to.not.match(/10\.1|internal|shop/);
+    });
+
+  it('reports an error that it cannot show, so that the log has it', async () => {
+    const error = new Error('connect ECONNREFUSED 10.1.2.3:5432');
+    expect((await readinessAfter(error)).reported).to.deep.equal([error]);
   });
 
   it('answers that it is not ready while its storage does not answer', async () => {

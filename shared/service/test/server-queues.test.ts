@@ -14,6 +14,10 @@ describe('WORKER_QUEUES', () => {
     expect(readQueues('')).to.equal(null);
   });
 
+  it('is rejected if it names no queue', () => {
+    expect(() => readQueues(' ,')).to.throw(ConfigError, 'WORKER_QUEUES has no entry');
+  });
+
   it('is rejected if only some queues have a weight', () => {
     expect(() => readQueues('critical=6,default')).to.throw(ConfigError, 'every queue a weight');
   });

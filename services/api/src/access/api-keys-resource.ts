@@ -1,3 +1,4 @@
+import { namePattern } from '@longshore/jobs/storage';
 import {
   type CallContext,
   defineResource,
@@ -21,7 +22,7 @@ const Time = Type.String({ format: 'date-time' });
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'A display name', examples: ['shop'] });
 const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 4, uniqueItems: true });
 const Queues = nullUnlessGiven(
-  Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' }), {
+  Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: namePattern }), {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
@@ -66,7 +67,8 @@ const ApiKeyItem = Type.Object({
 type ApiKeyItem = Static<typeof ApiKeyItem>;
 type ApiKeyTermsItem = Omit<ApiKeyItem, (typeof serverSet)[number]>;
 
-const NewApiKey = Type.Object({
+/** What whoever creates a key can choose, over HTTP or on the command line. */
+export const NewApiKey = Type.Object({
   name: Name,
   scopes: Scopes,
   queues: Type.Optional(Queues),
@@ -133,9 +135,8 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
         const key = await store.find(id);
         return key && toItem(key);
       },
-      create: async ({ name, scopes, queues = null, expiresAt = null }, context) => {
-        const terms = toTerms({ name, scopes, queues, expiresAt });
-        const { key: unstored, token } = newApiKey(terms, context.principal?.name ?? null);
+      create: async (body, context) => {
+        const { key: unstored, token } = newApiKey(toTerms(body), context.principal?.name ?? null);
         const key = await store.add(unstored, context.transaction);
         changed('made', key.id, context);
         return { ...toItem(key), key: token };
@@ -151,8 +152,9 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
   });
 }
 
-function toTerms(fields: ApiKeyTermsItem): ApiKeyTerms {
-  const { name, scopes, queues, expiresAt } = fields;
+/** Converts a valid body to the terms of a key. */
+export function toTerms(body: Static<typeof NewApiKey>): ApiKeyTerms {
+  const { name, scopes, queues = null, expiresAt = null } = body;
   return { name, scopes, queues, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
 }
 

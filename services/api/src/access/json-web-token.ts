@@ -1,6 +1,7 @@
+import { isStorable } from '@longshore/edge';
 import type { Clock } from '@longshore/jobs/storage';
-import { ApiError, apiError, type Principal, unauthorized } from '@longshore/resources';
-import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { apiError, type Principal, unauthorized } from '@longshore/resources';
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
 import { scopes } from './api-key.js';
 
 export interface TokenIssuer {
@@ -60,32 +61,38 @@ export function tokenVerifier(
   onUnreachable: (error: unknown) => void,
 ): (token: string) => Promise<Principal> {
   const keys = createRemoteJWKSet(new URL(jwksUrl));
-  const required = ['sub', 'exp'];
-  return async (token) => {
+  const checked = { issuer, audience, algorithms, clockTolerance: clockToleranceSeconds };
+  const requiredClaims = ['sub', 'exp'];
+  const claimsOf = async (token: string): Promise<JWTPayload> => {
     try {
-      const clockTolerance = clockToleranceSeconds;
-      const currentDate = new Date(clock.now());
-      const checked = {
-        issuer,
-        audience,
-        clockTolerance,
-        currentDate,
-        algorithms,
-        requiredClaims: required,
-      };
-      const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
-      const { sub = '', scope } = payload;
-      if (sub.length > maxSubjectLength)
-        throw unauthorized(`The sub claim of the token has more than ${maxSubjectLength} characters`);
-      const granted = typeof scope === 'string' ? scope.split(' ') : [];
-      return {
-        name: `subject ${sub}`,
-        scopes: scopes.filter((known) => granted.includes(scopePrefix + known)),
-      };
+      const options = { ...checked, requiredClaims, currentDate: new Date(clock.now()) };
+      return (await jwtVerify(token, keys, { ...options, ...(typ !== undefined && { typ }) })).payload;
     } catch (error) {
-      throw error instanceof ApiError ? error : (refusalOf(error) ?? unreachable(error, onUnreachable));
+      throw refusalOf(error) ?? unreachable(error, onUnreachable);
     }
   };
+  return async (token) => {
+    const { sub, scope } = await claimsOf(token);
+    const granted = typeof scope === 'string' ? scope.split(' ') : [];
+    return {
+      name: `subject ${checkSubject(sub)}`,
+      scopes: scopes.filter((known) => granted.includes(scopePrefix + known)),
+    };
+  };
+}
+
+/**
+ * Returns the subject of a token. A signature does not make it text: an issuer can put any JSON there.
+ *
+ * @throws {ApiError} 40101 unless it is a text that names one caller
+ */
+function checkSubject(subject: unknown): string {
+  if (typeof subject !== 'string' || subject === '')
+    throw unauthorized('The sub claim of the token is not a text, or is empty');
+  if (subject.length > maxSubjectLength)
+    throw unauthorized(`The sub claim of the token has more than ${maxSubjectLength} characters`);
+  if (!isStorable(subject)) throw unauthorized('The sub claim of the token is not well-formed text');
+  return subject;
 }
 
 function refusalOf(error: unknown): Error | undefined {

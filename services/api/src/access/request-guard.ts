@@ -9,6 +9,8 @@ import { type AccessConfig, acceptedKinds } from './access-config.js';
 /** The variables that determine which requests are rejected. */
 export interface GuardConfig extends AccessConfig {
   readonly API_BASE_URL?: string;
+  /** Empty if the embedded dashboard has no address of its own. */
+  readonly DASHBOARD_BASE_URL?: string;
   readonly API_PATH_PREFIX: string;
 }
 
@@ -27,16 +29,22 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 export function requestGuard(config: GuardConfig): RequestGuard {
   const { API_AUTH, API_BASE_URL, API_PATH_PREFIX, HTTP_ALLOWED_HOSTS, API_CORS_ORIGINS } = config;
+  const { DASHBOARD_BASE_URL } = config;
   const isOpen = acceptedKinds(config).size === 0;
-  const own = API_BASE_URL === undefined ? undefined : new URL(API_BASE_URL);
+  const own = [API_BASE_URL, DASHBOARD_BASE_URL].flatMap((url) =>
+    url !== undefined && URL.canParse(url) ? [new URL(url)] : [],
+  );
   const hosts = new Set(
-    [...listOf(HTTP_ALLOWED_HOSTS ?? ''), ...(own === undefined ? [] : [own.hostname])].map((host) =>
-      host.toLowerCase(),
+    [...listOf(HTTP_ALLOWED_HOSTS ?? '', 'HTTP_ALLOWED_HOSTS'), ...own.map(({ hostname }) => hostname)].map(
+      (host) => host.toLowerCase(),
     ),
   );
   const checksHost = isOpen || HTTP_ALLOWED_HOSTS !== undefined;
   const isLocalOnly = isOpen && API_AUTH === undefined;
-  const origins = new Set([...listOf(API_CORS_ORIGINS ?? ''), ...(own === undefined ? [] : [own.origin])]);
+  const origins = new Set([
+    ...listOf(API_CORS_ORIGINS ?? '', 'API_CORS_ORIGINS'),
+    ...own.map(({ origin }) => origin),
+  ]);
 
   const isServed = (host: string | undefined): boolean =>
     isLoopbackHost(host) || hosts.has(nameIn(host).toLowerCase());

@@ -116,6 +116,7 @@ export function action<Fields extends TObject, Subject, Target, After>(
         const by = {
           name: viewer.name,
           via: 'dashboard',
+          visibleQueues: null, // roles limit what viewers do, not which jobs they see
           address,
           isUnverified: viewer.unverified === true,
         } as const;

@@ -1,3 +1,4 @@
+import { parseNumber } from '@longshore/edge';
 import {
   batchOperations,
   bulkOperations,
@@ -14,6 +15,7 @@ import {
 } from '@longshore/jobs/operations';
 import { type BulkAction, maxTokens, savedSearchBounds } from '@longshore/jobs/storage';
 import type { Static } from 'typebox';
+import { formFields } from '../http/address.js';
 import type { Form } from '../http/form.js';
 import { isDestructive, undoMs } from '../pages/bulk-words.js';
 import { savedPath } from '../pages/jobs/saved-searches.js';
@@ -133,7 +135,7 @@ function confirmedJobs(request: ActionRequest, name: BulkAction): SelectedJobs {
 }
 
 function selectionIn({ form, ...reading }: ActionRequest): JobSelection {
-  return parseJobSelection(new URLSearchParams(form.get('which') ?? ''), reading);
+  return parseJobSelection(formFields(form.get('which') ?? ''), reading);
 }
 
 /**
@@ -150,7 +152,7 @@ function limitsIn(form: Form): Static<typeof LimitFields> {
   const seconds = textField(form, 'seconds');
   if (jobs === null && burst === null && seconds === '') return { concurrencyLimit, rateLimit: null };
   if (jobs === null) throw invalidField(starts.what, 'set if starts are limited');
-  const periodMs = Math.round(Number(seconds || 1) * 1_000);
+  const periodMs = Math.round((parseNumber(seconds || '1') ?? NaN) * 1_000);
   if (!(periodMs >= 1 && periodMs <= 86_400_000))
     throw invalidField('The time', 'a number of seconds up to a day, 86400');
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === null ? {} : { burst }) } };
@@ -169,7 +171,7 @@ function searchName(form: Form): string {
  * @throws {Problem} if a filter is invalid, or if the search has no filters or is too long
  */
 function searchIn(form: Form, redact: RegExp): string {
-  const filters = queryFilters(new URLSearchParams(form.get('search') ?? ''), redact);
+  const filters = queryFilters(formFields(form.get('search') ?? ''), redact);
   const query = jobsPath(filters).slice('jobs?'.length);
   const { min, max } = savedSearchBounds.query;
   if (query.length >= min && query.length <= max) return query;

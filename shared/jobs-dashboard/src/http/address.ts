@@ -33,7 +33,7 @@ export function pathParameters(
 }
 
 /**
- * Returns the fields of a submitted form.
+ * Returns the fields of a submitted form, or the parameters of a query in one of them.
  *
  * @throws {Problem} (400) if a field cannot be read
  */

@@ -26,7 +26,7 @@ const things: Readonly<Record<string, string>> = {
  */
 export function problemLinks(inside: string, gone: boolean): ProblemLink[] {
   const [, section = '', target = '', action] = inside.split('/');
-  const thing = things[section];
+  const thing = Object.hasOwn(things, section) ? things[section] : undefined;
   if (section === 'set-aside') return [{ path: 'set-aside', words: 'Set-aside items' }];
   if (section.startsWith('bulk-')) return [{ path: 'bulk', words: 'Bulk actions' }];
   if (thing === undefined || action === undefined) return [];

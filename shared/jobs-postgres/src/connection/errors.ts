@@ -8,6 +8,13 @@ export class UnreachableError extends Error {
   override readonly name: string = 'UnreachableError';
   /** The code of Node.js for a host that cannot be reached. */
   readonly code: string = 'EHOSTUNREACH';
+  /** See {@link StorageUnavailableError.summary}. */
+  readonly summary: string;
+
+  constructor(message: string, options: ErrorOptions & { readonly summary?: string } = {}) {
+    super(message, options);
+    this.summary = options.summary ?? 'Postgres cannot be reached';
+  }
 }
 
 /** The error of connections that a `Watchdog` closes. */
@@ -16,9 +23,8 @@ export class UnresponsiveError extends UnreachableError {
   override readonly code = 'ETIMEDOUT';
 
   constructor(silentMs: number) {
-    super(
-      `Postgres has not responded for ${Math.round(silentMs)} ms (silenceTimeoutMs): it is down or frozen, or the network loses its packets`,
-    );
+    const message = `Postgres has not responded for ${Math.round(silentMs)} ms (silenceTimeoutMs): it is down or frozen, or the network loses its packets`;
+    super(message, { summary: message });
   }
 }
 
@@ -50,8 +56,9 @@ export function translate(error: unknown, end?: Error): unknown {
   const cause = end ?? error;
   const code = codeOf(cause);
   const { reason } = meaningOf(code);
-  const message = reason === '' ? unreached(cause, code) : `${reason} (SQLSTATE ${code})`;
-  return new StorageUnavailableError(message, { cause });
+  if (reason === '') return unreached(cause, code);
+  const message = `${reason} (SQLSTATE ${code})`;
+  return new StorageUnavailableError(message, { cause, summary: message });
 }
 
 /**
@@ -66,17 +73,14 @@ export function asReadTimeout(
   open: number,
 ): unknown {
   if (!(error instanceof StorageUnavailableError)) return error;
-  if (sqlStateOf(error) === '57014')
-    return new ReadTimeoutError(
-      `The read took longer than ${statementTimeoutMs} ms: ask for less, or try again later`,
-      { cause: error.cause },
-    );
-  const isQueued = codeOf(error.cause) === '' && open >= poolSize;
-  if (!isQueued) return error;
-  return new ReadTimeoutError(
-    `All ${poolSize} connections for reads are busy: ask for less, or try again later`,
-    { cause: error.cause },
-  );
+  const { cause } = error;
+  const tooSlow = (why: string): ReadTimeoutError => {
+    const message = `${why}: ask for less, or try again later`;
+    return new ReadTimeoutError(message, { cause, summary: message });
+  };
+  if (sqlStateOf(error) === '57014') return tooSlow(`The read took longer than ${statementTimeoutMs} ms`);
+  const isQueued = codeOf(cause) === '' && open >= poolSize;
+  return isQueued ? tooSlow(`All ${poolSize} connections for reads are busy`) : error;
 }
 
 /**
@@ -90,20 +94,31 @@ export function isOfData(error: unknown): boolean {
 }
 
 /**
- * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a connection timeout with the
- * same message, so the explanation names both.
+ * Returns the error for a failure that has no known SQLSTATE. The driver reports an exhausted pool and a connection timeout
+ * with the same message, so the explanation names both.
  */
-function unreached(cause: unknown, code: string): string {
-  if (cause instanceof UnreachableError) return cause.message;
+function unreached(cause: unknown, code: string): StorageUnavailableError {
+  const explain = (message: string, summary = message): StorageUnavailableError =>
+    new StorageUnavailableError(message, { cause, summary });
+  const unreachable = code === '' ? 'Postgres cannot be reached' : `Postgres cannot be reached (${code})`;
+  if (cause instanceof UnreachableError) return explain(cause.message, cause.summary);
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
   if (busy)
-    return 'No connection became available in time (connectTimeoutMs): all connections of the pool are busy (poolSize), or Postgres does not respond';
+    return explain(
+      'No connection became available in time (connectTimeoutMs): all connections of the pool are busy (poolSize), or Postgres does not respond',
+    );
   const { hostname, address, port } = cause as { hostname?: string; address?: string; port?: number };
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `Postgres cannot be reached: there is no host "${hostname ?? ''}" (${code}); check the host name in the URL`;
+    return explain(
+      `Postgres cannot be reached: there is no host "${hostname ?? ''}" (${code}); check the host name in the URL`,
+      unreachable,
+    );
   if (code === 'ECONNREFUSED')
-    return `Postgres cannot be reached: nothing accepts connections${address === undefined ? '' : ` at ${address}:${port}`} (${code}); check the host and port in the URL, and that Postgres is running`;
-  return code === '' ? 'Postgres cannot be reached' : `Postgres cannot be reached (${code})`;
+    return explain(
+      `Postgres cannot be reached: nothing accepts connections${address === undefined ? '' : ` at ${address}:${port}`} (${code}); check the host and port in the URL, and that Postgres is running`,
+      unreachable,
+    );
+  return explain(unreachable);
 }
 
 /** Returns whether Postgres does not accept the credentials or the database. */

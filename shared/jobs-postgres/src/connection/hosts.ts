@@ -125,7 +125,10 @@ export class Hosts {
       const names = hosts.map(({ host, port }) => `${host}:${port}`).join(', ');
       throw new UnreachableError(
         `None of the hosts ${names} can be used (target_session_attrs=${wanted}): each is down, or is not what the URL asks for`,
-        { cause: error },
+        {
+          cause: error,
+          summary: `None of the servers can be used (target_session_attrs=${wanted}): each is down, or is not what the URL asks for`,
+        },
       );
     }
   }

@@ -1,3 +1,4 @@
+import { sortCollation } from '@longshore/edge';
 import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
 import type { RateLimit } from '@longshore/jobs/storage';
 import { addPriorities } from '../claim/ready-scans.sql.js';
@@ -18,7 +19,7 @@ const columns = `id, name, ${pauseColumns}, concurrency_limit, rate_limit, creat
 
 const selectQueues = prepared(
   'longshore-select-queues',
-  `select ${columns} from longshore.queue where ${isShown} order by name`,
+  `select ${columns} from longshore.queue where ${isShown} order by name collate ${sortCollation}`,
 );
 
 const selectQueue = prepared(

@@ -27,5 +27,6 @@ export async function requireWritable(borrow: () => Promise<pg.PoolClient>): Pro
     throw translate(error);
   }
   if (isWritable) return;
-  throw new StorageUnavailableError(`${meaningOf(readOnlyState).reason} (SQLSTATE ${readOnlyState})`);
+  const message = `${meaningOf(readOnlyState).reason} (SQLSTATE ${readOnlyState})`;
+  throw new StorageUnavailableError(message, { summary: message });
 }

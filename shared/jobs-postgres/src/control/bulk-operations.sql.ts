@@ -36,6 +36,8 @@ export interface BulkRow {
   max_jobs: string | null;
   /** Whether to restore the dependents of retried jobs. */
   dependents: boolean;
+  /** The queues in which dependents may be restored; null for all. */
+  visible_queues: string[] | null;
   finished_at: Date | null;
   error: string | null;
 }
@@ -90,20 +92,20 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
 
 const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error`;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error`;
 
 /**
  * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
  * time (null for now): jobs created or finished later are skipped, $8 lowest id to change, by finished state, $9
  * maximum number of jobs to change, or null, $10 milliseconds until the operation starts, $11 whether to restore
- * dependents.
+ * dependents, $12 names of the queues in which to restore them, null for all.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
   `
     insert into longshore.bulk_operation
-      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11)
+      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11, $12)
     returning ${columns}`,
 );
 
@@ -118,6 +120,7 @@ export function bulkValues(
     confirmed,
     delayMs = 0,
     dependents = false,
+    visibleQueues = null,
   }: BulkRequest & { readonly matched: JobCount | null },
 ): unknown[] {
   return [
@@ -132,6 +135,7 @@ export function bulkValues(
     confirmed?.count?.exact === true ? confirmed.count.count : null,
     delayMs,
     dependents,
+    visibleQueues,
   ];
 }
 

@@ -309,7 +309,7 @@ async function stepFrom(
   if (chunkRow === undefined) throw new Error('A chunk of a bulk operation returned no row');
   const { queue_id: queueId, id, ...counted } = chunkRow;
   if (row.dependents && counted.parents.length > 0)
-    await client.query(restoreSkipped, [arrayOf(counted.parents)]);
+    await client.query(restoreSkipped, [arrayOf(counted.parents), row.visible_queues]);
   const full = counted.seen === chunkRequest.limit && queueId !== null && id !== null;
   if (full) return { ...counted, end: { queueId, id } };
   return { ...counted, end: to === last ? null : to };

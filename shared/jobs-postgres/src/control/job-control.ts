@@ -110,9 +110,9 @@ export class PostgresControl implements JobControl {
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
-    const { dependents = false, ignoreDependencies = false, ...rest } = options;
+    const { dependents = false, ignoreDependencies = false, visibleQueues = null, ...rest } = options;
     const step = ignoreDependencies ? steps.retryIgnoringDependencies : steps.retry;
-    const afterChange = dependents ? restoreDependents : undefined;
+    const afterChange = dependents ? restoreDependentsIn(visibleQueues) : undefined;
     return this.#enqueued(rest, this.#control(id, step, rest, [], afterChange));
   }
 
@@ -249,9 +249,11 @@ function isWaiting({ state }: JobRow): boolean {
 /** A step that runs after a change, in the same transaction. `row` is the job before the change. */
 type AfterChange = (run: Run, row: JobRow) => Promise<void>;
 
-async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> {
-  const { batchId } = readMeta(meta);
-  await run(restoreSkipped, [arrayOf(batchId === null ? [id] : [id, batchId])]);
+function restoreDependentsIn(queues: readonly string[] | null): AfterChange {
+  return async (run, { id, meta }) => {
+    const { batchId } = readMeta(meta);
+    await run(restoreSkipped, [arrayOf(batchId === null ? [id] : [id, batchId]), queues]);
+  };
 }
 
 /**

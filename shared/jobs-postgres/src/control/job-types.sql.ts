@@ -1,3 +1,4 @@
+import { sortCollation } from '@longshore/edge';
 import { prepared } from '../connection/statement.js';
 import { endedPause, isPaused, pauseColumns, type PauseRow } from './pause.sql.js';
 
@@ -5,7 +6,7 @@ export type PausedTypeRow = PauseRow & { name: string; paused_at: Date };
 
 export const selectPaused = prepared(
   'longshore-select-paused-types',
-  `select name, ${pauseColumns} from longshore.paused_type where ${isPaused} order by name`,
+  `select name, ${pauseColumns} from longshore.paused_type where ${isPaused} order by name collate ${sortCollation}`,
 );
 
 /** $1 name. Locks a job type until the transaction ends, so that concurrent changes run one after another. */

@@ -8,10 +8,13 @@ import { becomeReadyAgain } from '../control/job-moves.sql.js';
 const skipped = `attempt = 0 and error ->> 'name' = '${skippedErrorName}'`;
 
 /**
- * A recursive CTE with the jobs that were skipped because of $1 (ids of jobs and batches), directly or through other
- * skipped jobs. Also contains the batches of these jobs, and $1 itself with `is_batch` null.
+ * Returns a recursive CTE with the jobs that were skipped because of $1 (ids of jobs and batches), directly or through
+ * other skipped jobs. Also contains the batches of these jobs, and $1 itself with `is_batch` null.
+ *
+ * @param visible SQL condition on the row of a job in history; jobs that do not meet it are not found, and neither is what
+ *   was skipped because of them
  */
-const found = `
+const foundAmong = (visible: string): string => `
     found (id, is_batch) as (
       select unnest($1::uuid[]), null::boolean
       union
@@ -19,7 +22,7 @@ const found = `
       join longshore.job_dependency as dependency on dependency.parent_id = found.id
       cross join lateral (
         select id, (meta ->> 'batchId')::uuid as batch_id
-        from longshore.job_history_cancelled as history where history.id = dependency.child_id and ${skipped} limit 1
+        from longshore.job_history_cancelled as history where history.id = dependency.child_id and ${skipped} and ${visible} limit 1
       ) as dependent
       cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
       where related.id is not null
@@ -29,20 +32,21 @@ const found = `
 export const countSkipped = prepared(
   'longshore-count-skipped',
   `
-    with recursive ${found}
+    with recursive ${foundAmong('true')}
     select count(*)::integer as jobs
     from (select 1 from found where not is_batch and id <> all ($1::uuid[]) limit $2::integer) as counted`,
 );
 
 /**
- * $1 jobs and batches. Makes the jobs that were skipped because of $1 wait again. Also reopens the batches in $1 and
+ * $1 jobs and batches, $2 names of queues, null for all. Makes the jobs in these queues that were skipped because of $1 wait
+ * again. Also reopens the batches in $1 and
  * the batches of restored jobs. Otherwise, a batch's callback could be skipped again before the outbox rows of the
  * batch's jobs are processed.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',
   `
-    with recursive ${found},
+    with recursive ${foundAmong('($2::text[] is null or history.queue_id in (select queue.id from longshore.queue where queue.name = any($2)))')},
     removed as (
       delete from longshore.job_history_cancelled
       where id = any (array(select id from found where not is_batch and id <> all ($1::uuid[]))) and ${skipped}

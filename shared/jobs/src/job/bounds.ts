@@ -122,7 +122,7 @@ export const namePattern = String.raw`^[A-Za-z0-9][\w.:-]{0,99}$`;
 const name = new RegExp(namePattern);
 
 /** Returns whether a value is 1 to 100 letters, digits, `.`, `_`, `-` and `:`, beginning with a letter or digit. */
-export function isName(value: unknown): value is string {
+export function isName(value: unknown): boolean {
   return typeof value === 'string' && name.test(value);
 }
 

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { TSchema, TUnsafe } from 'typebox';
 import { toJsonText } from './arguments.js';
-import { bounds, checkInteger } from './bounds.js';
+import { bounds, checkInteger, isName } from './bounds.js';
 import { checkConcurrency, type Concurrency } from './concurrency.js';
 import { fingerprintOf } from './fingerprint.js';
 import { checkOptions, type OptionNames } from './options.js';
@@ -222,7 +222,7 @@ export function checkDefinition(where: string, given: object): void {
  *   letter or digit
  */
 export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string): void {
-  if (typeof name !== 'string' || !/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
+  if (!isName(name)) {
     throw new RangeError(
       `${shown(name)} is not a valid name for a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,
     );

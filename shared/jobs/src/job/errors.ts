@@ -11,6 +11,14 @@ export class StorageUnavailableError extends Error {
   }
 
   override readonly name = 'StorageUnavailableError';
+  /** Why, in words for callers from outside: without hosts, addresses and names of the installation. */
+  readonly summary: string;
+
+  /** @param options `summary` states why without an address; by default, only that the storage is unavailable */
+  constructor(message: string, options: ErrorOptions & { readonly summary?: string } = {}) {
+    super(message, options);
+    this.summary = options.summary ?? 'The storage is unavailable';
+  }
 }
 
 /**
@@ -31,6 +39,7 @@ export class StorageClosedError extends StorageUnavailableError {
   constructor() {
     super(
       'The storage is closed: close it last, after the servers and clients that use it, or create another',
+      { summary: 'The service is stopping' },
     );
   }
 }

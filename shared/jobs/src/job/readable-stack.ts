@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import { fileURLToPath } from 'node:url';
 import { bounds } from './bounds.js';
 
@@ -23,7 +24,8 @@ const folders = packages.flatMap((name) =>
 export function readableStack(stack: string, name: string): string {
   const lines = stack.split('\n');
   const first = lines.findIndex(isFrame);
-  const head = (first < 0 ? lines : lines.slice(0, first)).join('\n').slice(0, bounds.errorMessage.max);
+  const whole = (first < 0 ? lines : lines.slice(0, first)).join('\n');
+  const head = shorten(whole, bounds.errorMessage.max);
   const frames = first < 0 ? [] : lines.slice(first);
   const others = frames.filter((line) => !isOurs(line));
   const omitted = frames.length - others.length;

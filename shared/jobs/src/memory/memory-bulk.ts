@@ -42,10 +42,14 @@ const maxKept = 1_000;
 
 const verbs: Record<
   BulkAction,
-  (control: Control, id: string, dependents: boolean) => Promise<ControlResult>
+  (
+    control: Control,
+    id: string,
+    options: Pick<BulkRequest, 'dependents' | 'visibleQueues'>,
+  ) => Promise<ControlResult>
 > = {
   cancel: (control, id) => control.cancel(id),
-  retry: (control, id, dependents) => control.retry(id, { dependents }),
+  retry: (control, id, options) => control.retry(id, options),
   run: (control, id) => control.run(id),
   delete: (control, id) => control.delete(id),
 };
@@ -170,7 +174,7 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   async #change(
-    { action, filter, dependents = false }: BulkRequest,
+    { action, filter, dependents = false, visibleQueues = null }: BulkRequest,
     id: string,
     asOf: Date,
   ): Promise<boolean> {
@@ -179,7 +183,7 @@ export class MemoryBulkOperations implements BulkOperations {
       return false;
     if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
     try {
-      const result = await verbs[action](this.#control, id, dependents);
+      const result = await verbs[action](this.#control, id, { dependents, visibleQueues });
       return result.outcome === 'ok' && result.changed;
     } catch (error) {
       this.#setAside.add({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);

@@ -42,14 +42,14 @@ export class MemoryControl implements JobControl {
   }
 
   async retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
-    const { dependents = false, ignoreDependencies = false } = options;
+    const { dependents = false, ignoreDependencies = false, visibleQueues = null } = options;
     return this.#control(id, options, (record) => {
       const { state } = record;
       if (state === 'enqueued' || state === 'processing') return 'unchanged';
       if (state !== 'failed' && state !== 'cancelled') return 'illegal';
       const after = this.#jobs.dependencies.unmetOf(record.id);
       return () => {
-        const skipped = dependents ? skippedBecauseOf(parentIdsOf(record), this.#jobs) : [];
+        const skipped = dependents ? skippedBecauseOf(parentIdsOf(record), this.#jobs, visibleQueues) : [];
         if (after !== undefined && !ignoreDependencies && state === 'cancelled' && record.attempt === 0) {
           this.#jobs.awaitAgain(new Map([[record, after], ...this.#unmetOf(skipped)]));
           return;

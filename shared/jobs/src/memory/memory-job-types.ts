@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import { readyIn, dueAt } from '../storage/notification.js';
 import { checkPause, isPausedAt, isSamePause, pauseSince } from '../job/pause.js';
 import type { Clock } from '../storage/clock.js';
@@ -34,7 +35,7 @@ export class MemoryJobTypes implements JobTypes {
     const paused = this.paused();
     return this.all
       .filter(({ name }) => paused.has(name))
-      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+      .toSorted((one, other) => compareTexts(one.name, other.name));
   }
 
   async pause(name: string, options: PauseTypeOptions = {}): Promise<PausedType | null> {

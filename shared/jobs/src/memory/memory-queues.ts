@@ -1,3 +1,4 @@
+import { compareTexts } from '@longshore/edge';
 import { readyIn, dueAt } from '../storage/notification.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue, Server, StateCounts } from '../job/job.js';
@@ -56,7 +57,7 @@ export class MemoryQueues implements Queues {
     const running = this.#running();
     const now = this.#clock.now();
     return [...this.#jobs.queues]
-      .toSorted(([left], [right]) => (left < right ? -1 : 1))
+      .toSorted(([left], [right]) => compareTexts(left, right))
       .map(([name, queue]) =>
         toQueue(name, queue, { counts: counts.get(name) ?? countStates([]), running, now }),
       );

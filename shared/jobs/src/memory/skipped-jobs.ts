@@ -13,10 +13,13 @@ export function parentIdsOf({ id, meta }: JobRecord): string[] {
 /**
  * Returns the jobs that were skipped because of these parents, directly or through other skipped jobs. The search is
  * breadth-first, so a skipped parent comes before the dependents found through it.
+ *
+ * @param visibleQueues jobs in other queues are not found, and neither is what was skipped because of them; `null` for all
  */
 export function skippedBecauseOf(
   parents: readonly string[],
   jobs: Pick<MemoryJobs, 'dependencies' | 'find'>,
+  visibleQueues: readonly string[] | null = null,
 ): JobRecord[] {
   const seen = new Set(parents.map((id) => id.toLowerCase()));
   const skipped: JobRecord[] = [];
@@ -24,6 +27,7 @@ export function skippedBecauseOf(
     for (const dependent of jobs.dependencies.dependentsOf(parent)) {
       const record = jobs.find(dependent);
       if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
+      if (visibleQueues !== null && !visibleQueues.includes(record.queue)) continue;
       for (const id of parentIdsOf(record)) seen.add(id); // the outer loop also visits ids added here
       skipped.push(record);
     }

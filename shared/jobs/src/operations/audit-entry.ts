@@ -7,6 +7,11 @@ export interface Actor {
   /** The name of the person or program, such as that of an API key. */
   readonly name: string;
   readonly via: 'api' | 'dashboard';
+  /**
+   * The queues whose jobs the actor may see; `null` for all. Every surface has to state this: the wrapper of all operations
+   * passes it on to the storage, so that no operation reaches jobs that its caller cannot see.
+   */
+  readonly visibleQueues: readonly string[] | null;
   /** The client's IP address; `null` or absent if unknown. */
   readonly address?: string | null;
   /** Whether the client merely entered the name. `false` by default. */

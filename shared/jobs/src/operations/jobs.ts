@@ -197,9 +197,9 @@ function onMany(action: BulkAction): Operation<typeof SetFields, BulkOperation, 
     on: 'bulk',
     noun: 'selection of jobs',
     fields: SetFields,
-    change: ({ bulk }, { target, fields, by }, { transaction, audit }) =>
+    change: ({ bulk }, { target, fields, by }, { transaction, audit, visibleQueues }) =>
       bulk.start(
-        { ...target, action, ...fields, requestedBy: storable(by.name, 200) },
+        { ...target, action, ...fields, visibleQueues, requestedBy: storable(by.name, 200) },
         { transaction, audit },
       ),
     facts: ({ id, matched }) =>

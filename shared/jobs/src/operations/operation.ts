@@ -63,6 +63,11 @@ export interface Operation<
   perform(storage: OperableStorage, call: Call<Target, Static<Fields>, Subject>): Promise<Performed<After>>;
 }
 
+/** The options of that call. It must pass them on, with what the caller may see. */
+interface ScopedOptions<Subject, Result> extends ControlOptions<Subject, Result> {
+  readonly visibleQueues: Actor['visibleQueues'];
+}
+
 /** How an operation is carried out by one call of the storage. */
 interface Declaration<
   Fields extends TObject,
@@ -75,7 +80,7 @@ interface Declaration<
   readonly change: (
     storage: OperableStorage,
     call: Call<Target, Static<Fields>, Subject>,
-    options: ControlOptions<Subject, Result>,
+    options: ScopedOptions<Subject, Result>,
   ) => Promise<Result>;
   /**
    * Reads the facts from the result of that call, which shows the target as it was before. Returns `null` if nothing
@@ -113,6 +118,7 @@ export function operation<Fields extends TObject, Subject, Result, Target = stri
         check,
         transaction,
         audit: isRecorded ? audit : undefined,
+        visibleQueues: by.visibleQueues,
       });
       facts ??= factsOf(result, call) ?? { outcome: 'unknown' };
       return { facts, subject: await after(storage, call, result) };

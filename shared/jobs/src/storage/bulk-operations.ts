@@ -37,6 +37,8 @@ export interface BulkRequest {
    * dependents are not included in the operation's `changed` count. `false` by default.
    */
   readonly dependents?: boolean;
+  /** The queues in which dependents may be restored, as for `JobControl.retry`; by default, and if `null`, all. */
+  readonly visibleQueues?: readonly string[] | null;
   /**
    * How long to wait before changing anything, in milliseconds, up to a day; 0 by default. If the operation is
    * cancelled during this time, no job is changed.

@@ -24,6 +24,11 @@ export interface RetryOptions extends JobControlOptions {
    * skipped jobs. Restored jobs wait for their parents again. `false` by default.
    */
   readonly dependents?: boolean;
+  /**
+   * The queues whose jobs the caller may see; by default, and if `null`, all. Dependents in other queues are not restored,
+   * and neither is what was skipped because of them.
+   */
+  readonly visibleQueues?: readonly string[] | null;
   /** Whether to make the job ready even if it was cancelled while it waited for its parents. `false` by default. */
   readonly ignoreDependencies?: boolean;
 }

@@ -14,7 +14,7 @@ export interface PauseTypeOptions extends JobTypeOptions, PauseOptions {}
 
 /** Pauses and resumes job types. A job type comprises all jobs with the same name, across all queues. */
 export interface JobTypes {
-  /** Lists the paused job types, sorted by name. */
+  /** Lists the paused job types, sorted by name in the order of an alphabet. */
   listPaused(): Promise<PausedType[]>;
   /**
    * Stops servers from claiming jobs with this name until the job type is resumed or the pause ends. Jobs that are

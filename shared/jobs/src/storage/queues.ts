@@ -74,7 +74,7 @@ export interface Queues {
    * settings, but not in the counts.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
-  /** Lists all queues, sorted by name. */
+  /** Lists all queues, sorted by name in the order of an alphabet. */
   list(): Promise<Queue[]>;
   /**
    * Lists the concurrency keys that block jobs, in one queue or, by default, in all. The cost is bounded: an

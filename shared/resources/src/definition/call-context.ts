@@ -46,7 +46,7 @@ export interface CallContext {
    */
   readonly transaction?: Transaction;
   /**
-   * The caller's row scope, for `create`, `createMany` and special operations. Undefined for other calls, and if the
+   * The caller's row scope, for `create`, `createMany`, `problems` and special operations. Undefined for other calls, and if the
    * caller may see all rows. The toolkit applies the scope to the items of this resource. The storage must apply it to
    * other items that a body refers to.
    */

@@ -1,5 +1,5 @@
-import { inSlices } from '@longshore/edge';
-import { ProblemList } from '../errors/api-error.js';
+import { inSlices, shorten } from '@longshore/edge';
+import { type Problem, ProblemList } from '../errors/api-error.js';
 import { nameInProse } from './naming.js';
 
 /**
@@ -41,8 +41,7 @@ export async function applyAll<Item, Fields>(
   await inSlices(changes, ({ id, change }, index) => {
     const item = current.get(id);
     if (item === undefined) {
-      const internalMessage = `[${index}]: there is no ${nameInProse(resource)} "${id}" here`;
-      problems.add({ code: 40402, internalMessage });
+      problems.add(noSuchElement(resource, id, index));
       return;
     }
     const result = problems.collect(() => change.apply(item));
@@ -50,4 +49,10 @@ export async function applyAll<Item, Fields>(
   });
   problems.throwIfAny();
   return results;
+}
+
+/** Returns the problem of an element whose item does not exist, or is hidden from the caller, who must not see which. */
+export function noSuchElement(resource: { readonly singular: string }, id: string, index: number): Problem {
+  const internalMessage = `[${index}]: there is no ${nameInProse(resource)} "${shorten(id, 200)}" here`;
+  return { code: 40402, internalMessage };
 }

@@ -112,8 +112,9 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
   /**
-   * Returns what else is wrong with the bodies of a POST that break the schema, so that callers learn of all problems at
-   * once. Must ignore values that the schema does not allow. `create` and `createMany` check the same themselves.
+   * Returns what is wrong with bodies besides what the schema finds, so that callers learn of all problems at once. Asked only
+   * for requests that are rejected anyway. Must ignore values that the schema does not allow; the bodies of PUT and PATCH need
+   * not have all fields. The functions that write check the same themselves.
    */
   problems?(bodies: readonly UncheckedBody[], context: CallContext): Promise<readonly Problem[]>;
   /** POST with an array: creates all items or none. Resolves to the items in the same order. */

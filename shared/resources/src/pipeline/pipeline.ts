@@ -8,6 +8,7 @@ import { applyRowScope, type RowScopes } from './access/row-scope.js';
 import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
 import { announce, deprecationOf } from './deprecation-headers.js';
 import type { CheckedRequest } from './handlers/checked-request.js';
+import { withAllProblems } from './handlers/all-problems.js';
 import { prepare, staysOpen } from './handlers/dispatch.js';
 import { parentFieldsOf, requireParents, requirePossibleId } from './handlers/item-lookup.js';
 import { performOnce } from './idempotency/perform-once.js';
@@ -99,7 +100,7 @@ export async function answer(
     await requireParents(route.parents, within);
     return execute(within);
   });
-  const response = await executeOnce(context);
+  const response = await withAllProblems(checked, () => executeOnce(context));
   const deprecation = deprecationOf(route, request.method);
   return deprecation === undefined ? response : announce(response, deprecation, `${pipeline.apiUrl}/docs`);
 }

@@ -123,8 +123,8 @@ function toProblem(error: ErrorObject, at: string): Problem {
 
 /** Returns the hint in `x-unknown-fields` for an unknown field; empty if there is none. */
 function unknownFieldHint(schema: JsonSchema | undefined, name: string): string {
-  const hint = schema?.['x-unknown-fields']?.[name];
-  return hint === undefined ? '' : `: ${hint}`;
+  const hints = schema?.['x-unknown-fields'] ?? {};
+  return Object.hasOwn(hints, name) ? `: ${hints[name]}` : '';
 }
 
 function expectation(error: ErrorObject): string {

@@ -1,8 +1,8 @@
 import type { CallContext, Principal } from '../../definition/call-context.js';
-import type { ItemChange } from '../../definition/item-change.js';
+import { type ItemChange, noSuchElement } from '../../definition/item-change.js';
 import type { Resource } from '../../definition/resource.js';
 import { type AnyStorage, type Check, Existing, resultOf, WithJob } from '../../definition/storage.js';
-import { apiError } from '../../errors/api-error.js';
+import { ApiError, apiError } from '../../errors/api-error.js';
 import type { Filter } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import { noSuchItem } from '../handlers/item-lookup.js';
@@ -98,12 +98,12 @@ function scopedStorage(
   };
 
   const scopedChange = (
-    id: string,
     change: ItemChange<ItemRecord, ItemRecord>,
+    hidden: () => ApiError,
   ): ItemChange<ItemRecord, ItemRecord> => ({
     fields: change.fields,
     apply: (current) => {
-      if (!isInScope(current)) throw noSuchItem(resource, id);
+      if (!isInScope(current)) throw hidden();
       const next = change.apply(current);
       if (next[field] !== undefined) requireInScope(next);
       return next;
@@ -121,9 +121,7 @@ function scopedStorage(
     return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
-  const scoped: Required<
-    Omit<AnyStorage, 'seeks' | 'findsExisting' | 'problems' | 'operations' | 'setOperations'>
-  > = {
+  const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations' | 'setOperations'>> = {
     list: async (query, context, signal) => {
       const filters = scopedFilters(query.filters);
       const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };
@@ -145,17 +143,31 @@ function scopedStorage(
       requireVisible(made instanceof Existing ? made.item : made);
       return made;
     },
+    problems: async (bodies, context) => resultOf(storage.problems?.(bodies, withRowScope(context))),
     createMany: async (bodies, context) => {
       for (const body of bodies) requireInScope(body);
       return (await resultOf(storage.createMany?.(bodies, withRowScope(context)))).map(requireVisible);
     },
     replace: async (id, change, context) =>
-      (await find(id, context)) && storage.replace?.(id, scopedChange(id, change), context),
+      (await find(id, context)) &&
+      storage.replace?.(
+        id,
+        scopedChange(change, () => noSuchItem(resource, id)),
+        context,
+      ),
     patch: async (id, change, context) =>
-      (await find(id, context)) && storage.patch?.(id, scopedChange(id, change), context),
+      (await find(id, context)) &&
+      storage.patch?.(
+        id,
+        scopedChange(change, () => noSuchItem(resource, id)),
+        context,
+      ),
     replaceMany: async (changes, context) => {
       for (const { change } of changes) if (change.fields[field] !== undefined) requireInScope(change.fields);
-      const all = changes.map(({ id, change }) => ({ id, change: scopedChange(id, change) }));
+      const all = changes.map(({ id, change }, index) => ({
+        id,
+        change: scopedChange(change, () => new ApiError([noSuchElement(resource, id, index)])),
+      }));
       return resultOf(storage.replaceMany?.(all, context));
     },
     delete: async (id, check, context) =>

@@ -1,6 +1,6 @@
 import { inSlices, mapInSlices, shorten } from '@longshore/edge';
 import type { CallContext } from '../../definition/call-context.js';
-import { Existing, resultOf, type UncheckedBody } from '../../definition/storage.js';
+import { Existing, resultOf } from '../../definition/storage.js';
 import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
 import type { CollectionQuery } from '../../query/collection-query.js';
 import type { Filter } from '../../query/filter.js';
@@ -11,6 +11,7 @@ import type { ItemRecord } from '../../validation/json-schema.js';
 import { checkBody, requireElements } from '../../validation/large-body.js';
 import { validatorFor } from '../../validation/validator.js';
 import { matchesWeakly, pageTag } from '../entity-tag.js';
+import { throwAllProblems } from './all-problems.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
@@ -70,8 +71,7 @@ export async function createItem(checked: CheckedRequest<'collection'>): Promise
   const problems = new ProblemList();
   await checkBody(resource.bodies.create, body, problems);
   problems.addAll(wrongParentFields(checked, body));
-  await addFurtherProblems(checked, problems, () => [{ body, at: '' }]);
-  problems.throwIfAny();
+  await throwAllProblems(checked, problems);
   return async (context) => {
     const made = await resultOf(storage.create?.(body as ItemRecord, context));
     const [item, status] = made instanceof Existing ? [made.item, 200] : [made, 201];
@@ -79,18 +79,6 @@ export async function createItem(checked: CheckedRequest<'collection'>): Promise
     const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
     return itemResponse(resource, item, status, { location });
   };
-}
-
-/**
- * If a body breaks the schema, adds what else the storage finds wrong with it. Without such problems, the storage reports
- * its own when it creates the items.
- */
-async function addFurtherProblems(
-  { route, context }: CheckedRequest<'collection'>,
-  problems: ProblemList,
-  bodies: () => readonly UncheckedBody[],
-): Promise<void> {
-  if (!problems.isEmpty) problems.addAll((await route.storage.problems?.(bodies(), context)) ?? []);
 }
 
 async function createItems(
@@ -108,10 +96,7 @@ async function createItems(
     problems.addAll(wrongParentFields(checked, body));
     bodies.push(body as ItemRecord);
   });
-  await addFurtherProblems(checked, problems, () =>
-    bodies.map((body, index) => ({ body, at: `[${index}]` })),
-  );
-  problems.throwIfAny();
+  await throwAllProblems(checked, problems);
   return async (context) => {
     const items = await resultOf(storage.createMany?.(bodies, context));
     const headers = { location: collectionUrl(checked) };
@@ -131,7 +116,7 @@ export async function replaceItems(checked: CheckedRequest<'collection'>): Promi
   const { check } = validatorFor(resource.bodies.bulk);
   await inSlices(elements, (element, index) => problems.addAll(check(element, `[${index}]`)));
   problems.addAll(repeatedKeys(elements, resource.key));
-  problems.throwIfAny();
+  await throwAllProblems(checked, problems);
   const conditions = preconditionsOf(checked.request);
   const changes = await mapInSlices(elements, (element, index) => {
     const body = element as ItemRecord;

@@ -7,6 +7,7 @@ import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
 import { entityTag } from '../entity-tag.js';
 import { patchTypes } from '../request/media-type.js';
+import { throwAllProblems } from './all-problems.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { noSuchItem, requireFound, requireItem, requirePossibleId } from './item-lookup.js';
 import { checkChange, isKnown, preconditionsOf } from './precondition.js';
@@ -43,9 +44,9 @@ function waiting({ route: { resource, storage }, request }: CheckedRequest<'item
 }
 
 /** Serves PUT on an item: replaces all writable fields of the item. */
-export function replaceItem(checked: CheckedRequest<'item'>): Execute {
+export async function replaceItem(checked: CheckedRequest<'item'>): Promise<Execute> {
   const { resource, storage, id } = checked.route;
-  const body = checkedBody(checked, resource.bodies.replace);
+  const body = await checkedBody(checked, resource.bodies.replace);
   requireSameKey(checked, body);
   const change = requestedChange(resource, body, {
     conditions: preconditionsOf(checked.request),
@@ -59,9 +60,9 @@ export function replaceItem(checked: CheckedRequest<'item'>): Execute {
 }
 
 /** Serves PATCH on an item: applies a JSON merge patch. */
-export function patchItem(checked: CheckedRequest<'item'>): Execute {
+export async function patchItem(checked: CheckedRequest<'item'>): Promise<Execute> {
   const { resource, storage, id } = checked.route;
-  const body = checkedBody(checked, resource.bodies.patchShape);
+  const body = await checkedBody(checked, resource.bodies.patchShape);
   requireSameKey(checked, body);
   const change = requestedChange(resource, body, {
     conditions: preconditionsOf(checked.request),
@@ -88,11 +89,11 @@ export function deleteItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-function checkedBody(checked: CheckedRequest<'item'>, schema: JsonSchema): ItemRecord {
+async function checkedBody(checked: CheckedRequest<'item'>, schema: JsonSchema): Promise<ItemRecord> {
   requireNoParameters(checked.request.query);
   const problems = new ProblemList();
   problems.addAll(validatorFor(schema).check(checked.body));
-  problems.throwIfAny();
+  await throwAllProblems(checked, problems);
   return checked.body as ItemRecord;
 }
 
