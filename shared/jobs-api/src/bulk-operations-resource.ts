@@ -34,6 +34,10 @@ const BulkOperationItem = Type.Object({
   ),
   isExact: Type.Boolean({ description: 'Whether `matched` is exact, rather than a lower bound' }),
   changed: Type.Integer({ minimum: 0, description: 'How many jobs it has changed so far' }),
+  restored: Type.Integer({
+    minimum: 0,
+    description: 'How many dependents of retried jobs wait again, if it was asked to restore them',
+  }),
   skipped: Type.Integer({
     minimum: 0,
     description: 'How many selected jobs it has left as they were, because they had ended, moved or gone',
@@ -83,7 +87,7 @@ export function bulkOperationsResource(storage: OperableStorage, requiresReason:
 }
 
 export function toBulkOperationItem(operation: BulkOperation): Static<typeof BulkOperationItem> {
-  const { id, action, filter, state, matched, changed, skipped, requestedBy, error } = operation;
+  const { id, action, filter, state, matched, changed, restored, skipped, requestedBy, error } = operation;
   return {
     id,
     action,
@@ -92,6 +96,7 @@ export function toBulkOperationItem(operation: BulkOperation): Static<typeof Bul
     matched: matched?.count ?? null,
     isExact: matched?.exact ?? false,
     changed,
+    restored,
     skipped,
     requestedBy,
     createdAt: createdAtOf(operation),

@@ -1,6 +1,7 @@
 import {
   type Actor,
   type Call,
+  type Facts,
   kinds,
   type OperableStorage,
   type Operation,
@@ -15,9 +16,9 @@ import {
   type Check,
   type OperationDeclaration,
   type OperationFunction,
+  Outcome,
   type Resource,
   type SetOperationDeclaration,
-  type WithJob,
 } from '@longshore/resources';
 import Type, { type TObject, type TSchema } from 'typebox';
 import { text } from './fields.js';
@@ -36,7 +37,7 @@ export interface Serving<Subject, After, Item> {
     after: After,
     target: string,
     context: CallContext,
-  ) => Item | WithJob<Item> | Promise<Item | undefined>;
+  ) => Item | Outcome<Item> | Promise<Item | undefined>;
 }
 
 type Functions<Item> = Readonly<Record<string, OperationFunction<Item, unknown>>>;
@@ -75,14 +76,24 @@ export function functionOf<Subject, After, Item>(
 ): OperationFunction<Item, unknown> {
   return async (target, body, context, check) => {
     const { reason, ...fields } = body as { readonly reason?: string };
-    const { subject } = await perform(operation, storage, context, {
+    const { facts, subject } = await perform(operation, storage, context, {
       target,
       fields,
       reason,
       check: check && ((current) => check(toItem(current))),
     });
-    return subject === null ? undefined : answer(subject, target, context);
+    if (subject === null) return undefined;
+    const answered = await answer(subject, target, context);
+    if (answered === undefined || answered instanceof Outcome) return answered;
+    const changed = changedBy(facts);
+    return changed === undefined ? answered : new Outcome(answered, { changed });
   };
+}
+
+/** Returns how many targets an operation has changed; `undefined` if it can change only one. */
+function changedBy(facts: Facts): number | undefined {
+  if (facts.outcome !== 'done' && facts.outcome !== 'unchanged') return undefined;
+  return facts.count?.exact === true ? facts.count.count : undefined;
 }
 
 /** Returns the operations of a resource, by verb, for its definition. */

@@ -140,7 +140,8 @@ onEachStorage('Changing jobs over HTTP', (api) => {
     await api.put(`/jobs/${parent.id}/retry`);
     expect(await stateOf(child.id)).to.equal('cancelled');
     await api.put(`/jobs/${parent.id}/cancel`);
-    await api.put(`/jobs/${parent.id}/retry`, { dependents: true });
+    const both = await api.put(`/jobs/${parent.id}/retry`, { dependents: true });
+    expect(both.headers['x-total-count']).to.equal('2');
     expect(await stateOf(child.id)).to.equal('awaiting');
 
     await api.put(`/jobs/${parent.id}/cancel`);

@@ -42,7 +42,7 @@ on conflict (queue_id, name, seconds, at) do update set
 
 -- longshore-advance-bulk
 update longshore.bulk_operation
-set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5,
+set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5, restored = restored + $7,
   state = case when $6::boolean then 'done' else state end, finished_at = case when $6::boolean then now() end
 where id = $1;
 
@@ -1279,7 +1279,7 @@ returning now() as created_at;
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error;
 
 -- longshore-insert-creations
 insert into longshore.creation (kind, item, creator)
@@ -1437,7 +1437,7 @@ select 1 from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -3181,7 +3181,7 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
@@ -3636,7 +3636,7 @@ order by id desc limit $1 offset $2;
 -- longshore-select-newest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2;
 
@@ -3656,7 +3656,7 @@ order by id limit $1 offset $2;
 -- longshore-select-oldest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2;
 
@@ -3786,7 +3786,7 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id limit $1;
 
 -- longshore-select-saved-search
@@ -4021,7 +4021,7 @@ returning single;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-outbox-entries

@@ -232,9 +232,9 @@ export function auditingActions(fixture: Fixture): void {
     await fixture.storage.control.retry(id, { audit });
     const after = await fixture.storage.jobs.find(id);
     expect(results).to.deep.equal([
-      { outcome: 'ok', job: before, changed: true },
-      { outcome: 'ok', job: after, changed: false },
-      { outcome: 'ok', job: after, changed: false },
+      { outcome: 'ok', job: before, changed: true, restored: 0 },
+      { outcome: 'ok', job: after, changed: false, restored: 0 },
+      { outcome: 'ok', job: after, changed: false, restored: 0 },
     ]);
     expect(await entriesOf(id)).to.have.lengthOf(3);
   });

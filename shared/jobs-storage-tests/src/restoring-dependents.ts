@@ -125,6 +125,15 @@ export function restoringDependents(fixture: Fixture): void {
     expect(await statesOf(root, child, grandchild)).to.deep.equal(['enqueued', 'awaiting', 'awaiting']);
   });
 
+  it('says how many dependents were restored', async () => {
+    const { root } = await failedChain();
+    const retried = await fixture.storage.control.retry(root, { dependents: true });
+    expect(retried).to.include({ outcome: 'ok', changed: true, restored: 2 });
+    const { root: other } = await failedChain();
+    const operation = await bulk.carryOut({ action: 'retry', filter: { id: [other] }, dependents: true });
+    expect(operation).to.include({ changed: 1, restored: 2 });
+  });
+
   it('restores the callback of a retried job’s batch, which waits for the batch again', async () => {
     const queue = fixture.newQueue();
     const batchId = newId();

@@ -29,7 +29,7 @@ export {
   type ResourceStorage,
   type UncheckedBody,
   type SetOperationFunction,
-  type WithJob,
+  Outcome,
   withJob,
 } from './definition/storage.js';
 export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';

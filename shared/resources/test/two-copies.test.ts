@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import * as own from '../src/index.js';
-import { WithJob } from '../src/definition/storage.js';
+import { Outcome } from '../src/definition/storage.js';
 import { tableOf } from '../src/table/table-storage.js';
 
 const here = fileURLToPath(new URL('../', import.meta.url));
@@ -26,8 +26,8 @@ describe('two copies of @longshore/resources in one process', () => {
     expect(other.apiError(42202, 'no')).to.be.instanceOf(own.ApiError);
     expect(new other.DefinitionError('no')).to.be.instanceOf(own.DefinitionError);
     expect(new other.Existing({})).to.be.instanceOf(own.Existing);
-    expect(other.withJob({}, 'id')).to.be.instanceOf(WithJob);
-    expect(other.withJob({}, undefined)).not.to.be.instanceOf(WithJob);
+    expect(other.withJob({}, 'id')).to.be.instanceOf(Outcome);
+    expect(other.withJob({}, undefined)).not.to.be.instanceOf(Outcome);
     const storage = other.tableStorage({ name: 'shop.order' });
     expect(tableOf({ storage } as unknown as own.Resource)).to.deep.equal({ name: 'shop.order' });
   });

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { Authenticator } from '../auth/authenticator.js';
 import type { Viewer } from '../auth/viewer.js';
 import type { Action, ActionResult } from './action.js';
+import { formatCount } from '../format/count.js';
 import { actions } from './actions.js';
 
 const PARAMETER = 'done';
@@ -12,12 +13,12 @@ const NOTHING_CHANGED = 'No change was needed.';
  * identifies it.
  */
 export function redirectWithFlash(
-  { next, changed }: Pick<ActionResult, 'next' | 'changed'>,
+  { next, changed, record }: Pick<ActionResult, 'next' | 'changed' | 'record'>,
   { path, operation }: Action,
   sign: (message: string) => string,
 ): string {
   if (operation.message === undefined) return next;
-  const flash = sign(`${changed ? 'done' : 'unchanged'} ${path}`);
+  const flash = sign(`${changed ? (record.count ?? 1) : 0} ${path}`);
   return `${next}${next.includes('?') ? '&' : '?'}${PARAMETER}=${encodeURIComponent(flash)}`;
 }
 
@@ -26,7 +27,10 @@ export function flashMessageOf(ctx: Context, authenticator: Authenticator, viewe
   const token = new URLSearchParams(ctx.querystring).get(PARAMETER);
   const message = token === null ? null : authenticator.readFlash(ctx, viewer, token);
   if (message === null) return null;
-  const [outcome, path = ''] = message.split(' ', 2);
-  if (outcome === 'unchanged') return NOTHING_CHANGED;
-  return actions.find((action) => action.path === path)?.operation.message ?? null;
+  const [count, path = ''] = message.split(' ', 2);
+  if (count === '0') return NOTHING_CHANGED;
+  const { operation } = actions.find((action) => action.path === path) ?? {};
+  if (operation?.message === undefined) return null;
+  if (operation.on !== 'jobs' || count === '1') return operation.message;
+  return `${operation.message} With its dependents, ${formatCount({ count: Number(count), exact: true })} jobs changed.`;
 }

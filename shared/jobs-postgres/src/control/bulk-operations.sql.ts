@@ -38,6 +38,7 @@ export interface BulkRow {
   dependents: boolean;
   /** The queues in which dependents may be restored; null for all. */
   visible_queues: string[] | null;
+  restored: string;
   finished_at: Date | null;
   error: string | null;
 }
@@ -81,6 +82,7 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
     matched: row.matched === null ? null : { count: Number(row.matched), exact: row.matched_exact === true },
     seen: Number(row.seen),
     changed: Number(row.changed),
+    restored: Number(row.restored),
     skipped: Number(row.skipped),
     requestedBy: row.requested_by,
     createdAt: row.created_at,
@@ -92,7 +94,7 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
 
 const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, finished_at, error`;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error`;
 
 /**
  * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
@@ -207,7 +209,7 @@ export const advanceBulk = prepared(
   'longshore-advance-bulk',
   `
     update longshore.bulk_operation
-    set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5,
+    set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5, restored = restored + $7,
       state = case when $6::boolean then 'done' else state end, finished_at = case when $6::boolean then now() end
     where id = $1`,
 );

@@ -236,10 +236,12 @@ interface Step {
   readonly end: Position | null;
   readonly seen: number;
   readonly changed: number;
+  /** Number of dependents that wait again. */
+  readonly restored: number;
   readonly queues: readonly number[];
 }
 
-const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
+const noStep: Step = { end: null, seen: 0, changed: 0, restored: 0, queues: [] };
 
 /** Called with the position of a job that is skipped. */
 type SkipJob = (position: Position) => Promise<void>;
@@ -266,6 +268,7 @@ async function advanceOperation(
     step.changed,
     seen - step.changed,
     next === null,
+    step.restored,
   ]);
   return step;
 }
@@ -308,11 +311,21 @@ async function stepFrom(
   const [chunkRow] = rows;
   if (chunkRow === undefined) throw new Error('A chunk of a bulk operation returned no row');
   const { queue_id: queueId, id, ...counted } = chunkRow;
-  if (row.dependents && counted.parents.length > 0)
-    await client.query(restoreSkipped, [arrayOf(counted.parents), row.visible_queues]);
+  const restored = row.dependents ? await restoreDependents(client, counted.parents, row.visible_queues) : 0;
   const full = counted.seen === chunkRequest.limit && queueId !== null && id !== null;
-  if (full) return { ...counted, end: { queueId, id } };
-  return { ...counted, end: to === last ? null : to };
+  if (full) return { ...counted, restored, end: { queueId, id } };
+  return { ...counted, restored, end: to === last ? null : to };
+}
+
+/** Makes the jobs in these queues that were skipped because of the parents wait again. Returns how many. */
+async function restoreDependents(
+  client: Connection,
+  parents: readonly string[],
+  queues: readonly string[] | null,
+): Promise<number> {
+  if (parents.length === 0) return 0;
+  const { rows } = await client.query<{ restored: number }>(restoreSkipped, [arrayOf(parents), queues]);
+  return rows[0]?.restored ?? 0;
 }
 
 /** Returns how many more jobs the operation can change; `Infinity` if there is no limit. */

@@ -193,18 +193,18 @@ export class PostgresControl implements JobControl {
       check?.(job);
       const statements = action[row.state];
       if (statements === undefined) return ended({ outcome: 'illegal', job });
-      if (statements === 'unchanged') return ended({ outcome: 'ok', job, changed: false });
+      if (statements === 'unchanged') return ended({ outcome: 'ok', job, changed: false, restored: 0 });
       const done = await firstOf(statements, run, [row.queue_id, arrayOf([id]), ...values]);
       if (done === undefined) continue;
-      if (done.changed) await afterChange?.(run, row);
-      await record({ outcome: 'ok', job, changed: done.changed });
+      const restored = done.changed ? ((await afterChange?.(run, row)) ?? 0) : 0;
+      await record({ outcome: 'ok', job, changed: done.changed, restored });
       const after = await find();
       // A running job is not locked, so its attempt may just have gone back to the queue. Then it is cancelled there.
       const isRequest = action === steps.cancel && row.state === 'processing';
       if (isRequest && after !== undefined && isWaiting(after)) continue;
       const changed = after === undefined ? job : toJob(after, await queues.nameOf(after.queue_id));
       if (isRequest) check?.(changed);
-      return { outcome: 'ok', job: changed, changed: done.changed };
+      return { outcome: 'ok', job: changed, changed: done.changed, restored };
     }
   }
 
@@ -246,13 +246,18 @@ function isWaiting({ state }: JobRow): boolean {
   return state === 'enqueued' || state === 'scheduled';
 }
 
-/** A step that runs after a change, in the same transaction. `row` is the job before the change. */
-type AfterChange = (run: Run, row: JobRow) => Promise<void>;
+/**
+ * A step that runs after a change, in the same transaction, and returns how many dependents it has restored. `row` is the
+ * job before the change.
+ */
+type AfterChange = (run: Run, row: JobRow) => Promise<number>;
 
 function restoreDependentsIn(queues: readonly string[] | null): AfterChange {
   return async (run, { id, meta }) => {
     const { batchId } = readMeta(meta);
-    await run(restoreSkipped, [arrayOf(batchId === null ? [id] : [id, batchId]), queues]);
+    const parents = arrayOf(batchId === null ? [id] : [id, batchId]);
+    const [row] = (await run(restoreSkipped, [parents, queues])) as readonly { restored: number }[];
+    return row?.restored ?? 0;
   };
 }
 

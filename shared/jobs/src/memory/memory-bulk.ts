@@ -104,6 +104,7 @@ export class MemoryBulkOperations implements BulkOperations {
       matched: confirmed === undefined ? { count: matching.length, exact: true } : confirmed.count,
       seen: 0,
       changed: 0,
+      restored: 0,
       skipped: 0,
       requestedBy,
       createdAt,
@@ -164,7 +165,9 @@ export class MemoryBulkOperations implements BulkOperations {
     if (running === undefined) return false;
     const { operation, rest, changed, max, request, asOf } = running;
     for (const id of rest.splice(0, chunk)) {
-      const isChanged = changed.length < max && (await this.#change(request, id, asOf));
+      const restored = changed.length < max ? await this.#change(request, id, asOf) : null;
+      const isChanged = restored !== null;
+      operation.restored += restored ?? 0;
       if (isChanged) changed.push(id);
       operation.seen++;
       operation[isChanged ? 'changed' : 'skipped']++;
@@ -173,21 +176,21 @@ export class MemoryBulkOperations implements BulkOperations {
     return true;
   }
 
+  /** Changes a job. Returns how many dependents were restored; `null` if the job was not changed. */
   async #change(
     { action, filter, dependents = false, visibleQueues = null }: BulkRequest,
     id: string,
     asOf: Date,
-  ): Promise<boolean> {
+  ): Promise<number | null> {
     const job = this.#jobs.find(id);
-    if (job === undefined || !isIncluded(job, asOf) || !matcherOf({ ...filter, state: [] })(job))
-      return false;
-    if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
+    if (job === undefined || !isIncluded(job, asOf) || !matcherOf({ ...filter, state: [] })(job)) return null;
+    if (!statesOfRequest({ action, filter }).includes(job.state)) return null;
     try {
       const result = await verbs[action](this.#control, id, { dependents, visibleQueues });
-      return result.outcome === 'ok' && result.changed;
+      return result.outcome === 'ok' && result.changed ? result.restored : null;
     } catch (error) {
       this.#setAside.add({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
-      return false;
+      return null;
     }
   }
 

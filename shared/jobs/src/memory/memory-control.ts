@@ -48,10 +48,12 @@ export class MemoryControl implements JobControl {
       if (state === 'enqueued' || state === 'processing') return 'unchanged';
       if (state !== 'failed' && state !== 'cancelled') return 'illegal';
       const after = this.#jobs.dependencies.unmetOf(record.id);
-      return () => {
-        const skipped = dependents ? skippedBecauseOf(parentIdsOf(record), this.#jobs, visibleQueues) : [];
+      const skipped = dependents
+        ? this.#unmetOf(skippedBecauseOf(parentIdsOf(record), this.#jobs, visibleQueues))
+        : new Map<JobRecord, After>();
+      const change = (): void => {
         if (after !== undefined && !ignoreDependencies && state === 'cancelled' && record.attempt === 0) {
-          this.#jobs.awaitAgain(new Map([[record, after], ...this.#unmetOf(skipped)]));
+          this.#jobs.awaitAgain(new Map([[record, after], ...skipped]));
           return;
         }
         if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
@@ -70,8 +72,9 @@ export class MemoryControl implements JobControl {
         record.serverId = null;
         record.startedAt = null;
         this.#jobs.makeReady(record, 'retried');
-        this.#jobs.awaitAgain(this.#unmetOf(skipped));
+        this.#jobs.awaitAgain(skipped);
       };
+      return { change, restored: skipped.size };
     });
   }
 
@@ -158,13 +161,13 @@ export class MemoryControl implements JobControl {
   /**
    * Carries out an action on one job. If the caller passed `audit`, records the action in the audit log.
    *
-   * @param plan returns a function that makes the change; `unchanged` if there is nothing to change; `illegal` if the
-   *   job's state does not allow the action
+   * @param plan returns a function that makes the change, and the number of dependents that it restores, if any;
+   *   `unchanged` if there is nothing to change; `illegal` if the job's state does not allow the action
    */
   #control(
     id: string,
     options: JobControlOptions = {},
-    plan: (record: JobRecord) => (() => void) | 'unchanged' | 'illegal',
+    plan: (record: JobRecord) => (() => void) | Restoration | 'unchanged' | 'illegal',
   ): ControlResult {
     refuseTransaction(options.transaction);
     const record = this.#jobs.find(id);
@@ -173,15 +176,26 @@ export class MemoryControl implements JobControl {
       return { outcome: 'unknown' };
     }
     options.check?.(toJob(record));
-    const change = plan(record);
+    const planned = plan(record);
+    const { change, restored } = isRestoration(planned) ? planned : { change: planned, restored: 0 };
     const resultOf = (job: Job): ControlResult =>
       change === 'illegal'
         ? { outcome: 'illegal', job }
-        : { outcome: 'ok', job, changed: change !== 'unchanged' };
+        : { outcome: 'ok', job, changed: change !== 'unchanged', restored };
     this.#audit.addOf(options, resultOf(toJob(record)));
     if (typeof change === 'function') change();
     return resultOf(toJob(record));
   }
+}
+
+/** A change that also restores dependents. */
+interface Restoration {
+  readonly change: () => void;
+  readonly restored: number;
+}
+
+function isRestoration(planned: object | string): planned is Restoration {
+  return typeof planned === 'object';
 }
 
 /** Serializes the properties that can decide whether an edit is allowed, so that a change to them can be detected. */

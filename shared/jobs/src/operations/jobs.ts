@@ -101,7 +101,11 @@ export const jobOperations = {
     ...descriptions.retry,
     fields: RetryFields,
     change: ({ control }, { target, fields }, options) => control.retry(target, { ...options, ...fields }),
-    facts: factsOf,
+    facts: (result, { fields }) => {
+      const facts = factsOf(result);
+      if (facts.outcome !== 'done' || result.outcome !== 'ok' || fields.dependents !== true) return facts;
+      return { ...facts, count: { count: 1 + result.restored, exact: true } };
+    },
     after: jobAfter,
   }),
   run: operation<typeof noFields, Job, ControlResult>({

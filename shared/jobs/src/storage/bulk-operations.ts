@@ -33,8 +33,8 @@ export interface BulkRequest {
    */
   readonly confirmed?: BulkPreview;
   /**
-   * For `retry`: whether to also restore dependents, as `JobControl.retry` does with the same option. Restored
-   * dependents are not included in the operation's `changed` count. `false` by default.
+   * For `retry`: whether to also restore dependents, as `JobControl.retry` does with the same option. They
+   * count as `restored`, not as `changed`. `false` by default.
    */
   readonly dependents?: boolean;
   /** The queues in which dependents may be restored, as for `JobControl.retry`; by default, and if `null`, all. */
@@ -92,6 +92,8 @@ export interface BulkOperation {
   /** Number of jobs processed so far: changed plus skipped. */
   seen: number;
   changed: number;
+  /** Number of dependents of retried jobs that wait again. */
+  restored: number;
   /**
    * Number of selected jobs that were not changed: they no longer existed, no longer matched, were in a state that does
    * not allow the action, or were set aside.

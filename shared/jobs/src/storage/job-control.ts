@@ -37,9 +37,10 @@ export interface RetryOptions extends JobControlOptions {
 export type ControlResult =
   /**
    * The action was carried out or, when cancelling a running job, requested. `changed` is `false` if there was nothing
-   * to change: for example, the job was already ready, or its cancellation had already been requested.
+   * to change: for example, the job was already ready, or its cancellation had already been requested. `restored` is the
+   * number of dependents that wait again after {@link RetryOptions.dependents}.
    */
-  | { readonly outcome: 'ok'; readonly job: Job; readonly changed: boolean }
+  | { readonly outcome: 'ok'; readonly job: Job; readonly changed: boolean; readonly restored: number }
   /** The job's state does not allow the action; nothing changed. */
   | { readonly outcome: 'illegal'; readonly job: Job }
   /** The job does not exist. */

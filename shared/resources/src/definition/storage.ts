@@ -25,7 +25,7 @@ export type OperationFunction<Item, Body> = (
   body: Body,
   context: CallContext,
   check: Check<Item> | undefined,
-) => Promise<Item | WithJob<Item> | undefined>;
+) => Promise<Item | Outcome<Item> | undefined>;
 
 /** The items that a set operation changes: those with these ids, and those that match the filters. */
 export interface ItemSelection {
@@ -50,26 +50,31 @@ export type SetOperationFunction = (
 ) => Promise<{ readonly item: ItemRecord; readonly isDone: boolean }>;
 
 /**
- * The result of an operation that leaves the rest of its work to a job: the item, and the id of the job. If the
- * operation declares `enqueues`, a request with `Prefer: respond-async` gets a 202 with the job's location.
+ * The result of an operation about which there is more to say than the item:
+ *
+ * - `jobId`: the job to which the operation leaves the rest of its work. If the operation declares `enqueues`, a request
+ *   with `Prefer: respond-async` gets a 202 with the job's location.
+ * - `changed`: how many items the operation has changed, which the response states as `X-Total-Count`.
  */
-export class WithJob<Item> {
+export class Outcome<Item> {
   static {
-    brand(this, 'WithJob');
+    brand(this, 'Outcome');
   }
 
   readonly item: Item;
-  readonly jobId: string;
+  readonly jobId: string | undefined;
+  readonly changed: number | undefined;
 
-  constructor(item: Item, jobId: string) {
+  constructor(item: Item, { jobId, changed }: { readonly jobId?: string; readonly changed?: number }) {
     this.item = item;
     this.jobId = jobId;
+    this.changed = changed;
   }
 }
 
-/** Returns the item, wrapped in a {@link WithJob} if there is a job. */
-export function withJob<Item>(item: Item, jobId: string | undefined): Item | WithJob<Item> {
-  return jobId === undefined ? item : new WithJob(item, jobId);
+/** Returns the item, in an {@link Outcome} if there is a job. */
+export function withJob<Item>(item: Item, jobId: string | undefined): Item | Outcome<Item> {
+  return jobId === undefined ? item : new Outcome(item, { jobId });
 }
 
 /** The result of `create` if the item already existed; the response is 200 instead of 201. */
@@ -136,7 +141,7 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    */
   deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number | undefined>;
   /**
-   * Special operations by verb. Each resolves to the changed item, alone or in a {@link WithJob}, or to undefined if
+   * Special operations by verb. Each resolves to the changed item, alone or in an {@link Outcome}, or to undefined if
    * there is no such item. Each throws 40902 if the item's state forbids the operation, and returns an item unchanged
    * if it is already in the target state.
    */

@@ -1,7 +1,7 @@
 import type { CallContext, Principal } from '../../definition/call-context.js';
 import { type ItemChange, noSuchElement } from '../../definition/item-change.js';
 import type { Resource } from '../../definition/resource.js';
-import { type AnyStorage, type Check, Existing, resultOf, WithJob } from '../../definition/storage.js';
+import { type AnyStorage, type Check, Existing, resultOf, Outcome } from '../../definition/storage.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
 import type { Filter } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
@@ -184,7 +184,7 @@ function scopedStorage(
       async (...[id, body, context, check]: Parameters<typeof perform>) => {
         if ((await find(id, context)) === undefined) return undefined;
         const after = await perform(id, body, withRowScope(context), scopedCheck(id, check));
-        return visible(after instanceof WithJob ? after.item : after) && after;
+        return visible(after instanceof Outcome ? after.item : after) && after;
       },
     ]),
   );

@@ -1,4 +1,4 @@
-import { resultOf, WithJob } from '../../definition/storage.js';
+import { Outcome, resultOf } from '../../definition/storage.js';
 import { ProblemList } from '../../errors/api-error.js';
 import { requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
@@ -31,16 +31,20 @@ export function operate(checked: CheckedRequest<'operation'>): Execute {
       check(requireFound(resource, id, await storage.get(id, context)));
     const perform = storage.operations?.[operation.verb];
     const outcome = requireFound(resource, id, await resultOf(perform?.(id, body, context, check)));
-    return outcome instanceof WithJob ? jobResponse(checked, outcome) : itemResponse(resource, outcome, 200);
+    return outcome instanceof Outcome
+      ? outcomeResponse(checked, outcome)
+      : itemResponse(resource, outcome, 200);
   };
 }
 
-function jobResponse(
+function outcomeResponse(
   checked: CheckedRequest<'operation'>,
-  { item, jobId }: WithJob<ItemRecord>,
+  { item, jobId, changed }: Outcome<ItemRecord>,
 ): ApiResponse {
   const { resource, operation } = checked.route;
-  if (!operation.enqueues || !checked.preferences.respondAsync) return itemResponse(resource, item, 200);
+  const counted: Record<string, string> = changed === undefined ? {} : { 'x-total-count': String(changed) };
+  if (jobId === undefined || !operation.enqueues || !checked.preferences.respondAsync)
+    return itemResponse(resource, item, 200, counted);
   const location = `${checked.apiUrl}/jobs/${encodeURIComponent(jobId)}`;
-  return itemResponse(resource, item, 202, { location, 'preference-applied': 'respond-async' });
+  return itemResponse(resource, item, 202, { ...counted, location, 'preference-applied': 'respond-async' });
 }
