@@ -68,8 +68,33 @@ describe('A Postgres that stops answering without closing its connections', () =
     proxy.lose();
     proxy.recover();
     await failsAsSilent(client.enqueue(work));
-    // Further old connections of the pool fail in the same way, one after another.
-    await eventually(() => client.enqueue(work));
+    await client.enqueue(work);
+  });
+
+  it('makes a single call fail, however many idle connections are silent and whatever pool they belong to', async () => {
+    const client = new JobClient(storage);
+    const calls = (): Promise<unknown>[] => [
+      ...Array.from({ length: 8 }, () => storage.queues.pause('default')),
+      ...Array.from({ length: 4 }, () => storage.jobs.list({ limit: 1 })),
+    ];
+    await Promise.all(calls());
+    proxy.lose();
+    proxy.recover();
+    await failsAsSilent(client.enqueue(work));
+    await Promise.all(calls());
+  });
+
+  it('closes no connection that somebody has borrowed for one that is lost', async () => {
+    const application = createApplicationDatabase({ url: proxy.urlOf(database.url), ...impatient });
+    const lost = await application.pool.connect();
+    proxy.lose();
+    proxy.recover();
+    const borrowed = await application.pool.connect();
+    expect(await errorOf(lost.query('select 1'))).to.include({ code: 'ETIMEDOUT' });
+    lost.release(true);
+    expect((await borrowed.query('select 1')).rowCount).to.equal(1);
+    borrowed.release();
+    await application.close();
   });
 
   it('makes every waiting caller fail, also those that wait for a connection', async () => {

@@ -23,7 +23,15 @@ import {
   transactionTimeout,
 } from './session.js';
 import { pipelined } from './pipeline.js';
-import { borrowFrom, closePool, createPool, connectionErrorOf, queryUntilAborted, setsUp } from './pool.js';
+import {
+  borrowFrom,
+  closePool,
+  createPool,
+  connectionErrorOf,
+  queryUntilAborted,
+  setsUp,
+  share,
+} from './pool.js';
 import { asReadTimeout, codeOf, translate } from './errors.js';
 import { spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
@@ -45,6 +53,8 @@ export const lockQueues = prepared(
 export interface Query {
   readonly statement: Statement;
   readonly values: unknown[];
+  /** Called with the rows by {@link Database.queryAndThen}. */
+  readonly onRows?: (rows: never[]) => void;
 }
 
 /** How a transaction runs. */
@@ -65,11 +75,6 @@ const maxLifetimeSeconds = 6 * 3_600;
  */
 const idleTimeoutMillis = 30_000;
 
-/**
- * Error listener for the application's pool. Without a listener, the loss of an idle connection would end the process.
- */
-const ignore = (): void => undefined;
-
 /** A pool of connections. Transient failures are reported as `StorageUnavailableError`. */
 export class Database {
   readonly #pool: pg.Pool;
@@ -83,6 +88,8 @@ export class Database {
   readonly #keptOpen: number;
   /** Whether each transaction applies the session settings. True behind a pooler and for the application's pool. */
   readonly #setsSettings: boolean;
+  /** Ends what the storage does with the application's pool. */
+  #leave: () => void = () => undefined;
   #closed: Promise<void> | undefined;
   readonly options: DatabaseOptions;
   readonly schema: Schema;
@@ -122,7 +129,7 @@ export class Database {
         maxLifetimeSeconds,
         ...(pooled && { Client: UnnamedClient }),
       });
-    if (options.pool !== undefined) options.pool.on('error', ignore);
+    if (options.pool !== undefined) this.#leave = share(options.pool, this.#watchdog);
   }
 
   /**
@@ -151,7 +158,7 @@ export class Database {
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second));
     const rows = await this.query<Row>(first.statement, first.values);
-    this.query(second.statement, second.values).catch(() => undefined);
+    this.query<never>(second.statement, second.values).then(second.onRows, () => undefined);
     return rows;
   }
 
@@ -165,6 +172,7 @@ export class Database {
     const both = pipelined(client, () => {
       const [one, two] = queries.map((query) => fromStorage(client.query<Row>(query)));
       leading = one;
+      two?.then(({ rows }) => second.onRows?.(rows as never[])).catch(() => undefined);
       return Promise.allSettled([one, two]);
     });
     void both.then((results) => client.release(results.some(({ status }) => status === 'rejected')));
@@ -308,7 +316,7 @@ export class Database {
 
   /** Closes the pool, unless it belongs to the application. */
   close(): Promise<void> {
-    this.options.pool?.off('error', ignore);
+    this.#leave();
     this.#closed ??= this.options.pool === undefined ? closePool(this.#pool) : Promise.resolve();
     return this.#closed;
   }

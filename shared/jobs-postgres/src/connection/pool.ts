@@ -26,9 +26,17 @@ type Borrowed = (
  * wait for a connection then would otherwise wait until they time out, because the driver does not serve them any more.
  */
 class StoragePool extends pg.Pool {
+  readonly #unwatch: () => void;
+
+  constructor(config: pg.PoolConfig & WatchedConfig) {
+    super(config);
+    this.#unwatch = config.watchdog.watchIdle(() => idleClients(this));
+  }
+
   override end(): Promise<void>;
   override end(ended: () => void): void;
   override end(ended?: () => void): Promise<void> | undefined {
+    this.#unwatch();
     const result = ended === undefined ? super.end() : super.end(ended);
     const { _pendingQueue: waiting } = this as unknown as {
       readonly _pendingQueue: { callback: Borrowed }[];
@@ -50,6 +58,12 @@ class StoragePool extends pg.Pool {
     process.nextTick(borrowed, new StorageClosedError(), undefined, () => undefined);
     return undefined;
   }
+}
+
+/** Returns the connections of a pool that nobody has borrowed. */
+function idleClients(pool: pg.Pool): pg.PoolClient[] {
+  const { _idle: idle = [] } = pool as unknown as { readonly _idle?: readonly { client: pg.PoolClient }[] };
+  return idle.map(({ client }) => client);
 }
 
 /** Creates a pool. The loss of a connection does not end the process. */
@@ -139,6 +153,22 @@ export async function queryUntilAborted<Row extends pg.QueryResultRow>(
     client.release(true);
     throw error;
   }
+}
+
+/**
+ * Takes part in the use of the application's pool: its idle connections are closed when they may be lost. Without a listener,
+ * the loss of an idle connection would end the process.
+ *
+ * @returns a function that ends this
+ */
+export function share(pool: pg.Pool, watchdog: Watchdog): () => void {
+  const ignore = (): void => undefined;
+  pool.on('error', ignore);
+  const unwatch = watchdog.watchIdle(() => idleClients(pool));
+  return () => {
+    pool.off('error', ignore);
+    unwatch();
+  };
 }
 
 /** Returns the error that broke a watched connection between two queries; `undefined` if there was none. */

@@ -41,6 +41,9 @@ const marginMs = 5_000;
  * new ones are refused until the server answers again. If it is answered, the answer lists the sessions that are running a
  * statement. These may take as long as their statement may; a session that the server does not know is closed. It leads
  * to another server, for example after a failover.
+ *
+ * When a session is lost, whatever lies between may have forgotten others, too, such as a firewall that has restarted. Idle
+ * sessions that have heard nothing since are therefore closed before they serve a call.
  */
 export class Watchdog {
   readonly #timeoutMs: number;
@@ -50,6 +53,8 @@ export class Watchdog {
   /** Where to connect, if the URL names several hosts or an attribute of the session. */
   readonly hosts: Hosts | undefined;
   readonly #sessions = new Map<object, WatchedSession>();
+  /** For each pool, a function that returns the connections that nobody has borrowed. */
+  readonly #pools = new Set<() => readonly object[]>();
   readonly #waiting = new Set<{ ticks: number; readonly reject: (error: Error) => void }>();
   readonly #alarms = new Set<{ ticks: number; readonly ring: () => void }>();
   #probe: Probe | undefined;
@@ -93,6 +98,17 @@ export class Watchdog {
 
   unwatch(client: pg.ClientBase): void {
     this.#sessions.delete(client);
+  }
+
+  /**
+   * Closes connections of a pool that may be lost while nobody uses them.
+   *
+   * @param idle returns the connections that nobody has borrowed
+   * @returns a function that ends this
+   */
+  watchIdle(idle: () => readonly object[]): () => void {
+    this.#pools.add(idle);
+    return () => this.#pools.delete(idle);
   }
 
   /** Returns the task's result. Rejects, without stopping the task, if the server does not respond meanwhile. */
@@ -150,11 +166,28 @@ export class Watchdog {
   /** Closes sessions that have been silent for longer than their statement may take, unless it is known to run. */
   #closeOverdue(): void {
     const tickMs = this.#timeoutMs / ticksPerTimeout;
-    for (const session of this.#sessions.values()) {
-      const { statementTimeoutMs, ticks, isRunning } = session;
-      if (isRunning || statementTimeoutMs === 0 || ticks * tickMs < statementTimeoutMs + marginMs) continue;
-      session.close(new UnresponsiveError(ticks * tickMs));
+    const lost = [...this.#sessions.values()].filter(
+      ({ statementTimeoutMs, ticks, isRunning }) =>
+        !isRunning && statementTimeoutMs > 0 && ticks * tickMs >= statementTimeoutMs + marginMs,
+    );
+    this.#lose(lost);
+  }
+
+  /** Closes sessions that are lost, and idle ones that have heard nothing since. */
+  #lose(lost: readonly WatchedSession[]): void {
+    const tickMs = this.#timeoutMs / ticksPerTimeout;
+    let ticks = Infinity;
+    for (const session of lost) {
+      if (session.isOpen) ticks = Math.min(ticks, session.ticks);
+      session.close(new UnresponsiveError(session.ticks * tickMs));
     }
+    if (ticks === Infinity) return;
+    for (const idle of this.#pools)
+      for (const client of idle()) {
+        const session = this.#sessions.get(client);
+        if (session !== undefined && session.unheardTicks >= ticks)
+          session.close(new UnresponsiveError(session.unheardTicks * tickMs));
+      }
   }
 
   async #examine(): Promise<void> {
@@ -207,13 +240,12 @@ export class Watchdog {
   /** Closes the sessions that the server does not have, and those that wait for a result that it does not work on. */
   #judge({ states, isNew = false }: Reply): void {
     this.#isUnresponsive = false;
-    for (const session of this.#sessions.values()) {
-      if (
+    const lost = [...this.#sessions.values()].filter(
+      (session) =>
         !session.hasProgressed &&
-        session.isLost(this.#isPooled ? undefined : states, isNew ? ticksPerTimeout - 2 : Infinity)
-      )
-        session.close(new UnresponsiveError((session.ticks * this.#timeoutMs) / ticksPerTimeout));
-    }
+        session.isLost(this.#isPooled ? undefined : states, isNew ? ticksPerTimeout - 2 : Infinity),
+    );
+    this.#lose(lost);
   }
 
   #giveUp(): void {

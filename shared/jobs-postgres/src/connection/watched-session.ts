@@ -32,9 +32,12 @@ export class WatchedSession {
   readonly statementTimeoutMs: number;
   /** For how many ticks the session has been silent. */
   ticks = 0;
+  /** For how many ticks the session has received nothing, whether it was to receive anything or not. */
+  unheardTicks = 0;
   /** Whether the server has said that it runs the statement for which the session waits. */
   isRunning = false;
   #bytes = -1;
+  #received = -1;
   #marked = 0;
   #markedRead = 0;
   #doubts = 0;
@@ -50,11 +53,18 @@ export class WatchedSession {
     return this.#client.processID ?? null;
   }
 
+  /** Whether the connection has been opened and is not being closed. */
+  get isOpen(): boolean {
+    return this.pid !== null && this.#client._ending !== true;
+  }
+
   /** Counts a tick. Returns for how many the session has been silent. */
   tick(): number {
     const bytes = this.#moved;
     const isSilent = bytes === this.#bytes && this.#owes;
     this.#bytes = bytes;
+    this.unheardTicks = this.#read === this.#received ? this.unheardTicks + 1 : 0;
+    this.#received = this.#read;
     if (isSilent) this.ticks += 1;
     else this.#reset();
     return this.ticks;
@@ -84,7 +94,7 @@ export class WatchedSession {
    */
   isLost(states: ReadonlyMap<number, string> | undefined, maxConnectTicks: number): boolean {
     const { pid } = this;
-    if (pid === null || this.#client._ending === true) return this.ticks >= maxConnectTicks;
+    if (pid === null || !this.isOpen) return this.ticks >= maxConnectTicks;
     const state = states?.get(pid);
     if (state === gone) return true;
     if (state === undefined || this.ticks === 0) return false;
