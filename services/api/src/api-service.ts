@@ -6,6 +6,7 @@ import {
   listen,
   loadApplication,
   type Logger,
+  OutageWatch,
   type RunningService,
   storageHealth,
   testJob,
@@ -40,20 +41,24 @@ export async function startApi(
   const keys = inOneProcess
     ? memoryApiKeyStore(storage.clock)
     : tableApiKeyStore(database.pool, apiTables(config).keys);
-  const access = createAccess(config, keys, logger, storage.clock);
+  const ping = (): Promise<unknown> =>
+    stored.kind === 'postgres' ? Promise.all([storage.ping(), stored.application.ping()]) : storage.ping();
+  const outages = new OutageWatch(ping, logger);
+  const access = createAccess(config, keys, logger, storage.clock, outages);
   const health = storageHealth('api', storage, {
     count: countRequests(access),
     ...(stored.kind === 'postgres' && { check: () => stored.application.ping() }),
   });
 
   const app = createServiceApp(config, logger);
+  app.use(outages.middleware);
   app.use(traceRequests);
   app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
   useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
   const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
   // Imported only if it is shown, because loading the dashboard takes a while, and most APIs do not show it.
   const dashboard = showsDashboard ? await import('./embedded-dashboard.js') : null;
-  const alerts = dashboard?.embedDashboard(app, config, storage, logger);
+  const alerts = dashboard?.embedDashboard(app, config, storage, logger, outages);
   const listener = await listen(app, config, logger, rootUrlOf(config));
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
@@ -77,6 +82,7 @@ export async function startApi(
 
   return {
     stop: async () => {
+      outages.stop();
       await events.close(); // ends requests that wait for events, so that the listener can close
       await alerts?.stop();
       await listener.close();

@@ -5,6 +5,7 @@ import {
   dashboardAccess,
   dashboardSettings,
   type Logger,
+  type OutageWatch,
   withVariableNames,
 } from '@longshore/service';
 import type Koa from 'koa';
@@ -20,6 +21,7 @@ export function embedDashboard(
   config: ApiConfig,
   storage: JobStorage,
   logger: Logger,
+  outages: OutageWatch,
 ): AlertSender | null {
   app.use(
     withVariableNames(() =>
@@ -37,7 +39,8 @@ export function embedDashboard(
   );
   const settings = alertSettings(config);
   if (settings === null) return null;
-  const onError: AlertOptions['onError'] = (error, target) =>
-    logger.warn({ err: error, target }, 'alert not sent');
+  const onError: AlertOptions['onError'] = (error, target) => {
+    if (!outages.covers(error)) logger.warn({ err: error, target }, 'alert not sent');
+  };
   return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
 }

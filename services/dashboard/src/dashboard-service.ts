@@ -15,6 +15,7 @@ import {
   listen,
   type Logger,
   metricsGuard,
+  OutageWatch,
   type RunningService,
   storageHealth,
   whenAvailable,
@@ -30,8 +31,10 @@ export async function startDashboard(
   const access = dashboardAccess(config);
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   const health = storageHealth('dashboard', storage);
+  const outages = new OutageWatch(() => storage.ping(), logger);
   const app = createServiceApp(config, logger);
-  const alerts = alertSender(config, storage, logger);
+  app.use(outages.middleware);
+  const alerts = alertSender(config, storage, logger, outages);
   const closing = new AbortController();
   app.use((context, next) => {
     setSecurityHeaders(context);
@@ -64,6 +67,7 @@ export async function startDashboard(
 
   const stop = async (): Promise<void> => {
     closing.abort();
+    outages.stop();
     await alerts?.stop();
     await listener.close();
     await storage.close();
@@ -80,10 +84,16 @@ export async function startDashboard(
   return { stop };
 }
 
-function alertSender(config: DashboardConfig, storage: PostgresStorage, logger: Logger): AlertSender | null {
+function alertSender(
+  config: DashboardConfig,
+  storage: PostgresStorage,
+  logger: Logger,
+  outages: OutageWatch,
+): AlertSender | null {
   const settings = alertSettings(config);
   if (settings === null) return null;
-  const onError: AlertOptions['onError'] = (error, target) =>
-    logger.warn({ err: error, target }, 'alert not sent');
+  const onError: AlertOptions['onError'] = (error, target) => {
+    if (!outages.covers(error)) logger.warn({ err: error, target }, 'alert not sent');
+  };
   return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
 }

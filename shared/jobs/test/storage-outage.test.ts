@@ -56,6 +56,19 @@ describe('An outage of the storage', () => {
     ]);
   });
 
+  it('that affects only what is not tried again ends when anyone succeeds', () => {
+    outage.failed(null, refused);
+    outage.failed(null, refused);
+    outage.succeeded({});
+    outage.succeeded({});
+    outage.failed(null, refused);
+    const [begun, ended] = [
+      'the storage is unavailable; trying again until it is back',
+      'the storage is available again',
+    ];
+    expect(messages()).to.deep.equal([begun, ended, begun]);
+  });
+
   it('leaves other errors to be logged by others', () => {
     expect(outage.failed({}, new Error('a mistake'))).to.equal(false);
     expect(lines).to.deep.equal([]);

@@ -5,6 +5,7 @@
  */
 export { Throttle, type ThrottlePolicy } from '@longshore/edge';
 export type { Database, PooledConnection, Queryable, QueryResult, Transaction } from './database/database.js';
+export { classifySqlError } from './database/sql-errors.js';
 export { inTransaction } from './database/transaction.js';
 export type { CallContext, Principal } from './definition/call-context.js';
 export { defineResource } from './definition/define-resource.js';

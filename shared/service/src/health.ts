@@ -25,7 +25,7 @@ const stalledMs = 5_000;
  * Creates the health routes:
  * - `/healthz`: the process responds.
  * - `/readyz`: the service can do its work.
- * - `/metrics`: metrics that are at most about a second old.
+ * - `/metrics`: metrics that are at most about a second old; 503 while the storage is unavailable.
  *
  * Paths match exactly, so a gateway that blocks a path need not consider other spellings.
  *
@@ -56,9 +56,15 @@ export function healthRoutes(
     }
   });
   router.get('/metrics', count, async (context) => {
-    const { contentType, text } = await metrics();
-    context.set('content-type', contentType);
-    context.body = text;
+    try {
+      const { contentType, text } = await metrics();
+      context.set('content-type', contentType);
+      context.body = text;
+    } catch (error) {
+      if (!(error instanceof StorageUnavailableError)) throw error;
+      context.status = 503;
+      context.body = `# ${error.message}\n`;
+    }
   });
   return router;
 }

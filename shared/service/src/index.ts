@@ -22,6 +22,7 @@ export { loadApplication } from './load-application.js';
 export { createLogger, type Logger } from './logger.js';
 export { metricsGuard } from './metrics-guard.js';
 export { misspeltVariables } from './misspelt-variables.js';
+export { OutageWatch } from './outage-watch.js';
 export { whenAvailable } from './when-available.js';
 export { type RunningService, runService } from './run-service.js';
 export { createServiceApp } from './service-app.js';

@@ -1,12 +1,13 @@
 import type { Clock } from '@longshore/jobs/storage';
 import {
   type AccessControl,
+  classifySqlError,
   Throttle,
   type Principal,
   type Resource,
   type SecuritySchemes,
 } from '@longshore/resources';
-import type { Logger } from '@longshore/service';
+import type { Logger, OutageWatch } from '@longshore/service';
 import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
 import { hashOf, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
@@ -29,9 +30,16 @@ const defaultPerSecond = 1_000;
 /**
  * Sets up authentication and rate limits as configured. Logs a warning if the API requires no credentials.
  *
+ * @param outages reports that the storage of the keys is unavailable
  * @param clock the storage's clock, which determines when API keys and tokens expire
  */
-export function createAccess(config: AccessConfig, store: ApiKeyStore, logger: Logger, clock: Clock): Access {
+export function createAccess(
+  config: AccessConfig,
+  store: ApiKeyStore,
+  logger: Logger,
+  clock: Clock,
+  outages: OutageWatch,
+): Access {
   const kinds = acceptedKinds(config);
   const rateLimit = rateLimitOf(config, kinds);
   if (kinds.size === 0) {
@@ -46,7 +54,11 @@ export function createAccess(config: AccessConfig, store: ApiKeyStore, logger: L
   logger.info({ credentials: [...kinds] }, 'the API requires credentials');
   const ring = new KeyRing(store, {
     now: () => clock.now(),
-    onError: (error) => logger.warn({ err: error }, 'the last use of an API key could not be recorded'),
+    onError: (error) => {
+      const isUnavailable = classifySqlError(error, true)?.status === 503;
+      if (isUnavailable) outages.check();
+      else logger.warn({ err: error }, 'the last use of an API key could not be recorded');
+    },
   });
   return {
     authenticate: authenticateWith({

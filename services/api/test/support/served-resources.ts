@@ -1,6 +1,6 @@
 import { JobClient, JobEvents, type JobStorage } from '@longshore/jobs';
 import { createApplicationDatabase } from '@longshore/jobs-postgres';
-import { createLogger, loadApplication } from '@longshore/service';
+import { createLogger, loadApplication, OutageWatch } from '@longshore/service';
 import { serve } from '@longshore/test-support';
 import Koa from 'koa';
 import { createAccess } from '../../src/access/access.js';
@@ -26,7 +26,8 @@ export async function serveResources(
     ...environment,
   });
   const logger = createLogger('api', 'silent');
-  const access = createAccess(config, memoryApiKeyStore(storage.clock), logger, storage.clock);
+  const outages = new OutageWatch(() => storage.ping(), logger);
+  const access = createAccess(config, memoryApiKeyStore(storage.clock), logger, storage.clock, outages);
   const client = new JobClient(storage);
   const events = new JobEvents(storage);
   const application = await loadApplication('@longshore/example-shop', {

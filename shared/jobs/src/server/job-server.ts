@@ -1,5 +1,10 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
-import { delayOf, type Notification } from '../storage/notification.js';
+import {
+  delayOf,
+  type LocalNotification,
+  type Notification,
+  type ReadyJobs,
+} from '../storage/notification.js';
 import type { JobStorage } from '../storage/storage.js';
 import { BulkRunner } from './bulk-runner.js';
 import { Canceller } from './canceller.js';
@@ -17,6 +22,7 @@ import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { DependencyResolver } from './dependency-resolver.js';
+import { warnOf } from './storage-outage.js';
 import { describeServer } from './server-description.js';
 import { DirectStarts } from './direct-starts.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
@@ -53,7 +59,7 @@ export class JobServer {
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
   /** The loops that have something to do after a notification, by its kind. */
-  readonly #notifiedLoops: Readonly<Record<Exclude<Notification['kind'], 'ready' | 'any'>, Loop>>;
+  readonly #notifiedLoops: Readonly<Record<Exclude<Notification['kind'], 'ready'>, Loop>>;
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
@@ -137,29 +143,22 @@ export class JobServer {
       runOnce: () => this.#fetcher.runOnce(),
       floorMs: 5, // short, because jobs wait for it
     });
-    this.#resolvingDependencies = new Loop({
-      task: 'resolving dependencies',
-      logger,
-      runOnce: () => resolver.runOnce(),
-    });
+    const loop = (task: string, runOnce: () => Promise<number>): Loop => new Loop({ task, logger, runOnce });
+    this.#resolvingDependencies = loop('resolving dependencies', () => resolver.runOnce());
     this.#notifiedLoops = {
       outbox: this.#resolvingDependencies,
-      due: new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
-      recurring: new Loop({
-        task: 'enqueueing recurring jobs',
-        logger,
-        runOnce: () => this.#recurring.runOnce(),
-      }),
-      pause: new Loop({ task: 'resuming what was paused', logger, runOnce: () => resumer.runOnce() }),
-      bulk: new Loop({ task: 'running bulk operations', logger, runOnce: () => bulk.runOnce() }),
-      cancel: new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
+      due: loop('scheduling jobs', () => scheduler.runOnce()),
+      recurring: loop('enqueueing recurring jobs', () => this.#recurring.runOnce()),
+      pause: loop('resuming what was paused', () => resumer.runOnce()),
+      bulk: loop('running bulk operations', () => bulk.runOnce()),
+      cancel: loop('cancelling jobs', () => canceller.runOnce()),
     };
     this.#background = [
       ...Object.values(this.#notifiedLoops),
-      new Loop({ task: 'releasing waiting jobs', logger, runOnce: () => this.#fetcher.trim() }),
-      new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
-      new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
-      new Loop({ task: 'cleaning up', logger, runOnce: () => cleaner.runOnce() }),
+      loop('releasing waiting jobs', () => this.#fetcher.trim()),
+      loop('renewing leases', () => leases.runOnce()),
+      loop('rescuing jobs', () => rescuer.runOnce()),
+      loop('cleaning up', () => cleaner.runOnce()),
     ];
   }
 
@@ -309,9 +308,9 @@ export class JobServer {
     this.#completer.abandon();
     await inTime(this.#runner.close());
     await inTime(Promise.all(this.#background.map((loop) => loop.stop())));
-    await inTime(this.#membership.leave(), leaveMs).catch((error: unknown) => {
-      logger.warn({ err: error }, 'the server could not be removed from the list; others will do so');
-    });
+    await inTime(this.#membership.leave(), leaveMs).catch((error: unknown) =>
+      warnOf(logger, error, {}, 'the server could not be removed from the list; others will do so'),
+    );
     logger.info({}, 'server stopped');
     this.#ended.abort();
   }
@@ -319,7 +318,7 @@ export class JobServer {
   #take(jobs: readonly ClaimedJob[]): void {
     if (this.#refusing) void this.#release(jobs.map(({ claim }) => claim));
     else this.#runner.take(jobs);
-    this.#report();
+    this.#membership.report(this.#runner.running);
   }
 
   /** Takes jobs that were inserted with a lease for this server. Releases them if the server has since become quiet. */
@@ -329,25 +328,27 @@ export class JobServer {
   }
 
   /** Wakes the loop that has something to do. Returns whether this server does all of it. */
-  #notified(notification: Notification): boolean {
+  #notified(notification: LocalNotification): boolean {
     if (notification.kind === 'ready') return this.#notifiedOfJobs(notification);
-    if (notification.kind === 'any') {
-      for (const loop of Object.values(this.#notifiedLoops)) loop.notified(0);
-      if (this.#options.queuePollIntervalMs === 0) {
-        this.#fetcher.notified(null);
-        this.#fetching.notified(0);
-      }
+    if (notification.kind === 'listening' || notification.kind === 'enqueued') {
+      const withinMs = delayOf(notification);
+      if (notification.kind === 'listening')
+        for (const loop of Object.values(this.#notifiedLoops)) loop.notified(withinMs);
+      if (this.#options.queuePollIntervalMs > 0) return false;
+      if (withinMs === 0) this.#fetcher.notified(null);
+      this.#fetching.notified(withinMs);
       return false;
     }
     this.#notifiedLoops[notification.kind].notified(delayOf(notification));
     return notification.kind !== 'cancel'; // the job may run on another server
   }
 
-  #notifiedOfJobs({ queue, jobs = Infinity }: Notification & { kind: 'ready' }): boolean {
+  #notifiedOfJobs({ queue, jobs = Infinity, names = [] }: ReadyJobs): boolean {
     const { queues, queuePollIntervalMs, concurrency } = this.#options;
     if (queuePollIntervalMs > 0 || !queues.names.includes(queue)) return false;
     const free = concurrency - this.#runner.claimedCount - this.#directStarts.reservedCount;
-    const runsThem = this.#fetcher.isIdle && jobs <= free;
+    const runsThem =
+      this.#fetcher.isIdle && jobs <= free && names.every((name) => this.#runner.handles(name));
     this.#fetcher.notified(queue);
     this.#fetching.notified(0);
     return runsThem;
@@ -358,12 +359,8 @@ export class JobServer {
     if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
     logFailure(this.#options.logger, job, outcome);
     this.#events.ended(job, outcome);
-    this.#report();
-    if (this.#fetcher.jobFinished()) this.#fetching.wake();
-  }
-
-  #report(): void {
     this.#membership.report(this.#runner.running);
+    if (this.#fetcher.jobFinished()) this.#fetching.wake();
   }
 
   #dropLost(claims: readonly Claim[]): void {
@@ -393,7 +390,7 @@ export class JobServer {
     try {
       await this.#options.storage.claims.release(claims);
     } catch (error) {
-      this.#options.logger.warn({ err: error, jobs: claims.length }, 'releasing jobs failed');
+      warnOf(this.#options.logger, error, { jobs: claims.length }, 'releasing jobs failed');
     }
   }
 }

@@ -101,8 +101,7 @@ export class Loop {
     let pauseMs: number;
     try {
       pauseMs = await this.#options.runOnce();
-      if (this.#failures > 0) this.#recovered();
-      this.#failures = 0;
+      this.#succeeded();
     } catch (error) {
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);
       this.#wokenDuringRound = false;
@@ -119,8 +118,9 @@ export class Loop {
     this.#plan(this.#wokenDuringRound ? 0 : Math.min(pauseMs, notifiedMs));
   }
 
-  #recovered(): void {
+  #succeeded(): void {
     outageOf(this.#options.logger).succeeded(this);
+    this.#failures = 0;
     if (this.#hasLogged) this.#options.logger.info({}, `${this.#options.task}: recovered`);
     this.#hasLogged = false;
   }

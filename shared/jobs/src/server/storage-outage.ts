@@ -11,13 +11,14 @@ type User = object;
  * Logs that the storage is unavailable: once when an outage begins, then once a minute, and when it has ended. Without
  * it, each loop of each server would log each of its attempts.
  *
- * An outage ends when everyone that it affected has succeeded or given up.
+ * An outage ends when everyone that it affected has succeeded or given up. If it affected nobody who tries again, it ends
+ * when anyone succeeds.
  */
 export class StorageOutage {
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #affected = new Set<User>();
-  #since = 0;
+  #since: number | undefined;
   #loggedAt = 0;
 
   /** @param now returns the time in milliseconds; by default, by the clock of the process */
@@ -26,34 +27,41 @@ export class StorageOutage {
     this.#now = now;
   }
 
-  /** Notes an error. Returns `false` if it is not about the storage being unavailable; the caller must then log it. */
-  failed(user: User, error: unknown): boolean {
+  /**
+   * Notes an error. Returns `false` if it is not about the storage being unavailable; the caller must then log it.
+   *
+   * @param user `null` if whatever failed is not tried again
+   */
+  failed(user: User | null, error: unknown): boolean {
     if (!(error instanceof StorageUnavailableError)) return false;
     const now = this.#now();
-    const isNew = this.#affected.size === 0;
-    if (isNew) this.#since = now;
-    this.#affected.add(user);
+    const isNew = this.#since === undefined;
+    const since = (this.#since ??= now);
+    if (user !== null) this.#affected.add(user);
     if (!isNew && now - this.#loggedAt < repeatMs) return true;
     this.#loggedAt = now;
     const message = isNew
       ? 'the storage is unavailable; trying again until it is back'
       : 'the storage is still unavailable';
-    this.#logger.warn({ since: new Date(this.#since), reason: reasonOf(error) }, message);
+    this.#logger.warn({ since: new Date(since), reason: reasonOf(error) }, message);
     return true;
   }
 
   /** Notes that someone has used the storage successfully. */
   succeeded(user: User): void {
-    if (!this.#affected.delete(user) || this.#affected.size > 0) return;
+    const since = this.#since;
+    this.#affected.delete(user);
+    if (since === undefined || this.#affected.size > 0) return;
+    this.#since = undefined;
     this.#logger.info(
-      { since: new Date(this.#since), forMs: this.#now() - this.#since },
+      { since: new Date(since), forMs: this.#now() - since },
       'the storage is available again',
     );
   }
 
   /** Notes that someone no longer tries to use the storage. */
   gaveUp(user: User): void {
-    this.#affected.delete(user);
+    if (this.#affected.delete(user) && this.#affected.size === 0) this.#since = undefined;
   }
 }
 
@@ -75,4 +83,9 @@ export function outageOf(logger: Logger): StorageOutage {
 export function withOutageOf(wrapped: Logger, logger: Logger): Logger {
   outages.set(logger, outageOf(wrapped));
   return logger;
+}
+
+/** Warns of a failure of something that is not tried again, unless the storage is unavailable, which is logged otherwise. */
+export function warnOf(logger: Logger, error: unknown, fields: object, message: string): void {
+  if (!outageOf(logger).failed(null, error)) logger.warn({ err: error, ...fields }, message);
 }
