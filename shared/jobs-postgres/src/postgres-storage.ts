@@ -112,9 +112,9 @@ export class PostgresStorage implements JobStorage {
     const lookups = new Database({ ...beside, poolSize: 4 });
     const indexing = new Database({ ...beside, poolSize: 1 });
     const clock = new DatabaseClock(database);
-    const notifier = new Notifier(database);
-    const notify = (notification: Notification): void => notifier.notify(notification);
     const queues = new QueueIdCache(lookups, reads, maxQueues(options));
+    const notifier = new Notifier(database, queues);
+    const notify = (notification: Notification): void => notifier.notify(notification);
     const setAside = new PostgresSetAside(database, clock, notify);
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
@@ -182,7 +182,7 @@ export class PostgresStorage implements JobStorage {
       setAside,
       resumptions: new Resumptions({ database, notifier, scans, setAside }),
     });
-    this.servers = new PostgresServers({ database, reads }, clock, queues, this.deployments, () =>
+    this.servers = new PostgresServers({ database, reads }, clock, queues, this.deployments, notifier, () =>
       this.maintenance.rescue(true),
     );
     this.recurring = new PostgresRecurringJobs({

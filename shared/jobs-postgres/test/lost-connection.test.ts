@@ -1,7 +1,7 @@
 import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { freePort } from '@longshore/local-postgres';
 import { defineJob, handleJob, JobClient, JobServer, StorageUnavailableError } from '@longshore/jobs';
-import type { Notification } from '@longshore/jobs/storage';
+import type { LocalNotification } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -83,7 +83,7 @@ describe('A Postgres storage that loses its connections', () => {
   });
 
   it('receives notifications again', async () => {
-    const heard: Notification[] = [];
+    const heard: LocalNotification[] = [];
     const other = new PostgresStorage({ url: database.url, ...patientStorage });
     const unsubscribe = storage.onNotification(
       (notification) => {

@@ -1,6 +1,12 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import type { Notification } from '@longshore/jobs/storage';
-import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
+import { type Claims, newId, type Notification } from '@longshore/jobs/storage';
+import {
+  eventually,
+  overriding,
+  patientServer,
+  patientStorage,
+  type TestDatabase,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { queueDigest, readPayload } from '../src/connection/notification-payload.js';
@@ -75,6 +81,8 @@ describe('Notifications of a fleet', () => {
     } finally {
       await server.stop();
     }
+    // What the server might not have done is handed over. The next test must not hear it.
+    await eventually(heard, (subjects) => subjects.some((subject) => subject.startsWith('due:')));
   });
 
   it('of what a server was to do are sent to others when it stops', async () => {
@@ -86,6 +94,28 @@ describe('Notifications of a fleet', () => {
     await server.stop();
     const [subject] = await eventually(heard, (some) => some.some((each) => each !== 'end'));
     expect(subject === 'end' ? heard()[1] : subject).to.match(/^due:\d+$/);
+  });
+
+  it('of a commit make servers poll often if there was one, and not if somebody only claims it', async () => {
+    let polls = 0;
+    const findReady: Claims['findReady'] = (...call) => {
+      polls++;
+      return client.claims.findReady(...call);
+    };
+    const storage = overriding(client, { claims: { findReady } });
+    const server = new JobServer({ storage, ...patientServer, handlers: [] });
+    await server.start();
+    try {
+      await eventually(() => client.notificationsArrive);
+      polls = 0;
+      await connection.query(`notify longshore, '${newId()} * ready'`);
+      await eventually(() => polls > 0);
+      expect(client.notificationsArrive).to.equal(true);
+      await database.query(`select longshore.enqueue('work', queue => 'secret')`);
+      await eventually(() => !client.notificationsArrive);
+    } finally {
+      await server.stop();
+    }
   });
 
   it('that nobody sends are ignored', () => {
@@ -101,6 +131,9 @@ describe('Notifications of a fleet', () => {
       'due:1e9': undefined,
       'due:99999999999999999999': undefined,
       'outbox:1': undefined,
+      any: undefined,
+      '*': undefined,
+      '* none': undefined,
       outbox: { kind: 'outbox' },
       constructor: undefined,
       '': undefined,

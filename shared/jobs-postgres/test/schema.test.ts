@@ -117,7 +117,7 @@ describe('The schema of a storage', () => {
         () => ran,
         ({ length }) => length === 3,
       );
-      await eventually(heardOfOther, (subjects) => subjects.includes('*'));
+      await eventually(heardOfOther, (subjects) => subjects.includes('* ready'));
       await client.query(`notify longshore, 'x end'`);
       await eventually(heard, (subjects) => subjects.includes('end'));
       await client.end();

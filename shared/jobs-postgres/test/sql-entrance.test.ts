@@ -1,4 +1,5 @@
-import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
+import { JobServer } from '@longshore/jobs';
+import { eventually, patientServer, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
@@ -24,11 +25,8 @@ describe('longshore.enqueue()', () => {
   });
 
   it('notifies servers when the transaction commits, and has them poll often for a while', async () => {
-    let pollsOften = false;
-    const unsubscribe = storage.onNotification(() => {
-      pollsOften ||= !storage.notificationsArrive;
-      return false;
-    });
+    const server = new JobServer({ storage, ...patientServer, handlers: [] });
+    await server.start();
     const caller = new pg.Client(database.url);
     await caller.connect();
     try {
@@ -36,14 +34,16 @@ describe('longshore.enqueue()', () => {
       const heard = await listen(caller);
       await caller.query('begin');
       for (let n = 0; n < 2; n++) await caller.query(`select longshore.enqueue('work', queue => 'heard')`);
-      pollsOften = false;
       await caller.query('commit');
-      await eventually(() => pollsOften);
+      await eventually(() => !storage.notificationsArrive);
       await caller.query(`notify longshore, 'x end'`);
-      expect(await eventually(heard, (subjects) => subjects.includes('end'))).to.deep.equal(['*', 'end']);
+      expect(await eventually(heard, (subjects) => subjects.includes('end'))).to.deep.equal([
+        '* ready',
+        'end',
+      ]);
     } finally {
-      unsubscribe();
       await caller.end();
+      await server.stop();
     }
   });
 });

@@ -826,6 +826,9 @@ where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is
 limit 1) as found
 order by place;
 
+-- longshore-find-unclaimed
+select 1 from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is null limit 1;
+
 -- longshore-find-undocumented-jobs
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
@@ -982,6 +985,8 @@ with
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, error)
       where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
       returning job.*, finished.error
     ),
     history as (
@@ -1002,6 +1007,8 @@ with
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], $5::jsonb[]) as finished (id, attempt, error)
       where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
       returning job.*, finished.error
     ),
     history as (
@@ -1026,6 +1033,8 @@ with
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], $5::jsonb[], $6::float8[]) as finished (id, attempt, error, delay)
       where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
       returning job.*, finished.error, finished.delay
     ),
     waiting as (
@@ -1053,6 +1062,8 @@ with
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], $5::jsonb[], $6::float8[]) as finished (id, attempt, error, delay)
       where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
       returning job.*, finished.error, finished.delay
     ),
     waiting as (
@@ -1084,6 +1095,8 @@ with
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], $5::float8[]) as finished (id, attempt, delay)
       where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt and case when job.meta is null then true end
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
       returning job.*, finished.delay
     ),
     waiting as (
@@ -1114,6 +1127,8 @@ with
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], $5::float8[]) as finished (id, attempt, delay)
       where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)
       returning job.*, finished.delay
     ),
     waiting as (
@@ -2330,10 +2345,23 @@ new_deployment as (
 insert into longshore.server_version (server_id, version) values ($1, $2);
 
 -- longshore-notify
-select pg_notify('longshore', payload)::text from unnest($1::text[]) as payload;
+select pg_notify('longshore', $1::text || ' ' || payload)::text, offered
+from (
+  select unnest($2::text[]) as payload, null as offered
+  union all
+  select coalesce(chosen.payload, 'ready:' || offer.digest), case when chosen.payload is not null then offer.digest end
+  from jsonb_to_recordset($3::jsonb) as offer (queue text, digest text, jobs integer, names text[])
+  left join lateral (
+    select format('offer:%s:%s:%s', offer.digest, offer.jobs, server.id) as payload from longshore.server
+    where state = 'running' and heartbeat_at > now() - timeout_ms * interval '0.5 milliseconds'
+      and offer.queue = any (queues) and (job_names is null or job_names @> offer.names)
+      and processing + offer.jobs <= concurrency
+    order by random() limit 1
+  ) as chosen on true
+) as sent;
 
 -- longshore-notify-on-commit
-select longshore.notify_on_commit()::pg_catalog.text;
+select longshore.notify_on_commit('kinds')::pg_catalog.text;
 
 -- longshore-now
 select now() as now;
@@ -2418,7 +2446,14 @@ counted as (
     (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
   where total.jobs > 0
 )
-select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved;
+select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked,
+  (
+    select jsonb_agg(jsonb_build_object('id', id, 'name', name))
+    from (select id, name from moved where not coalesce(meta ? 'concurrencyKey', false) limit 9) as first
+  ) as ready, (
+    select extract(epoch from least(run_at, now() + interval '1 day') - now())::float8 * 1000 from longshore.job_scheduled
+    where queue_id = $1 and run_at > now() order by run_at limit 1
+  ) as next_due_in from moved;
 
 -- longshore-promote-some
 with due as materialized (
@@ -2453,7 +2488,14 @@ counted as (
     (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
   where total.jobs > 0
 )
-select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved;
+select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked,
+  (
+    select jsonb_agg(jsonb_build_object('id', id, 'name', name))
+    from (select id, name from moved where not coalesce(meta ? 'concurrencyKey', false) limit 9) as first
+  ) as ready, (
+    select extract(epoch from least(run_at, now() + interval '1 day') - now())::float8 * 1000 from longshore.job_scheduled
+    where queue_id = $1 and run_at > now() order by run_at limit 1
+  ) as next_due_in from moved;
 
 -- longshore-record-keys-with-room
   with recursive wanted as (

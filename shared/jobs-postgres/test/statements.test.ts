@@ -76,6 +76,7 @@ describe('The static statements', () => {
     'the days of the retention': 'select-expired select-indexed-days select-missing-days',
     'the buckets of a period that the product chooses': 'select-measured select-throughput',
     'the kinds of alerts, for each queue at most': 'select-alerts',
+    'the notifications that the parameters contain': 'notify',
     'the saved searches, whose number the statement that saves one limits': 'select-saved-searches',
     'the paused types, each paused by an operator; every claim needs all of them': 'select-paused-types',
   };

@@ -223,7 +223,7 @@ const deleteGoneMovedJobs = `
  * only makes Citus commit the transaction on all nodes or on none.
  */
 const notifyOnCommit = `
-  create or replace function longshore.notify_on_commit() returns void language plpgsql
+  create or replace function longshore.notify_on_commit(kinds text default 'ready due outbox') returns void language plpgsql
   set search_path = pg_catalog, pg_temp as $$
   begin
     delete from longshore.two_phase_commit;

@@ -1,9 +1,8 @@
 import { jobColumns } from '../read/job-columns.sql.js';
-import { notCancelled } from '../maintain/promotion.sql.js';
+import { hasKey } from '../enqueue/become-ready.sql.js';
+import { notCancelled, promotedColumns } from '../maintain/promotion.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
-
-const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
 /** A FROM item with the due jobs, numbered by scheduled time. The first CTE has locked these jobs. */
 const due = `(
@@ -40,9 +39,9 @@ function promote(which: string): Form {
       group by queue_id, change.state, change.sign
     ),
     moved as (
-      delete from longshore.job_scheduled where queue_id = $1 and id = any ((select all_of from ids)::uuid[]) returning meta
+      delete from longshore.job_scheduled where queue_id = $1 and id = any ((select all_of from ids)::uuid[]) returning id, name, meta
     )
-    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved`);
+    select ${promotedColumns} from moved`);
 }
 
 /** Citus forms of statements that make scheduled jobs ready. */

@@ -57,11 +57,21 @@ export class PostgresClaims implements Claims {
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
     const queueId = await this.#queues.idOf(request.queue);
     const scan = await this.#scans.of(request.serverId, queueId);
-    const start = this.#scans.startOf(scan);
-    const jobs = await this.#claimFrom(start, scan, request);
-    if (jobs.length > 0 || start === 'floor') return jobs;
-    if (this.#limits.isFull(request.queue) || !this.#scans.floorIsCheap(scan)) return jobs;
-    return this.#claimFrom('floor', scan, request);
+    let claimed = 0;
+    try {
+      const start = this.#scans.startOf(scan);
+      let jobs = await this.#claimFrom(start, scan, request);
+      const isRepeated =
+        jobs.length === 0 &&
+        start !== 'floor' &&
+        !this.#limits.isFull(request.queue) &&
+        this.#scans.floorIsCheap(scan);
+      if (isRepeated) jobs = await this.#claimFrom('floor', scan, request);
+      claimed = jobs.length;
+      return jobs;
+    } finally {
+      this.#scans.claimed(scan, claimed, request.limit);
+    }
   }
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {

@@ -2,10 +2,10 @@
  * How long an open transaction can hold back the horizon, in milliseconds. Longer transactions record gaps, and scans
  * find the jobs through these gaps.
  */
-const longMs = 5_000;
+export const longMs = 5_000;
 
 /** Assumed maximum time between taking a sequence number and getting a transaction id, in milliseconds. */
-const maxXidDelayMs = 5;
+export const maxXidDelayMs = 5;
 
 interface Observation {
   readonly seq: bigint;

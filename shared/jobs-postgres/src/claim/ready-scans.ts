@@ -4,7 +4,7 @@ import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
-import { CommitHorizon } from './commit-horizon.js';
+import { CommitHorizon, longMs, maxXidDelayMs } from './commit-horizon.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
 import {
   pollReady,
@@ -15,8 +15,14 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/** How old the scan state may be before a claim refreshes it in the background, in milliseconds. */
+/**
+ * How old the scan state may be before a claim that has found nothing, or as much as it could take, refreshes it in the
+ * background, in milliseconds.
+ */
 const refreshEveryMs = 25;
+
+/** How old it may be before any other claim refreshes it, in milliseconds: as old as when the next poll reads it. */
+const refreshAtLeastEveryMs = 200;
 
 /**
  * Age of the scan state, in milliseconds, after which all scans start over. Gaps are kept for twice as long after their
@@ -38,10 +44,13 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Minimum pause between sweeps of a queue, in milliseconds, once the server has not claimed from the queue for this
- * long. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
+ * Minimum pause between sweeps of a queue, in milliseconds, once the server has not claimed from the queue for this long, or
+ * {@link ReadyScan.isSettled}. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
+
+/** The queue id of the gaps by which `longshore.notify_on_commit` marks the commit of a caller's transaction. */
+const commitMark = 0;
 
 /** How long a scan is kept after the server's last poll or claim, in milliseconds. */
 const serverExpiryMs = 120_000;
@@ -53,8 +62,16 @@ export interface ReadyScan {
   cursor: ScanCursor;
   /** When the server last polled or claimed. */
   usedAtMs: number;
-  /** When the server last tried to claim. */
+  /** When the server's last claim began and ended; the end is `Infinity` during a claim. */
   claimedAtMs: number;
+  claimEndedAtMs: number;
+  /** Whether the scan state has been read since the last claim began. */
+  isRead: boolean;
+  /**
+   * Whether, since the last claim, all transactions have ended whose jobs the claim can have passed over, and scans from the
+   * floor find these jobs.
+   */
+  isSettled: boolean;
   floor: Timing;
   sweep: Timing;
 }
@@ -104,14 +121,25 @@ export class ReadyScans {
       scan = this.#add(serverId, queueId);
       await this.#refreshing;
       await this.refresh();
-    } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      // Deferred, so that the claim is sent first. Errors are ignored, because the claim reports them.
-      setImmediate(() => void this.refresh().catch(() => undefined));
-    }
+    } else if (!scan.isRead) this.#refreshSoon(refreshAtLeastEveryMs);
+    if (isDue(scan.sweep, sweepPauseOf(scan, nowMs), sweepFactor, nowMs)) this.#sweep(serverId, [scan]);
+    // Nothing was passed over before this claim, so a sweep is due no sooner than if there had been one just now.
+    else if (scan.isSettled) scan.sweep = { ...scan.sweep, endedAtMs: nowMs };
     scan.usedAtMs = nowMs;
     scan.claimedAtMs = nowMs;
-    if (isDue(scan.sweep, sweepEveryMs, sweepFactor, nowMs)) this.#sweep(serverId, [scan]);
+    scan.claimEndedAtMs = Infinity;
+    scan.isRead = false;
+    scan.isSettled = false;
     return scan;
+  }
+
+  /**
+   * Notes the end of a claim. If it has found nothing or as much as it could take, refreshes the scan state. Otherwise, the
+   * next poll does so.
+   */
+  claimed(scan: ReadyScan, jobs: number, limit: number): void {
+    scan.claimEndedAtMs = performance.now();
+    if (jobs === 0 || jobs >= limit) this.#refreshSoon(refreshEveryMs);
   }
 
   /**
@@ -148,14 +176,7 @@ export class ReadyScans {
       if (ready.has(scan.queueId)) continue;
       scan.cursor.advance('floor', { claimed: [], exhausted: true }, visible, ranges);
     }
-    const due = scans.filter(({ sweep, claimedAtMs }) =>
-      isDue(
-        sweep,
-        nowMs - claimedAtMs < idleSweepEveryMs ? sweepEveryMs : idleSweepEveryMs,
-        sweepFactor,
-        nowMs,
-      ),
-    );
+    const due = scans.filter((scan) => isDue(scan.sweep, sweepPauseOf(scan, nowMs), sweepFactor, nowMs));
     if (due.length > 0) this.#sweep(serverId, due);
     return ready;
   }
@@ -195,16 +216,26 @@ export class ReadyScans {
     return this.#refreshing;
   }
 
+  /** Refreshes the scan state in the background, unless it is newer than `maxAgeMs`. */
+  #refreshSoon(maxAgeMs: number): void {
+    if (performance.now() - this.#refreshedAtMs < maxAgeMs) return;
+    // Deferred, so that a claim is sent first. Errors are ignored, because the claim reports them.
+    setImmediate(() => void this.refresh().catch(() => undefined));
+  }
+
   #add(serverId: string, queueId: number): ReadyScan {
     const nowMs = performance.now();
     const cursor = new ScanCursor([0]);
     cursor.learn(this.#priorities[queueId] ?? []);
-    const scan = {
+    const scan: ReadyScan = {
       serverId,
       queueId,
       cursor,
       usedAtMs: nowMs,
       claimedAtMs: -Infinity,
+      claimEndedAtMs: -Infinity,
+      isRead: true,
+      isSettled: false,
       floor: never,
       sweep: { endedAtMs: nowMs, tookMs: 0 }, // not due yet, because a new scan starts at the head
     };
@@ -239,8 +270,7 @@ export class ReadyScans {
     ]);
     const [state] = rows;
     if (state === undefined) throw new Error('The store has lost its sequence longshore.job_seq');
-    this.#refreshedAtMs = nowMs;
-    this.#snapshot = state.snapshot;
+    this.#noteRead(state.snapshot, nowMs);
     this.#priorities = state.priorities ?? {};
     if (stale) this.#restart();
     const mark = state.mark === null ? null : BigInt(state.mark);
@@ -249,8 +279,26 @@ export class ReadyScans {
     for (const { cursor, queueId } of this.#scans.values())
       if (cursor.learn(this.#priorities[queueId] ?? [])) changed.add(queueId);
     this.#addGaps(rows, changed);
+    if (rows.some(({ queue_id: queueId }) => queueId === commitMark)) this.#notifier.callersCommit();
     for (const queueId of changed) this.#notifyLocally(queueId);
     return { rows, changed };
+  }
+
+  /** Notes that the scan state was read, and for which scans nothing is in progress any more. */
+  #noteRead(snapshot: string, nowMs: number): void {
+    // A transaction that the horizon has ignored was in progress for longer, so one of two reads would have listed it.
+    const isSettled =
+      isQuiet(snapshot) &&
+      this.#snapshot !== null &&
+      isQuiet(this.#snapshot) &&
+      nowMs - this.#refreshedAtMs < longMs;
+    for (const scan of this.#scans.values()) {
+      if (nowMs < scan.claimedAtMs) continue;
+      scan.isRead = true;
+      scan.isSettled = isSettled && nowMs >= scan.claimEndedAtMs + maxXidDelayMs;
+    }
+    this.#refreshedAtMs = nowMs;
+    this.#snapshot = snapshot;
   }
 
   #restart(): void {
@@ -297,6 +345,14 @@ export class ReadyScans {
       () => undefined, // the next poll finds the jobs without a notification
     );
   }
+}
+
+/** Returns whether a snapshot lists no transaction in progress. */
+const isQuiet = (snapshot: string): boolean => snapshot.endsWith(':');
+
+/** Returns the minimum pause before the next sweep, in milliseconds. */
+function sweepPauseOf({ claimedAtMs, isSettled }: ReadyScan, nowMs: number): number {
+  return nowMs - claimedAtMs < idleSweepEveryMs && !isSettled ? sweepEveryMs : idleSweepEveryMs;
 }
 
 const keyOf = (serverId: string, queueId: number): string => `${serverId} ${queueId}`;

@@ -16,15 +16,22 @@ export type JobKind = 'plain' | 'any';
  */
 export type Finisher = Readonly<Record<JobKind, Statement>>;
 
+/** SQL condition on a job of the queue $1: nobody has requested that it be cancelled. */
+const notRequested = `
+        and not exists (
+          select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id)`;
+
 /**
  * $1 queue, $2 ids, $3 server, $4 attempts. Returns a CTE that deletes these jobs from `longshore.job`. Skips jobs that
  * now have another server or attempt.
+ *
+ * @param condition SQL for a further condition on the jobs, preceded by `and`
  */
-const removed = (kind: JobKind, columns: string, values: string): string => `
+const removed = (kind: JobKind, columns: string, values: string, condition = ''): string => `
     removed as (
       delete from longshore.job
       using unnest($2::uuid[], $4::smallint[], ${values}) as finished (id, attempt, ${columns})
-      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt${kind === 'plain' ? ' and case when job.meta is null then true end' : ''}
+      where job.queue_id = $1 and job.id = finished.id and job.server_id = $3 and job.attempt = finished.attempt${kind === 'plain' ? ' and case when job.meta is null then true end' : ''}${condition}
       returning job.*, ${columns
         .split(', ')
         .map((column) => `finished.${column}`)
@@ -82,10 +89,10 @@ export const finishDoneAlike = prepared(
     select jobs from total`,
 );
 
-/** $5 errors. Moves jobs to `failed`. */
+/** $5 errors. Moves jobs to `failed`. Skips jobs that are to be cancelled. */
 export const finishFailed = finisher(
   'failed',
-  (kind) => `with ${removed(kind, 'error', '$5::jsonb[]')},
+  (kind) => `with ${removed(kind, 'error', '$5::jsonb[]', notRequested)},
     history as (
       insert into longshore.job_history_failed (${attemptColumns}, error) select ${attemptColumns}, error from removed
     ), ${counted(kind, 'failed')}
@@ -112,10 +119,10 @@ const runOf: RecordedColumns = {
   serverId: 'server_id',
 };
 
-/** $5 delays in ms. Schedules snoozed jobs again; the attempt does not count. */
+/** $5 delays in ms. Schedules snoozed jobs again; the attempt does not count. Skips jobs that are to be cancelled. */
 export const finishSnooze = finisher(
   'snooze',
-  (kind) => `with ${removed(kind, 'delay', '$5::float8[]')},
+  (kind) => `with ${removed(kind, 'delay', '$5::float8[]', notRequested)},
     waiting as (
       insert into longshore.job_scheduled
         (${jobColumns})
@@ -126,10 +133,10 @@ export const finishSnooze = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors, $6 delays in ms. Schedules failed jobs for another attempt. */
+/** $5 errors, $6 delays in ms. Schedules failed jobs for another attempt. Skips jobs that are to be cancelled. */
 export const finishRetry = finisher(
   'retry',
-  (kind) => `with ${removed(kind, 'error, delay', '$5::jsonb[], $6::float8[]')},
+  (kind) => `with ${removed(kind, 'error, delay', '$5::jsonb[], $6::float8[]', notRequested)},
     waiting as (
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)

@@ -83,13 +83,12 @@ export class PostgresCompletions {
   }
 
   async complete(given: readonly Completion[]): Promise<Claim[]> {
-    const completions = await this.#withCancellations(given);
+    const { isDistributed } = this.#database.schema;
+    const completions = isDistributed ? await this.#withCancellations(given) : given;
     const stale = await Promise.all(
       Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
-    const repeated = completions.filter(({ outcome }) => 'delayMs' in outcome).map(({ claim }) => claim);
-    for (const [queue, claims] of byQueue(repeated))
-      await this.#requests.carryOutAmong(await this.#queues.idOf(queue), claims);
+    if (isDistributed) await this.#carryOutRequests(completions);
     const delays = completions.flatMap(({ outcome }) => ('delayMs' in outcome ? outcome.delayMs : []));
     if (delays.length > 0)
       this.#notifier.notify({ kind: 'due', inMs: delays.reduce((least, ms) => Math.min(least, ms)) });
@@ -97,11 +96,19 @@ export class PostgresCompletions {
     return this.#notYetFinished(stale.flat());
   }
 
-  /** Returns the completions with the outcome `cancelled` for jobs that are to be cancelled. */
+  /** Cancels jobs that were requested to be cancelled between {@link #withCancellations} and the write. */
+  async #carryOutRequests(completions: readonly Completion[]): Promise<void> {
+    const repeated = completions.filter(({ outcome }) => 'delayMs' in outcome).map(({ claim }) => claim);
+    for (const [queue, claims] of byQueue(repeated))
+      await this.#requests.carryOutAmong(await this.#queues.idOf(queue), claims);
+  }
+
+  /**
+   * Returns the completions with the outcome `cancelled` for jobs that are to be cancelled. On a Citus cluster, called before
+   * the write, because a statement there cannot skip such jobs: it reads at several times.
+   */
   async #withCancellations(completions: readonly Completion[]): Promise<readonly Completion[]> {
-    const unsuccessful = completions.filter(
-      ({ outcome: { kind } }) => kind !== 'done' && kind !== 'cancelled',
-    );
+    const unsuccessful = completions.filter(({ outcome }) => isUnsuccessful(outcome));
     if (unsuccessful.length === 0) return completions;
     const requested = new Set(await this.#requests.among(unsuccessful.map(({ claim }) => claim)));
     if (requested.size === 0) return completions;
@@ -191,14 +198,17 @@ export class PostgresCompletions {
    * @param group completions with the same queue, server and kind of outcome, either all with metadata or all without
    */
   async #finish(group: readonly Completion[]): Promise<Claim[]> {
-    if (group[0]?.hasMeta === true) return this.#write(group, 'any');
-    const missed = await this.#write(group, 'plain');
+    const [first] = group;
+    if (first === undefined) return [];
+    const missed = await this.#write(group, first.hasMeta === true ? 'any' : 'plain');
     if (missed.length === 0) return missed;
-    // The missed claims are stale, or their jobs have gained metadata since they were claimed.
-    const stale = await this.#write(
-      group.filter(({ claim }) => missed.includes(claim)),
-      'any',
-    );
+    // The missed claims are stale, or their jobs are to be cancelled, or have gained metadata since they were claimed.
+    const again = await this.#withCancellations(group.filter(({ claim }) => missed.includes(claim)));
+    const cancelled = again.filter(({ outcome }) => outcome.kind !== first.outcome.kind);
+    const others = again.filter(({ outcome }) => outcome.kind === first.outcome.kind);
+    if (first.hasMeta === true)
+      return [...(await this.#finish(cancelled)), ...others.map(({ claim }) => claim)];
+    const stale = [...(await this.#write(cancelled, 'any')), ...(await this.#write(others, 'any'))];
     if (stale.length < missed.length) this.#notifier.notify(outbox);
     return stale;
   }
@@ -225,6 +235,10 @@ export class PostgresCompletions {
     if (claims.length === 0) return [];
     return without(claims, await this.#database.query<TouchedRow>(alreadyFinished, claimArrays(claims)));
   }
+}
+
+function isUnsuccessful({ kind }: Outcome): boolean {
+  return kind !== 'done' && kind !== 'cancelled';
 }
 
 function groupByStatement(completions: readonly Completion[]): Iterable<readonly Completion[]> {

@@ -1,36 +1,40 @@
 import {
+  bothReady,
   delayOf,
   dueHorizonMs,
+  type LocalNotification,
   newId,
   type Notification,
   type NotificationListener as Listener,
+  readyIn,
+  type ReadyJobs,
 } from '@longshore/jobs/storage';
 import type { Database, Query } from './database.js';
 import { NotificationListener } from './notification-listener.js';
-import { payloadOf, queueDigest, readPayload } from './notification-payload.js';
-import { prepared } from './statement.js';
+import { type Offer, payloadOf, queueDigest, readPayload } from './notification-payload.js';
+import { type OfferedJobs, sendNotifications, type SentRow } from './notifications.sql.js';
+import { Offers } from './offers.js';
+import type { QueueIdCache } from './queue-id-cache.js';
 
 /**
  * Minimum time between two sends, in milliseconds. Notifications for the same queue during this time are sent as one.
  */
 const debounceMs = 10;
 
-/** $1 payloads. Notifies on the channel named after the schema. */
-const sendNotifications = prepared(
-  'longshore-notify',
-  `select pg_notify('longshore', payload)::text from unnest($1::text[]) as payload`,
-);
-
 /**
- * How long the servers of this process poll frequently after a notification from a caller's transaction, in
- * milliseconds. At most one caller's transaction per 200 ms sends a notification, so polling must find the jobs of the
- * others.
+ * How long the servers of this process poll frequently after a caller's transaction that has notified, in milliseconds.
+ * At most one caller's transaction per 200 ms notifies, so polling must find the jobs of the others.
  */
 const othersCommitMs = 5_000;
+
+/** How soon background work is looked for after a caller's transaction, in milliseconds. */
+const soonMs = 1_000;
 
 /**
  * Notifies servers that there might be work. Sends notifications after the commit, in a separate transaction, because
  * NOTIFY takes a database-wide lock. A server that misses a notification finds the work with its next poll.
+ *
+ * Offers a few ready jobs to one server only, and notifies all of them if nobody has claimed the jobs soon after.
  */
 export class Notifier {
   readonly #database: Database;
@@ -38,7 +42,10 @@ export class Notifier {
   readonly #listeners = new Set<Listener>();
   /** The names of the queues of this process' servers, by digest. */
   readonly #queues = new Map<string, string>();
+  /** The ids of this process' servers. */
+  readonly #servers = new Set<string>();
   readonly #listener: NotificationListener;
+  readonly #offers: Offers;
   readonly #pending = new Map<string, Pending>();
   /** What only the servers of this process were notified of. Others must know of it when these servers stop. */
   readonly #kept = new Map<string, Kept>();
@@ -48,14 +55,15 @@ export class Notifier {
   #commitsUntil = -Infinity;
   #closed = false;
 
-  constructor(database: Database) {
+  constructor(database: Database, queues: QueueIdCache) {
     this.#database = database;
+    this.#offers = new Offers(database, queues, (queue) => this.#notifyOthers(readyIn(queue)));
     this.#listener = new NotificationListener({
       database,
       pulse: `${this.#origin} ${payloadOf({ kind: 'pulse' })}`,
       onPayload: (payload) => this.#receive(payload),
       // Calls the listeners, because some notifications might have been missed.
-      onChange: () => void this.notifyLocally({ kind: 'any' }),
+      onChange: () => void this.notifyLocally({ kind: 'listening', inMs: 0 }),
     });
   }
 
@@ -78,17 +86,17 @@ export class Notifier {
    * notification was sent less than 10 ms ago, no notification has to be sent, or the notifier is closed. In this case,
    * the caller must call {@link notify} after the commit.
    */
-  takeStatement(notifications: readonly Notification[]): Query | null {
+  takeStatement(notifications: readonly Notification[]): Sending | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
       return null;
     const sent = notifications.filter((each) => each.kind === 'ready');
     if (sent.length < notifications.length || sent.length === 0) return null;
-    for (const each of sent) this.#add(this.#pending, each);
+    for (const each of sent) this.#add(each);
     return this.#drainPending();
   }
 
   /** Notifies only the servers of this process. Returns whether one of them takes care of the work. */
-  notifyLocally(notification: Notification): boolean {
+  notifyLocally(notification: LocalNotification): boolean {
     let isDone = false;
     for (const listener of this.#listeners) if (listener(notification)) isDone = true;
     return isDone;
@@ -105,50 +113,87 @@ export class Notifier {
     };
   }
 
+  /** Makes this process receive what is offered to a server. Returns a function that ends this. */
+  serve(serverId: string): () => void {
+    this.#servers.add(serverId);
+    return () => this.#servers.delete(serverId);
+  }
+
+  /** Sends what is left to send. */
   async close(): Promise<void> {
+    await this.#offers.close();
     this.#closed = true;
-    clearTimeout(this.#sendTimer);
+    if (this.#sendTimer !== undefined) {
+      clearTimeout(this.#sendTimer);
+      this.#send();
+    }
     await this.#sending;
     await this.#listener.close();
   }
 
   #send(): void {
     this.#sendTimer = undefined;
-    const { statement, values } = this.#drainPending();
+    const { statement, values, onRows } = this.#drainPending();
     // Errors are ignored, because polling makes up for lost notifications.
-    this.#sending = this.#database.query(statement, values).catch(() => undefined);
+    this.#sending = this.#database.query<SentRow>(statement, values).then(onRows, () => undefined);
   }
 
   /** Removes the pending notifications and returns the statement that sends them. */
-  #drainPending(): Query {
+  #drainPending(): Sending {
     const now = performance.now();
     this.#sentAt = now;
-    const payloads = Array.from(this.#pending.values(), ({ notification, at }) => {
-      const timed = 'inMs' in notification ? { ...notification, inMs: Math.max(0, at - now) } : notification;
-      return `${this.#origin} ${payloadOf(timed)}`;
-    });
+    const payloads: string[] = [];
+    const offers = new Map<string, ReadyJobs>();
+    for (const { notification, at } of this.#pending.values()) {
+      if (notification.kind === 'ready' && notification.names !== undefined) {
+        offers.set(queueDigest(notification.queue), notification);
+        this.#offers.add(notification);
+      } else if ('inMs' in notification)
+        payloads.push(payloadOf({ ...notification, inMs: Math.max(0, at - now) }));
+      else payloads.push(payloadOf(notification));
+    }
     this.#pending.clear();
-    return { statement: sendNotifications, values: [payloads] };
+    const offered = Array.from(offers, ([digest, { queue, jobs = 0, names = [] }]): OfferedJobs => ({
+      queue,
+      digest,
+      jobs,
+      names,
+    }));
+    return {
+      statement: sendNotifications,
+      values: [this.#origin, payloads, JSON.stringify(offered)],
+      onRows: (rows) => {
+        const isOffered = new Set(rows.map(({ offered: digest }) => digest));
+        for (const [digest, notification] of offers)
+          if (!isOffered.has(digest)) this.#offers.delete(notification);
+      },
+    };
   }
 
-  /** Adds a notification, unless an equal one that is due no later is there. */
-  #add(to: Map<string, Pending>, notification: Notification): void {
-    const key = notification.kind === 'ready' ? `ready ${notification.queue}` : notification.kind;
+  /** Adds a notification: to an equal one of ready jobs, or unless an equal one that is due no later is there. */
+  #add(notification: Notification): void {
+    const { kind } = notification;
+    const key = subjectOf(notification);
     const at = performance.now() + delayOf(notification);
-    if (at < (to.get(key)?.at ?? Infinity)) to.set(key, { notification, at });
+    const earlier = this.#pending.get(key);
+    if (kind === 'ready' && earlier?.notification.kind === 'ready')
+      this.#pending.set(key, { notification: bothReady(earlier.notification, notification), at });
+    else if (at < (earlier?.at ?? Infinity)) this.#pending.set(key, { notification, at });
   }
 
   /** Returns whether other processes must be notified, given whether a server of this process takes care of the work. */
   #isForOthers(notification: Notification, isDone: boolean): boolean {
-    if (isDone && notification.kind !== 'ready') this.#keep(notification);
+    if (isDone) this.#keep(notification);
     return !isDone && delayOf(notification) <= dueHorizonMs;
   }
 
   #keep(notification: Notification): void {
     const at = performance.now() + delayOf(notification);
-    const kept = this.#kept.get(notification.kind);
+    const key = subjectOf(notification);
+    const kept = this.#kept.get(key);
     const [first, last] = kept === undefined ? [at, at] : [Math.min(kept.first, at), Math.max(kept.last, at)];
-    this.#kept.set(notification.kind, { notification, first, last });
+    const named = notification.kind === 'ready' ? readyIn(notification.queue) : notification;
+    this.#kept.set(key, { notification: named, first, last });
   }
 
   /**
@@ -159,15 +204,18 @@ export class Notifier {
     const now = performance.now();
     for (const { notification, first, last } of this.#kept.values()) {
       if (last < now - dueHorizonMs || first > now + dueHorizonMs) continue;
-      this.#notifyOthers(
-        'inMs' in notification ? { ...notification, inMs: Math.max(0, first - now) } : notification,
-      );
+      this.#add('inMs' in notification ? { ...notification, inMs: Math.max(0, first - now) } : notification);
     }
     this.#kept.clear();
+    if (this.#pending.size > 0) this.#sendSoon();
   }
 
   #notifyOthers(notification: Notification): void {
-    this.#add(this.#pending, notification);
+    this.#add(notification);
+    this.#sendSoon();
+  }
+
+  #sendSoon(): void {
     if (this.#sendTimer !== undefined || this.#closed) return;
     const waitMs = Math.max(0, this.#sentAt + debounceMs - performance.now());
     if (waitMs === 0) this.#send();
@@ -178,10 +226,44 @@ export class Notifier {
     const origin = payload.slice(0, this.#origin.length);
     const subject = readPayload(payload.slice(this.#origin.length + 1), this.#queues);
     if (subject === undefined) return;
-    if (subject.kind === 'commit') this.#commitsUntil = performance.now() + othersCommitMs;
+    if (subject.kind === 'offer') return this.#receiveOffer(subject);
+    if (subject.kind === 'commit') return this.#receiveCommit(subject.did);
     if (subject.kind === 'pulse' || origin === this.#origin) return; // only a test, or already delivered locally
-    this.notifyLocally(subject.kind === 'commit' ? { kind: 'any' } : subject);
+    this.notifyLocally(subject);
   }
+
+  /** Also makes servers poll, because a poll finds out whether there was such a commit, see {@link callersCommit}. */
+  #receiveCommit(did: Notification['kind']): void {
+    this.notifyLocally({ kind: 'enqueued' });
+    if (did === 'ready') return;
+    const isTimed = did === 'due' || did === 'recurring' || did === 'pause';
+    this.notifyLocally(isTimed ? { kind: did, inMs: 0 } : { kind: did });
+  }
+
+  /**
+   * Makes the servers of this process poll often for a few seconds, because a caller's transaction has committed. Called for
+   * what such transactions leave in the database, not for notifications of them, because anyone could send these.
+   */
+  callersCommit(): void {
+    const wasComplete = this.isComplete;
+    this.#commitsUntil = performance.now() + othersCommitMs;
+    if (wasComplete) this.notifyLocally({ kind: 'listening', inMs: soonMs });
+  }
+
+  /** Notifies this process if jobs are offered to one of its servers, and all others if it cannot run them now. */
+  #receiveOffer({ queue, jobs, serverId }: Offer): void {
+    if (!this.#servers.has(serverId)) return;
+    if (!this.notifyLocally({ kind: 'ready', queue, jobs })) this.#notifyOthers(readyIn(queue));
+  }
+}
+
+interface Sending extends Query {
+  readonly onRows: (rows: readonly SentRow[]) => void;
+}
+
+/** Returns what notifications with the same content have in common. */
+function subjectOf(notification: Notification): string {
+  return notification.kind === 'ready' ? `ready ${notification.queue}` : notification.kind;
 }
 
 interface Pending {
@@ -190,7 +272,7 @@ interface Pending {
   readonly at: number;
 }
 
-/** The notifications of one kind. */
+/** The notifications of one subject. */
 interface Kept {
   readonly notification: Notification;
   /** When the first and the last of them are due, as measured by `performance.now()`. */

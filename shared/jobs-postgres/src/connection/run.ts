@@ -1,4 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
+import type { Notification } from '@longshore/jobs/storage';
 import pg from 'pg';
 import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import type { Connection } from './connection.js';
@@ -80,22 +81,28 @@ export function runOnConnection(client: Connection): Run {
   };
 }
 
-/** Makes Postgres notify servers when the caller's transaction commits. */
+/** Makes Postgres notify servers of what the caller's transaction has done when it commits. */
 const notifyOnCommit = unprepared(
   'longshore-notify-on-commit',
-  'select longshore.notify_on_commit()::pg_catalog.text',
+  `select longshore.notify_on_commit('kinds')::pg_catalog.text`,
 );
 
 /**
  * Calls `act`, which must notify servers. Without a transaction, calls it immediately; otherwise, after the commit. If
- * the client does not report commits, adds a notification to the transaction instead, and Postgres sends it on commit.
+ * the client does not report commits, adds notifications to the transaction instead, and Postgres sends them on commit.
+ *
+ * @param kinds what `act` notifies of
  */
 export async function afterCommit(
   transaction: TransactionClient | undefined,
   schema: Schema,
+  kinds: readonly Notification['kind'][],
   act: () => void,
 ): Promise<void> {
   if (transaction === undefined) act();
   else if (transaction.afterCommit !== undefined) transaction.afterCommit(act);
-  else await transaction.query(schema.statement(notifyOnCommit).text);
+  else if (kinds.length > 0)
+    await transaction.query(
+      schema.statement(notifyOnCommit).text.replace('kinds', [...new Set(kinds)].join(' ')),
+    );
 }

@@ -105,7 +105,9 @@ export class PostgresBulkOperations implements BulkOperations {
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
     });
-    await afterCommit(options.transaction, this.#database.schema, () => this.#notify({ kind: 'bulk' }));
+    await afterCommit(options.transaction, this.#database.schema, ['bulk'], () =>
+      this.#notify({ kind: 'bulk' }),
+    );
     return operation;
   }
 

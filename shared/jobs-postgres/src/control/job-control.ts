@@ -6,6 +6,7 @@ import {
   type ControlResult,
   type JobControl,
   type JobControlOptions,
+  type Notification,
   readMeta,
   type RetryOptions,
   readyIn,
@@ -106,7 +107,7 @@ export class PostgresControl implements JobControl {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);
     };
-    return this.#notified(options, notify, this.#control(id, steps.cancel, options));
+    return this.#notified(options, ['cancel', 'outbox'], notify, this.#control(id, steps.cancel, options));
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
@@ -123,7 +124,7 @@ export class PostgresControl implements JobControl {
   async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
     const control = this.#control(id, steps.reschedule, options, [time]);
-    return this.#notified(options, () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
+    return this.#notified(options, ['due'], () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
@@ -214,17 +215,18 @@ export class PostgresControl implements JobControl {
       this.#notifier.notify(readyIn(result.job.queue));
       this.#notifier.notify(outbox); // a job with a concurrency key is blocked until the outbox relay checks it
     };
-    return this.#notified(options, notify, control);
+    return this.#notified(options, ['ready', 'outbox'], notify, control);
   }
 
   /** Waits for the action, and then notifies servers. In a caller's transaction, notifies them after the commit. */
   async #notified(
     { transaction }: ActionOptions<ControlResult> = {},
+    kinds: readonly Notification['kind'][],
     notify: (result: ControlResult) => void,
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    await afterCommit(transaction, this.#database.schema, () => notify(result));
+    await afterCommit(transaction, this.#database.schema, kinds, () => notify(result));
     return result;
   }
 }

@@ -57,7 +57,9 @@ export class PostgresJobTypes implements JobTypes {
     });
     const end = dueAt('pause', pause.until, this.#clock.now());
     if (end !== undefined)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(end));
+      await afterCommit(options.transaction, this.#database.schema, ['pause'], () =>
+        this.#notifier.notify(end),
+      );
     return before;
   }
 
@@ -73,6 +75,7 @@ export class PostgresJobTypes implements JobTypes {
       await afterCommit(
         options.transaction,
         this.#database.schema,
+        ['ready'],
         () => void notify().catch(() => undefined),
       ); // a failed notification only delays the jobs, because servers also poll
     return before;

@@ -96,7 +96,9 @@ export class PostgresQueues implements Queues {
     });
     const end = dueAt('pause', pause.until, this.#clock.now());
     if (end !== undefined)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(end));
+      await afterCommit(options.transaction, this.#database.schema, ['pause'], () =>
+        this.#notifier.notify(end),
+      );
     return before;
   }
 
@@ -105,7 +107,9 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult> = {},
   ): Promise<QueueControlResult> {
     const before = await this.#set(name, options, (run, queueId) => run(resumeQueue, [queueId]));
-    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(readyIn(name)));
+    await afterCommit(options.transaction, this.#database.schema, ['ready'], () =>
+      this.#notifier.notify(readyIn(name)),
+    );
     return before;
   }
 
@@ -123,7 +127,9 @@ export class PostgresQueues implements Queues {
       maxTokens,
     ];
     const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
-    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(readyIn(name)));
+    await afterCommit(options.transaction, this.#database.schema, ['ready'], () =>
+      this.#notifier.notify(readyIn(name)),
+    );
     return before;
   }
 

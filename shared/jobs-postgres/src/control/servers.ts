@@ -12,6 +12,7 @@ import {
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
+import type { Notifier } from '../connection/notifier.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { inTransaction } from './audit.js';
 import type { PostgresDeployments } from './deployments.js';
@@ -34,6 +35,7 @@ export class PostgresServers implements Servers {
   readonly #ids: IdSource;
   readonly #queues: QueueIdCache;
   readonly #deployments: PostgresDeployments;
+  readonly #notifier: Notifier;
   readonly #rescue: () => Promise<unknown>;
   readonly #heartbeats: Heartbeats;
 
@@ -43,6 +45,7 @@ export class PostgresServers implements Servers {
     clock: DatabaseClock,
     queues: QueueIdCache,
     deployments: PostgresDeployments,
+    notifier: Notifier,
     rescue: () => Promise<unknown>,
   ) {
     this.#database = database;
@@ -52,6 +55,7 @@ export class PostgresServers implements Servers {
     this.#ids = new IdSource(clock);
     this.#queues = queues;
     this.#deployments = deployments;
+    this.#notifier = notifier;
     this.#rescue = rescue;
   }
 
@@ -65,6 +69,7 @@ export class PostgresServers implements Servers {
     await this.#queues.idsOf(queues); // caches the ids of existing queues with one statement
     for (const queue of queues) await this.#queues.idOf(queue);
     const values = [id, host, pid, queues, concurrency, timeoutMs, jobNames, queueWeights];
+    const stopServing = this.#notifier.serve(id);
     await this.#database.query(insertServer, values);
     if (description.version !== undefined) await this.#deployments.noteServer(id, description.version);
     const heartbeat = this.#heartbeats.start(id, timeoutMs, onRequest);
@@ -78,6 +83,7 @@ export class PostgresServers implements Servers {
         heartbeat.state = state;
       },
       unregister: async () => {
+        stopServing();
         this.#heartbeats.stop(id);
         await this.#database.query(deleteServer, [id]);
         await this.#rescue();

@@ -121,7 +121,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     });
     if (result.outcome !== 'ok') return result;
     while (!isComplete) isComplete = (await cancelSome(runAlone(this.#database))).found === 0;
-    await afterCommit(transaction, this.#database.schema, () => {
+    await afterCommit(transaction, this.#database.schema, ['outbox', 'cancel'], () => {
       this.#notify(outbox);
       this.#notify({ kind: 'cancel' });
     });

@@ -1,7 +1,8 @@
 import { jobColumns } from '../read/job-columns.sql.js';
 import { gapCte, type Visibility } from '../claim/ready-scans.sql.js';
 
-const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
+/** SQL condition on a job: it has a concurrency key. */
+export const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
 /**
  * Returns CTEs that make jobs ready. Jobs with a concurrency key become blocked instead, and an outbox row makes a

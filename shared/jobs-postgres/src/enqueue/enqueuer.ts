@@ -149,7 +149,7 @@ export class PostgresEnqueuer implements Enqueuer {
     if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run, await visibleQueueIds(jobs, queues));
     if (transaction !== undefined) {
       const inserted = await insertEach(await inserts(jobs, batch, 'late', queues), run);
-      await afterCommit(transaction, this.#database.schema, () => this.#notify(jobs));
+      await this.#notifyAfter(transaction, jobs);
       return inserted;
     }
     const createdAt =
@@ -204,9 +204,7 @@ export class PostgresEnqueuer implements Enqueuer {
         this.#database.schema,
         write,
       );
-      await afterCommit(transaction, this.#database.schema, () =>
-        this.#notify([...created, ...replacements.values()]),
-      );
+      await this.#notifyAfter(transaction, [...created, ...replacements.values()]);
       return result;
     }
     const { created, replacements, ...result } = await this.#database.transaction(
@@ -258,6 +256,11 @@ export class PostgresEnqueuer implements Enqueuer {
 
   #notify(jobs: readonly NewJob[]): void {
     for (const notification of notificationsOf(jobs, this.#clock.now())) this.#notifier.notify(notification);
+  }
+
+  async #notifyAfter(transaction: TransactionClient, jobs: readonly NewJob[]): Promise<void> {
+    const kinds = notificationsOf(jobs, this.#clock.now()).map(({ kind }) => kind);
+    await afterCommit(transaction, this.#database.schema, kinds, () => this.#notify(jobs));
   }
 
   /**

@@ -4,6 +4,7 @@ import {
   type RescueReport,
   type ResumptionReport,
   outbox,
+  readyJobs,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { PacedScan } from '../claim/paced-scan.js';
@@ -62,18 +63,20 @@ export class PostgresMaintenance implements Maintenance {
     const { queues, notifier } = this.#parts;
     const waiting = await this.#due.poll();
     let promoted = 0;
+    let nextDueMs = waiting.find(({ dueAt }) => dueAt === null)?.dueInMs ?? Infinity;
     for (const { id, dueAt } of waiting) {
       if (dueAt === null) continue;
       const rows = await this.#sweep.move<PromotedRow>(promoting, id, limit, [dueAt]);
       const moved = rows.reduce((sum, row) => sum + row.promoted, 0);
+      for (const { next_due_in: dueInMs } of rows) nextDueMs = Math.min(nextDueMs, dueInMs ?? Infinity);
       if (moved === 0) continue;
       promoted += moved;
-      notifier.notify({ kind: 'ready', queue: await queues.nameOf(id), jobs: moved });
+      const ready = rows.flatMap((row) => row.ready ?? []);
+      if (ready.length > 0) notifier.notify(readyJobs(await queues.nameOf(id), ready));
       if (rows.some(({ blocked }) => blocked)) notifier.notify(outbox);
       if (moved === limit) return { promoted, nextDueMs: 0 };
     }
-    const next = waiting.find(({ dueAt }) => dueAt === null);
-    return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.dueInMs ?? null) };
+    return { promoted, nextDueMs: nextDueMs === Infinity ? null : nextDueMs };
   }
 
   resumeDue(limit: number): Promise<ResumptionReport> {

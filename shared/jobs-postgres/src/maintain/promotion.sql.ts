@@ -1,4 +1,5 @@
-import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { maxFew } from '@longshore/jobs/storage';
+import { becomeReady, hasKey } from '../enqueue/become-ready.sql.js';
 import { isShown } from '../read/shown-queues.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Timestamp } from './due-cursor.js';
@@ -73,6 +74,26 @@ export const notCancelled = `not exists (
         select 1 from longshore.job_cancellation as request
         where request.queue_id = $1 and request.job_id = job_scheduled.id)`;
 
+export interface PromotedRow {
+  promoted: number;
+  /** Whether any promoted job has a concurrency key. Such a job is blocked until a slot of the key is free. */
+  blocked: boolean;
+  /** The jobs that are now ready, or the first of them if they are more than {@link maxFew}; null if there are none. */
+  ready: readonly { readonly id: string; readonly name: string }[] | null;
+  /** Milliseconds until the queue's next job is due, at most a day; null if there is none. */
+  next_due_in: number | null;
+}
+
+/** $1 queue. The columns of {@link PromotedRow}, given a CTE `moved` with the promoted jobs. */
+export const promotedColumns = `count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked,
+      (
+        select jsonb_agg(jsonb_build_object('id', id, 'name', name))
+        from (select id, name from moved where not ${hasKey} limit ${maxFew + 1}) as first
+      ) as ready, (
+        select extract(epoch from least(run_at, now() + interval '1 day') - now())::float8 * 1000 from longshore.job_scheduled
+        where queue_id = $1 and run_at > now() order by run_at limit 1
+      ) as next_due_in`;
+
 /**
  * $1 queue, $2 limit, $3 when the first due job became due. Makes due jobs ready. Several servers can run this at the
  * same time.
@@ -99,12 +120,6 @@ export const selectDue = prepared(
     order by run_at limit $3`,
 );
 
-export interface PromotedRow {
-  promoted: number;
-  /** Whether any promoted job has a concurrency key. Such a job is blocked until a slot of the key is free. */
-  blocked: boolean;
-}
-
 function promote(which: string): string {
   return `
     with due as materialized (
@@ -125,5 +140,5 @@ function promote(which: string): string {
         (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
       where total.jobs > 0
     )
-    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved`;
+    select ${promotedColumns} from moved`;
 }

@@ -105,7 +105,9 @@ export class PostgresSetAside implements SetAside {
       await run(sql.deleteAside, [item.id]);
       const matched = { count: 1, exact: true };
       await run(insertBulk, bulkValues(this.#ids.newId(), { action, filter, matched }));
-      await afterCommit(options?.transaction, this.#database.schema, () => this.#notify({ kind: 'bulk' }));
+      await afterCommit(options?.transaction, this.#database.schema, ['bulk'], () =>
+        this.#notify({ kind: 'bulk' }),
+      );
     });
   }
 

@@ -104,7 +104,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const next = nextDueAt(job, await nowOf(run));
     const values = sql.upsertValues(job, null, next);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    await afterCommit(transaction, this.#database.schema, () => this.#notifyDue(next));
+    await afterCommit(transaction, this.#database.schema, ['recurring'], () => this.#notifyDue(next));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -242,7 +242,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
     });
     const end = dueAt('pause', pause.until, this.#clock.now());
     if (end !== undefined)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(end));
+      await afterCommit(options.transaction, this.#database.schema, ['pause'], () =>
+        this.#notifier.notify(end),
+      );
     return paused;
   }
 
@@ -257,7 +259,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
     if (resumed !== null)
-      await afterCommit(options.transaction, this.#database.schema, () => this.#notifyDue(resumed.nextDueAt));
+      await afterCommit(options.transaction, this.#database.schema, ['recurring'], () =>
+        this.#notifyDue(resumed.nextDueAt),
+      );
     return resumed;
   }
 
