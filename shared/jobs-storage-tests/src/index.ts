@@ -33,6 +33,7 @@ import { paging } from './paging.js';
 import { deploying } from './deploying.js';
 import { pausing } from './pausing.js';
 import { pausingTypes } from './pausing-types.js';
+import { resting } from './resting.js';
 import { reading } from './reading.js';
 import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
@@ -106,6 +107,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('actions and their audit entries', () => auditingActions(fixture));
     describe('alerting', () => alerting(fixture));
     describe('beside a model', () => modelling(fixture));
+    describe('at rest', () => resting(new Fixture(open)));
     describe('under a job server', () => serving(fixture));
     describe('the life of a server on it', () => livingServers(fixture));
     describe('being closed', () => closing(open));

@@ -26,6 +26,11 @@ export interface StorageUnderTest {
   silence(serverId: string): Promise<void>;
   /** Sets when a recurring job is next due. `at` must be a time of the recurring job's schedule. */
   setNextDue(recurringJobId: string, at: Date): Promise<void>;
+  /**
+   * Returns a description of everything in the storage that must not be there at rest: after its background work has
+   * found nothing left to do. A storage without tables has none.
+   */
+  violations?(): Promise<string[]>;
   /** Closes the storage. Called after the last test. */
   close(): Promise<void>;
 }
@@ -58,6 +63,10 @@ export class Fixture {
 
   async setNextDue(recurringJobId: string, at: Date): Promise<void> {
     await this.#opened.setNextDue(recurringJobId, at);
+  }
+
+  async violations(): Promise<string[]> {
+    return (await this.#opened.violations?.()) ?? [];
   }
 
   /** Returns the name of a queue that no other test uses. */

@@ -21,6 +21,13 @@ export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
 export { patientServer, patientStorage } from './patience.js';
 export { overriding, type Overrides } from './overriding.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';
+export {
+  allJobs,
+  type Invariant,
+  storeInvariants,
+  storeViolations,
+  unfinishedJobs,
+} from './store-invariants.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { threadedRequest } from './threaded-request.js';
 export { turnsDuring } from './turns.js';
