@@ -1,7 +1,10 @@
+import { allJobs, unfinishedJobs } from '@longshore/test-support';
+
 /**
- * A description of a kind of violation, and a query that returns all violations of this kind. The query can use two
+ * A description of a kind of violation, and a query that returns all violations of this kind. The query can use three
  * CTEs: `accepted` with all accepted jobs, and `promised` with all accepted batches. Both have the columns `id`, and
- * `from` and `until`, the times at which the request began and ended.
+ * `from` and `until`, the times at which the request began and ended. `to_cancel` has the ids of all jobs that an
+ * operator has tried to cancel.
  */
 export type Property = readonly [property: string, sql: string];
 
@@ -16,18 +19,9 @@ export const clockTolerance = `interval '1 minute'`;
 const timeIn = (id: string): string =>
   `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
 
-const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
-
-/** Query that returns all unfinished jobs. */
-export const liveJobs = live
-  .map((table) => `select id, queue_id, created_at, meta from longshore.${table} where queue_id > 0`)
-  .join(' union all ');
-
-const everywhere = `select id, queue_id, created_at, meta from longshore.job_history union all ${liveJobs}`;
-
 /**
- * Query that counts each job's effects in the ledger. A plain job can have several effects, because its handler writes
- * to the ledger outside the transaction that completes the job.
+ * Query that counts each job's effects in the ledger. A plain or restless job can have several effects, because its
+ * handler writes to the ledger outside the transaction that completes the job.
  */
 export const effects = `
   select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed
@@ -37,13 +31,31 @@ export const effects = `
 export const jobProperties: readonly Property[] = [
   [
     'jobs lost: accepted, and nowhere in the store',
-    `select id from accepted where id not in (select id from (${everywhere}) as job)`,
+    `select id from accepted where id not in (select id from (${allJobs}) as job)`,
   ],
-  ['jobs not finished', `select id from (${liveJobs}) as live`],
-  ['jobs finished, but not done', `select id from longshore.job_history where state <> 'done'`],
+  ['jobs not finished', `select id from (${unfinishedJobs}) as job`],
+  [
+    'jobs finished, but not done, and not cancelled by an operator either',
+    `select id from longshore.job_history
+     where state <> 'done' and (state <> 'cancelled' or id not in (select id from to_cancel))`,
+  ],
+  [
+    'jobs that neither were cancelled nor done although their cancellation was acknowledged',
+    `select job_id from ledger.cancellation
+     where job_id not in (select id from longshore.job_history where state in ('cancelled', 'done'))`,
+  ],
+  [
+    'attempts that started after the cancellation of their job was acknowledged',
+    `select job_id from ledger.cancellation join (
+       select id, started_at from longshore.job_history
+       union all select id, (past ->> 'startedAt')::timestamptz
+       from longshore.job_history, jsonb_array_elements(past_attempts) as past
+     ) as started on started.id = job_id
+     where started_at > acknowledged_at`,
+  ],
   [
     'jobs in two places: finished twice, or finished and yet to do',
-    `select id from (${everywhere}) as everywhere group by id having count(*) > 1`,
+    `select id from (${allJobs}) as job group by id having count(*) > 1`,
   ],
   [
     'jobs done without an effect',
@@ -51,21 +63,21 @@ export const jobProperties: readonly Property[] = [
   ],
   [
     'transactional jobs with two effects',
-    `select job_id from (${effects}) as effect where name <> 'plain' and times > 1`,
+    `select job_id from (${effects}) as effect where name not in ('plain', 'restless') and times > 1`,
   ],
   [
     'transactional effects of another attempt than the one on record, or of none',
     `select effect.job_id from (${effects}) as effect left join longshore.job_history on job_history.id = effect.job_id
-     where effect.name <> 'plain' and job_history.attempt is distinct from effect.attempt`,
+     where effect.name not in ('plain', 'restless') and job_history.attempt is distinct from effect.attempt`,
   ],
   [
     'transactional jobs that ran before their time',
     `select effect.job_id from (${effects}) as effect join longshore.job_history on job_history.id = effect.job_id
-     where effect.name <> 'plain' and effect.at < job_history.run_at`,
+     where effect.name not in ('plain', 'restless') and effect.at < job_history.run_at`,
   ],
   [
     "enqueuers' own rows without the job of their transaction",
-    `select job_id from ledger.request where job_id not in (select id from (${everywhere}) as job)`,
+    `select job_id from ledger.request where job_id not in (select id from (${allJobs}) as job)`,
   ],
   [
     'jobs that ran together with more of their key or queue than it allows',
@@ -73,7 +85,7 @@ export const jobProperties: readonly Property[] = [
   ],
   [
     'jobs of which there are several with one idempotency key',
-    `select from (${everywhere}) as job where meta ? 'idempotencyKey' group by meta ->> 'idempotencyKey' having count(*) > 1`,
+    `select from (${allJobs}) as job where meta ? 'idempotencyKey' group by meta ->> 'idempotencyKey' having count(*) > 1`,
   ],
   [
     'continuations that ran before their parent had ended',

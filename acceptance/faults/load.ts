@@ -7,20 +7,25 @@ export interface Accepted {
   readonly until: string;
 }
 
-const program = 'acceptance/faults/programs/dist/enqueuer.js';
+const programs = 'acceptance/faults/programs/dist';
 
-/** Client processes that enqueue continuously, over HTTP and from SQL. */
+/** Client processes that enqueue continuously, over HTTP and from SQL, and operators who retry and cancel jobs over HTTP. */
 export class Load {
-  readonly #enqueuers: readonly Running[];
+  readonly #clients: readonly Running[];
   /** The accepted jobs that this process itself has enqueued. */
   readonly #own: Accepted[] = [];
 
-  /** @param rate total requests per second from all enqueuers */
+  /** @param rate total requests per second from all enqueuers; the operators' come on top */
   constructor(apis: readonly string[], databaseUrl: string, seed: number, rate: number) {
     const http = apis.map((url, index) => ['http', url, String(seed + index)]);
     const sql = [1, 2].map((index) => ['sql', databaseUrl, String(seed + 1_000 + index)]);
     const all = [...http, ...sql];
-    this.#enqueuers = all.map((args) => run(program, [...args, String(rate / all.length)]));
+    this.#clients = [
+      ...all.map((args) => run(`${programs}/enqueuer.js`, [...args, String(rate / all.length)])),
+      ...apis.map((url, index) =>
+        run(`${programs}/operator.js`, [url, databaseUrl, String(seed + 2_000 + index)]),
+      ),
+    ];
   }
 
   /** Records a job that this process has enqueued, and returns its id. */
@@ -39,27 +44,32 @@ export class Load {
     return this.#linesWith('batch ').map(acceptedOf);
   }
 
+  /** Ids of all jobs that operators have tried to cancel. */
+  get toCancel(): string[] {
+    return this.#linesWith('to cancel ');
+  }
+
   /** Descriptions of valid requests that were rejected, and of repeated requests that created more than one job. */
   get refused(): string[] {
     return this.#linesWith('refused ');
   }
 
   /**
-   * Stops all enqueuers once their pending requests have ended. Resolves to a description of each enqueuer that failed.
+   * Stops all clients once their pending requests have ended. Resolves to a description of each client that failed.
    */
   async stop(): Promise<string[]> {
-    const endings = await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGTERM')));
+    const endings = await Promise.all(this.#clients.map((client) => client.end('SIGTERM')));
     return endings.flatMap((ending, index) =>
-      ending === 'exit 0' ? [] : [`${ending}: ${this.#enqueuers[index]?.lines.slice(-8).join('\n')}`],
+      ending === 'exit 0' ? [] : [`${ending}: ${this.#clients[index]?.lines.slice(-8).join('\n')}`],
     );
   }
 
   async kill(): Promise<void> {
-    await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGKILL')));
+    await Promise.all(this.#clients.map((client) => client.end('SIGKILL')));
   }
 
   #linesWith(prefix: string): string[] {
-    return this.#enqueuers.flatMap(({ lines }) =>
+    return this.#clients.flatMap(({ lines }) =>
       lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length)),
     );
   }

@@ -12,6 +12,7 @@ import { Load } from './load.js';
 import { Observer } from './observer.js';
 import { type Options, readOptions } from './options.js';
 import { mulberry32 } from './programs/src/random.js';
+import { retryFailed } from './remaining-retries.js';
 import { report } from './report.js';
 import { storm } from './storm.js';
 import { judge, tally } from './verdict.js';
@@ -41,10 +42,10 @@ async function run(options: Options): Promise<boolean> {
     load = new Load(fleet.apiUrls, postgres.url, options.seed, options.rate);
     const stage = { postgres, network, fleet, load, observer, random: mulberry32(options.seed) };
     const { occurrences, breaches } = await storm(stage, options);
-    const failedEnqueuers = await load.stop();
+    const failedClients = await load.stop();
     await observer.query(`update longshore.recurring_job set paused_at = now(), next_due_at = null`);
     // The checks below report what is unfinished.
-    await observer.untilDone(null).catch(() => undefined);
+    await retryFailed(fleet.apiUrls[0] ?? '', observer).catch(() => undefined);
     await observer.untilDependenciesResolved().catch(() => undefined);
     const busyOrSilent = await observer.busyOrSilentServers();
     const { refused } = load;
@@ -58,14 +59,14 @@ async function run(options: Options): Promise<boolean> {
         breaches: breaches.length,
       },
       { property: 'processes that ended by themselves', breaches: fleet.endedByThemselves().length },
-      { property: 'enqueuers that failed', breaches: failedEnqueuers.length },
+      { property: 'clients that failed', breaches: failedClients.length },
       { property: 'requests refused or repeated wrongly', breaches: refused.length },
     ];
     const details = [
       ...breaches,
       ...busyOrSilent,
       ...fleet.endedByThemselves(),
-      ...failedEnqueuers,
+      ...failedClients,
       ...refused.slice(0, 20),
     ];
     return report({

@@ -24,8 +24,13 @@ export function report({ accepted, tally, occurrences, checks, details }: Findin
       `  ${fault.padEnd(20)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(longest)}`,
     );
   }
-  const { done, repeated, lost, doubled } = tally;
-  console.log(`\n${accepted} jobs accepted, ${done} done; ${repeated} took more than one attempt`);
+  const { done, cancelled, acknowledged, retried, repeated, lost, doubled } = tally;
+  console.log(
+    `\n${accepted} jobs accepted, ${done} done, ${cancelled} cancelled; ${repeated} took more than one attempt`,
+  );
+  console.log(
+    `${acknowledged} cancellations were acknowledged; failed jobs were retried ${retried} times by operators`,
+  );
   console.log(
     `${lost} attempts were reclaimed from servers; ${doubled} plain jobs had more than one effect\n`,
   );

@@ -15,3 +15,6 @@ create index on ledger.effect (job_id);
 
 -- Rows that enqueuers write in the transaction that enqueues the job.
 create table ledger.request (job_id uuid primary key);
+
+-- Jobs whose cancellation the API has acknowledged to an operator, and a time after that.
+create table ledger.cancellation (job_id uuid primary key, acknowledged_at timestamptz not null default clock_timestamp());

@@ -24,6 +24,16 @@ const transactional = defineJob({ name: 'transactional', queue: 'transactional',
 const limited = defineJob({ name: 'limited', queue: 'limited', args, ...patience });
 const keyed = defineJob({ name: 'keyed', queue: 'keyed', args, ...patience });
 const unique = defineJob({ name: 'unique', queue: 'unique', args, ...patience });
+/** A job that ends as failed until operators have retried it often enough. */
+const brittle = defineJob({ name: 'brittle', queue: 'brittle', args, maxAttempts: 1 });
+/** A job that fails and starts again at once, many times, until an operator cancels it. */
+const restless = defineJob({
+  name: 'restless',
+  queue: 'restless',
+  args,
+  maxAttempts: 1_000,
+  retryDelay: [0],
+});
 /** The job that the recurring job enqueues. */
 const tick = defineJob({ name: 'tick', queue: 'tick', args, ...patience });
 
@@ -92,8 +102,8 @@ async function work({ args, job }: Attempt): Promise<void> {
 }
 
 /**
- * An application whose handlers record their effects in a ledger. Plain jobs write to the ledger after the work. All
- * other jobs write in the transaction that completes the job.
+ * An application whose handlers record their effects in a ledger. Plain jobs write to the ledger after the work, and
+ * restless ones before. All other jobs write in the transaction that completes the job.
  */
 export const application = {
   name: 'fault-ledger',
@@ -109,7 +119,11 @@ export const application = {
       await work(attempt);
       await enter(database, attempt, null);
     }),
-    ...[transactional, tick].map((definition) =>
+    handleJob(restless, async (attempt) => {
+      await enter(database, attempt, null);
+      await work(attempt);
+    }),
+    ...[transactional, brittle, tick].map((definition) =>
       handleJob(definition, async (attempt) =>
         attempt.transaction(async (client) => {
           await enter(client, attempt, null);
