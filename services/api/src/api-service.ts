@@ -6,8 +6,10 @@ import {
   listen,
   loadApplication,
   type Logger,
+  type OnRelease,
   OutageWatch,
   type RunningService,
+  startService,
   storageHealth,
   testJob,
   whenAvailable,
@@ -23,14 +25,24 @@ import { apiTables, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
 import { traceJobs, traceRequests } from './trace-context.js';
 
-/** Starts the HTTP API. Accepts connections before the storage is open. Resolves once the API is ready. */
-export async function startApi(
+/**
+ * Starts the HTTP API. Accepts connections before the storage is open. Resolves once the API is ready.
+ *
+ * @throws if it cannot start, or the reason of the signal if it aborts first; everything has been released then
+ */
+export function startApi(config: ApiConfig, logger: Logger, signal: AbortSignal): Promise<RunningService> {
+  return startService(logger, signal, (onRelease) => start(config, logger, signal, onRelease));
+}
+
+async function start(
   config: ApiConfig,
   logger: Logger,
   signal: AbortSignal,
-): Promise<RunningService> {
+  onRelease: OnRelease,
+): Promise<undefined> {
   const stored = createStorage(config);
   const { jobs: storage, application: database } = stored;
+  onRelease(() => Promise.all([storage.close(), database.close()]));
   const application = await loadApplication(config.LONGSHORE_APP, {
     database: database.pool,
     directory: config.WORKER_RESULTS_DIR,
@@ -58,8 +70,19 @@ export async function startApi(
   const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
   // Imported only if it is shown, because loading the dashboard takes a while, and most APIs do not show it.
   const dashboard = showsDashboard ? await import('./embedded-dashboard.js') : null;
-  const alerts = dashboard?.embedDashboard(app, config, storage, logger, outages);
+  const closing = new AbortController();
+  const alerts = dashboard?.embedDashboard(app, config, storage, logger, outages, closing.signal);
+  const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
+  const server = embedded ? createJobServer(application, storage, config, logger) : null;
+  if (server !== null) onRelease(() => server.stop()); // after the listener is closed
   const listener = await listen(app, config, logger, rootUrlOf(config));
+  onRelease(() => listener.close());
+  onRelease(async () => {
+    closing.abort();
+    outages.stop();
+    await events.close(); // ends requests that wait for events, so that the listener can close
+    await alerts?.stop();
+  });
   answerMalformedHttp(listener.server, rootUrlOf(config));
 
   const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
@@ -72,24 +95,11 @@ export async function startApi(
   if (!inOneProcess) await available(() => database.migrate(apiTables(config).migrations));
   if (tables !== undefined) await available(() => database.migrate(tables.migrations));
   if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
-  const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
-  const server = embedded ? createJobServer(application, storage, config, logger) : null;
   if (server !== null) health.runs(server);
   if (server !== null) await available(() => server.start());
   health.opened();
   alerts?.start();
   logger.info({ storage: config.API_STORAGE, application: application.name, embedded }, 'ready');
-
-  return {
-    stop: async () => {
-      outages.stop();
-      await events.close(); // ends requests that wait for events, so that the listener can close
-      await alerts?.stop();
-      await listener.close();
-      await server?.stop();
-      await Promise.all([storage.close(), database.close()]);
-    },
-  };
 }
 
 /** Mounts routes outside of `/api` both with and without the prefix, because a gateway may or may not strip it. */

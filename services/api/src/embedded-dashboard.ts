@@ -14,6 +14,7 @@ import type { ApiConfig } from './config.js';
 /**
  * Serves the dashboard from the API's process.
  *
+ * @param closing aborts when the API stops, which ends the pages' streams
  * @returns the sender of its alerts, not yet started; `null` if no webhooks are configured
  */
 export function embedDashboard(
@@ -22,12 +23,14 @@ export function embedDashboard(
   storage: JobStorage,
   logger: Logger,
   outages: OutageWatch,
+  closing: AbortSignal,
 ): AlertSender | null {
   app.use(
     withVariableNames(() =>
       createDashboard({
         storage,
         control: storage,
+        closing,
         onAction: (action) => logger.info({ ...action }, 'dashboard action'),
         onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
         ...dashboardSettings(config),

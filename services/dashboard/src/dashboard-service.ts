@@ -15,21 +15,37 @@ import {
   listen,
   type Logger,
   metricsGuard,
+  type OnRelease,
   OutageWatch,
   type RunningService,
+  startService,
   storageHealth,
   whenAvailable,
 } from '@longshore/service';
 import type { DashboardConfig } from './config.js';
 
-/** Starts the dashboard service. It listens at once; the promise resolves when the storage is open. */
-export async function startDashboard(
+/**
+ * Starts the dashboard service. It listens at once; the promise resolves when the storage is open.
+ *
+ * @throws if it cannot start, or the reason of the signal if it aborts first; everything has been released then
+ */
+export function startDashboard(
   config: DashboardConfig,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<RunningService> {
+  return startService(logger, signal, (onRelease) => start(config, logger, signal, onRelease));
+}
+
+async function start(
+  config: DashboardConfig,
+  logger: Logger,
+  signal: AbortSignal,
+  onRelease: OnRelease,
+): Promise<undefined> {
   const access = dashboardAccess(config);
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
+  onRelease(() => storage.close());
   const health = storageHealth('dashboard', storage);
   const outages = new OutageWatch(() => storage.ping(), logger);
   const app = createServiceApp(config, logger);
@@ -64,24 +80,16 @@ export async function startDashboard(
   if (Object.keys(access).every((name) => name === 'secret') && config.NODE_ENV !== 'production')
     logger.warn({}, 'No way to sign in is configured: everyone on this machine is an admin of the dashboard');
   const listener = await listen(app, config, logger);
-
-  const stop = async (): Promise<void> => {
+  onRelease(() => listener.close());
+  onRelease(async () => {
     closing.abort();
     outages.stop();
     await alerts?.stop();
-    await listener.close();
-    await storage.close();
-  };
-  try {
-    await whenAvailable(() => storage.open(), logger, signal);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  });
+  await whenAvailable(() => storage.open(), logger, signal);
   health.opened();
   alerts?.start();
   logger.info({}, 'ready');
-  return { stop };
 }
 
 function alertSender(

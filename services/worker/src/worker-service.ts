@@ -7,22 +7,38 @@ import {
   loadApplication,
   type Logger,
   metricsGuard,
+  type OnRelease,
   type RunningService,
+  startService,
   storageHealth,
   whenAvailable,
 } from '@longshore/service';
 import Koa from 'koa';
 import type { WorkerConfig } from './config.js';
 
-/** Starts a job server with health and metrics routes. Resolves when the server is running. */
-export async function startWorker(
+/**
+ * Starts a job server with health and metrics routes. Resolves when the server is running.
+ *
+ * @throws if it cannot start, or the reason of the signal if it aborts first; everything has been released then
+ */
+export function startWorker(
   config: WorkerConfig,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<RunningService> {
+  return startService(logger, signal, (onRelease) => start(config, logger, signal, onRelease));
+}
+
+async function start(
+  config: WorkerConfig,
+  logger: Logger,
+  signal: AbortSignal,
+  onRelease: OnRelease,
+): Promise<AbortSignal> {
   const options = databaseOptions(config, 'worker');
   const storage = new PostgresStorage(options);
   const database = createApplicationDatabase(options);
+  onRelease(() => Promise.all([storage.close(), database.close()]));
   const application = await loadApplication(config.LONGSHORE_APP, {
     database: database.pool,
     directory: config.WORKER_RESULTS_DIR,
@@ -34,21 +50,16 @@ export async function startWorker(
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   const listener = await listen(app, config, logger);
+  onRelease(() => listener.close());
 
   const { tables } = application;
   const server = createJobServer(application, storage, config, logger);
+  onRelease(() => server.stop());
   await whenAvailable(() => storage.open(), logger, signal);
   if (tables !== undefined) await whenAvailable(() => database.migrate(tables.migrations), logger, signal);
   health.runs(server);
   await whenAvailable(() => server.start(), logger, signal);
   health.opened();
   logger.info({ application: application.name }, 'ready');
-
-  return {
-    ended: server.ended,
-    stop: async () => {
-      await server.stop();
-      await Promise.all([listener.close(), storage.close(), database.close()]);
-    },
-  };
+  return server.ended;
 }

@@ -26,6 +26,7 @@ export { OutageWatch } from './outage-watch.js';
 export { whenAvailable } from './when-available.js';
 export { type RunningService, runService } from './run-service.js';
 export { createServiceApp } from './service-app.js';
+export { type OnRelease, startService } from './service-life.js';
 export { testJob, testJobHandler } from './test-job.js';
 export {
   applicationVariables,

@@ -9,8 +9,8 @@ const pauseMs = 500;
  * database may be restarting.
  *
  * @param work the task; must be safe to repeat after failing halfway
- * @param signal stops the retries when it aborts
- * @throws the signal's reason if the signal aborts, and every error of `work` other than a `StorageUnavailableError`
+ * @param signal prevents the next try when it aborts
+ * @throws the signal's reason if the signal aborts before the task has succeeded, and every error of `work` other than a `StorageUnavailableError`
  */
 export async function whenAvailable<Result>(
   work: () => Promise<Result>,
@@ -19,6 +19,7 @@ export async function whenAvailable<Result>(
 ): Promise<Result> {
   const outage = outageOf(logger);
   for (;;) {
+    signal.throwIfAborted();
     try {
       const result = await work();
       outage.succeeded(work);
