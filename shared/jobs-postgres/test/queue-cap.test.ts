@@ -39,6 +39,32 @@ describe('The maximum number of queues', () => {
     });
 
   for (const [kind, make] of Object.entries(storages))
+    it(`keeps jobs where they are if some of them would be moved to too many queues: ${kind}`, async () => {
+      storage = make();
+      await storage.open();
+      const client = new JobClient(storage);
+      for (const queue of ['a', 'b', 'c']) await storage.queues.resume(queue);
+      const ids = [1, 2].map(() => client.enqueue(job, {}, { queue: 'a' }));
+      const [first, second] = (await Promise.all(ids)).map(({ id }) => id) as [string, string];
+      const target = { [first]: 'b', [second]: 'beyond' };
+      const refused = await storage.control
+        .edit([first, second], async (current) => {
+          const moved = [...current].map(([id, { priority, args, runAt }]) => {
+            const content = { queue: target[id] ?? '', priority, args: JSON.stringify(args), runAt };
+            return [id, content] as const;
+          });
+          return new Map(moved);
+        })
+        .catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(TooManyQueuesError);
+      const found = await Promise.all([first, second].map((id) => storage.jobs.find(id)));
+      expect(found.map((each) => [each?.queue, each?.state])).to.deep.equal([
+        ['a', 'enqueued'],
+        ['a', 'enqueued'],
+      ]);
+    });
+
+  for (const [kind, make] of Object.entries(storages))
     it(`counts a deleted queue no longer: ${kind}`, async () => {
       storage = make();
       await storage.open();

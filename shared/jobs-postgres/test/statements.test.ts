@@ -55,7 +55,7 @@ describe('The static statements', () => {
    * parameters name, or have a limit.
    */
   const boundedOtherwise: Readonly<Record<string, string>> = {
-    'one job, which the parameters name': `find-bare-jobs find-documents find-job find-small-jobs find-undocumented-jobs release-awaiting`,
+    'one job, which the parameters name': `find-bare-jobs find-documents find-job find-new-queue find-small-jobs find-undocumented-jobs release-awaiting`,
     'one row, which the statement writes or a table has': `end-transaction find-chores insert-aside insert-bulk
       insert-deployment insert-recurring-job lock-alert-turn lock-bucket measure-backlog retire-queue select-last-place
       take-alert-turn upsert-recurring-job upsert-saved-search settled-up-to`,

@@ -155,6 +155,42 @@ export function editing(fixture: Fixture): void {
     expect(await find(child.id)).to.include({ queue: to, state: 'enqueued' });
   });
 
+  for (const state of ['enqueued', 'scheduled'] as const) {
+    it(`lets a job that was moved while it was ${state} wait for its parent again, and run after it`, async () => {
+      const { control, completions, maintenance } = fixture.storage;
+      const parent = await fixture.claimOne();
+      const { id } = await fixture.enqueue(fixture.newQueue(), childOf([parent.claim.jobId]));
+      while ((await maintenance.resolveDependencies(100)) > 0);
+      await control.run(id);
+      if (state === 'scheduled') await edit([id], { runAt: later });
+      const to = fixture.newQueue();
+      await edit([id], { queue: to });
+      await control.cancel(id);
+      await control.retry(id);
+      expect(await find(id)).to.include({ queue: to, state: 'awaiting' });
+      await completions.complete([{ claim: parent.claim, outcome: { kind: 'done', result: 'null' } }]);
+      while ((await maintenance.resolveDependencies(100)) > 0);
+      expect((await find(id))?.state).to.equal(state);
+    });
+  }
+
+  it('ends a job as cancelled if it is moved while a cancellation and the end of its attempt overtake each other', async () => {
+    const { control, completions, maintenance } = fixture.storage;
+    const error = { name: 'Error', message: 'no', stack: null };
+    for (let round = 0; round < 20; round++) {
+      const { claim } = await fixture.claimOne();
+      const to = fixture.newQueue();
+      const [cancelled] = await Promise.all([
+        control.cancel(claim.jobId),
+        completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 0 } }]),
+        edit([claim.jobId], { queue: to }).catch(() => undefined), // rejected while the attempt lasts
+      ]);
+      expect(cancelled.outcome).to.equal('ok');
+      await maintenance.maintain();
+      expect((await find(claim.jobId))?.state).to.equal('cancelled');
+    }
+  });
+
   it('makes a ready job scheduled, and changes the time of a scheduled one', async () => {
     const queue = fixture.newQueue();
     const [ready, waiting] = [

@@ -99,3 +99,26 @@ describe('A server that loses leases', () => {
     expect(taken).to.deep.equal([]);
   });
 });
+
+describe('A server that is asked to cancel a job that waits for a free slot', () => {
+  it('does not start the job, and gives its claim back', async () => {
+    const started: string[] = [];
+    const finish: (() => void)[] = [];
+    const work = handleJob(defineJob({ name: 'work' }), async ({ job }) => {
+      started.push(job.id);
+      await new Promise<void>((resolve) => finish.push(resolve));
+    });
+    const runner = new Runner({
+      ...resolveServerOptions({ storage: new MemoryStorage(), handlers: [work], concurrency: 1 }),
+      onStart: () => undefined,
+      onOutcome: () => undefined,
+    });
+    const first = claimed(1);
+    const second = { ...first, claim: { ...first.claim, jobId: 'second' } };
+    runner.take([first, second]);
+    expect(runner.cancel([second.claim])).to.deep.equal([second.claim]);
+    for (const end of finish) end();
+    await runner.finished(3_600_000);
+    expect([started, runner.claimedCount]).to.deep.equal([['job'], 0]);
+  });
+});

@@ -34,7 +34,9 @@ const claimed = (limit: string, condition: string, allowed = ''): string => `
           where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
             and job.server_id is null and exists (select 1 from handler)
             and coalesce(job.name = any ((select handled from handler)::text[]), true)
-            and job.name <> all ((select paused from handler)::text[]) and ${condition}
+            and job.name <> all ((select paused from handler)::text[]) and not exists (
+              select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id
+            ) and ${condition}
           order by job.seq limit ${limit}
           for update of job skip locked
         ) as next

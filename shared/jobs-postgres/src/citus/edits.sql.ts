@@ -25,9 +25,8 @@ const runAt = `case when date_trunc('milliseconds', removed.run_at) is not disti
  * cannot change its queue.
  *
  * @param columns the columns that only this table has, each preceded by a comma
- * @param more additional CTEs, each followed by a comma
  */
-function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string, more = ''): Form {
+function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string): Form {
   return replacedBy(`
     with ${edit},
     removed as (
@@ -40,7 +39,7 @@ function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string, m
     ),
     inserted as (
       insert into longshore.${table} (${jobColumns}${columns}) select ${jobColumns}${columns} from edited
-    ),${more}
+    ),
     moved as materialized (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -50,17 +49,27 @@ function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string, m
     select 1 from moved`);
 }
 
-const moveDependencies = `
-    link as (
-      update longshore.job_dependency set queue_id = edit.to_queue from edit
-      where child_id = edit.id and edit.to_queue <> $1
-    ),`;
-
-const recordNewQueues = replacedBy(`
+const moveRelatedRows = replacedBy(`
     with moved as materialized (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
     recorded as (
       insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
       on conflict (job_id) do update set queue_id = excluded.queue_id
+    ),
+    dependencies as (
+      update longshore.job_dependency set queue_id = moved.to_queue, marked = resolved_at is not null
+      from moved where child_id = moved.id
+    ),
+    aside as (
+      update longshore.set_aside set queue_id = moved.to_queue from moved where job_id = moved.id
+    ),
+    withdrawn as (
+      delete from longshore.job_cancellation where queue_id = $1 and job_id = any($2::uuid[])
+      returning job_id, requested_at
+    ),
+    requested as (
+      insert into longshore.job_cancellation (queue_id, job_id, requested_at)
+      select moved.to_queue, job_id, requested_at from withdrawn join moved on moved.id = withdrawn.job_id
+      on conflict (queue_id, job_id) do nothing
     ),
     reports as (
       delete from longshore.job_report
@@ -142,7 +151,7 @@ const replaceJobs = replacedBy(`
 /** Citus forms of statements that change the content or queues of jobs. */
 export const editForms: Forms = {
   'longshore-edit-job_scheduled': editWaiting('job_scheduled', ', retried_at'),
-  'longshore-edit-job_awaiting': editWaiting('job_awaiting', ', delay_ms', moveDependencies),
-  'longshore-record-new-queues': recordNewQueues,
+  'longshore-edit-job_awaiting': editWaiting('job_awaiting', ', delay_ms'),
+  'longshore-move-related-rows': moveRelatedRows,
   'longshore-replace-jobs': replaceJobs,
 };

@@ -52,6 +52,13 @@ export function startedAt(now: string): string {
 }
 
 /**
+ * SQL expression for the ids of the queue's jobs that are to be cancelled. A ready job is among them if the request came
+ * while its attempt went back to the queue. Such a job is cancelled soon, and must not start before that. The ids are read
+ * once per claim; usually, there are none.
+ */
+const toCancel = 'array(select job_id from longshore.job_cancellation where queue_id = $1)';
+
+/**
  * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
  *
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in queue order: $5 priorities,
@@ -82,7 +89,8 @@ export const claimReady = prepared(
   'longshore-claim-ready',
   `
     with names as materialized (
-      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2),
+      select job_names as handled, array(${pausedTypes}) as paused, ${toCancel} as to_cancel
+      from longshore.server where id = $2),
     candidate as materialized (
       select next.at
       from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
@@ -90,7 +98,8 @@ export const claimReady = prepared(
         select job.ctid as at from longshore.job
         where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
           and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
-          and name <> all ((select paused from names)::text[]) and not exists (
+          and name <> all ((select paused from names)::text[]) and job.id <> all ((select to_cancel from names)::uuid[])
+          and not exists (
         select 1 from longshore.queue
         where id = $1 and (${isPaused} or concurrency_limit is not null or rate_limit is not null))
         order by job.seq limit $3
@@ -181,7 +190,8 @@ export const claimWithinLimits = prepared(
       from setting where open
     ),
     names as materialized (
-      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2),
+      select job_names as handled, array(${pausedTypes}) as paused, ${toCancel} as to_cancel
+      from longshore.server where id = $2),
     candidate as materialized (
       select next.at
       from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
@@ -189,7 +199,7 @@ export const claimWithinLimits = prepared(
         select job.ctid as at from longshore.job
         where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
           and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
-          and name <> all ((select paused from names)::text[]) and true
+          and name <> all ((select paused from names)::text[]) and job.id <> all ((select to_cancel from names)::uuid[]) and true
         order by job.seq limit coalesce((select jobs from room), 0)
         for update skip locked
       ) as next

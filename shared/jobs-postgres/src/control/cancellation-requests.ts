@@ -2,7 +2,13 @@ import { type Claim, outbox, type Notification } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
-import { deleteIdleCancellation, selectCancellations, selectIdleCancellations } from './job-control.sql.js';
+import {
+  deleteMootCancellation,
+  findNewQueue,
+  requestCancellation,
+  selectCancellations,
+  selectIdleCancellations,
+} from './job-control.sql.js';
 import { moveJobs } from './job-moves.sql.js';
 
 /** Maximum number of requests that are carried out at a time. */
@@ -44,13 +50,27 @@ export class CancellationRequests {
     return rows.map(({ queue_id: queueId, job_id: jobId }) => ({ queueId, jobId }));
   }
 
-  /** Cancels a job that is not running, if it has not ended, and forgets the request. */
-  async carryOut({ queueId, jobId }: IdleRequest): Promise<void> {
-    const { scheduled, blocked, ready } = moveJobs.cancel;
-    for (const step of [scheduled, blocked, ready])
-      if (step !== undefined) await this.#database.query(step, [queueId, arrayOf([jobId])]);
-    await this.#database.query(deleteIdleCancellation, [queueId, jobId]);
+  /**
+   * Cancels a job that is not running, if it has not ended, and forgets the request. A request follows its job to another
+   * queue, even if it was made while the job moved there.
+   */
+  async carryOut(request: IdleRequest): Promise<void> {
+    await this.#carryOut(request);
     this.#notify(outbox); // other jobs may depend on the cancelled one
+  }
+
+  async #carryOut({ queueId, jobId }: IdleRequest): Promise<void> {
+    const { scheduled, blocked, ready } = moveJobs.cancel;
+    let isHere = false;
+    for (const step of [scheduled, blocked, ready])
+      if (step !== undefined && !isHere)
+        isHere = (await this.#database.query(step, [queueId, arrayOf([jobId])])).length > 0;
+    const [moved] = isHere ? [] : await this.#database.query<{ queue_id: number }>(findNewQueue, [jobId]);
+    if (moved !== undefined && moved.queue_id !== queueId) {
+      await this.#database.query(requestCancellation, [moved.queue_id, jobId]);
+      await this.#carryOut({ queueId: moved.queue_id, jobId });
+    }
+    await this.#database.query(deleteMootCancellation, [queueId, jobId]);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { FinishedState } from '@longshore/jobs/storage';
 import { dueFrom } from '../connection/from-now.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
+import { liveTables } from '../read/job-columns.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 
 /** One statement per final state: $1 queue, $2 id. Locks the job until the transaction ends. */
@@ -49,8 +50,26 @@ export const selectIdleCancellations = prepared(
   `select queue_id, job_id from longshore.job_cancellation as request where ${isIdleCancellation} limit $1`,
 );
 
-/** $1 queue, $2 id. Deletes the request to cancel a job if the job is not running. */
-export const deleteIdleCancellation = prepared(
-  'longshore-delete-idle-cancellation',
-  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${isIdleCancellation}`,
+/** $1 queue, $2 id. Requests the cancellation of a job in this queue, whatever its state. */
+export const requestCancellation = prepared(
+  'longshore-request-cancellation',
+  `insert into longshore.job_cancellation (queue_id, job_id) values ($1, $2) on conflict (queue_id, job_id) do nothing`,
+);
+
+/** The tables with the jobs that can run, or are running. */
+const startable = liveTables.filter((table) => table !== 'job_awaiting');
+
+/** $1 queue, $2 id. Deletes the request to cancel a job if the job has ended or is in another queue. */
+export const deleteMootCancellation = prepared(
+  'longshore-delete-moot-cancellation',
+  `
+    delete from longshore.job_cancellation where queue_id = $1 and job_id = $2 and not exists (
+      ${startable.map((table) => `select 1 from longshore.${table} where queue_id = $1 and id = $2`).join(' union all ')}
+    )`,
+);
+
+/** $1 id. Returns the queue to which a job was moved last; no row if it was never moved. */
+export const findNewQueue = prepared(
+  'longshore-find-new-queue',
+  `select queue_id from longshore.moved_job where job_id = $1`,
 );

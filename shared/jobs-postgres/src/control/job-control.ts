@@ -198,11 +198,12 @@ export class PostgresControl implements JobControl {
       const done = await firstOf(statements, run, [row.queue_id, arrayOf([id]), ...values]);
       if (done === undefined) continue;
       const restored = done.changed ? ((await afterChange?.(run, row)) ?? 0) : 0;
-      await record({ outcome: 'ok', job, changed: done.changed, restored });
       const after = await find();
-      // A running job is not locked, so its attempt may just have gone back to the queue. Then it is cancelled there.
+      // A running job is not locked, so its attempt may just have gone back to the queue, and may even have been moved and
+      // claimed in another one. Then it is cancelled there.
       const isRequest = action === steps.cancel && row.state === 'processing';
-      if (isRequest && after !== undefined && isWaiting(after)) continue;
+      if (isRequest && after !== undefined && hasGoneBack(row, after)) continue;
+      await record({ outcome: 'ok', job, changed: done.changed, restored });
       const changed = after === undefined ? job : toJob(after, await queues.nameOf(after.queue_id));
       if (isRequest) check?.(changed);
       return { outcome: 'ok', job: changed, changed: done.changed, restored };
@@ -244,8 +245,9 @@ async function firstOf(
   return undefined;
 }
 
-function isWaiting({ state }: JobRow): boolean {
-  return state === 'enqueued' || state === 'scheduled';
+/** Returns whether a job that ran is waiting again, or was moved to another queue, which is only possible while it waits. */
+function hasGoneBack(before: JobRow, { state, queue_id: queueId }: JobRow): boolean {
+  return state === 'enqueued' || state === 'scheduled' || queueId !== before.queue_id;
 }
 
 /**

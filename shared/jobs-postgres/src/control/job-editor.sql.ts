@@ -83,17 +83,9 @@ export const editReady = ofTables(readyTables, (table) =>
   ),
 );
 
-/**
- * Edits scheduled or awaiting jobs, and moves them if their queue changes. Dependencies of awaiting jobs are updated
- * too, because they contain the queue.
- */
-export const editWaiting = ofTables(waitingTables, (table) => {
-  const moveDependencies = `
-    link as (
-      update longshore.job_dependency set queue_id = edit.to_queue from edit
-      where child_id = edit.id and edit.to_queue <> $1
-    ),`;
-  return prepared(
+/** Edits scheduled or awaiting jobs, and moves them if their queue changes. */
+export const editWaiting = ofTables(waitingTables, (table) =>
+  prepared(
     `longshore-edit-${table}`,
     `
     with ${edit},
@@ -102,13 +94,13 @@ export const editWaiting = ofTables(waitingTables, (table) => {
       set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_scheduled' ? dueFrom(runAt) : runAt}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
-    ),${table === 'job_awaiting' ? moveDependencies : ''}
+    ),
     moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
     insert into longshore.job_count (queue_id, state, jobs)
     select queue_id, ${stateIn[table]}, jobs from moved
     union all select $1, ${stateIn[table]}, -jobs from moved`,
-  );
-});
+  ),
+);
 
 /** Edits ready or blocked jobs that move to another queue or become scheduled. */
 export const moveReady = ofTables(readyTables, (table) =>
@@ -134,4 +126,43 @@ export const moveReady = ofTables(readyTables, (table) =>
     from edited group by 1, 2
     union all select $1, 'enqueued', -count(*) from edited having count(*) > 0`,
   ),
+);
+
+/**
+ * Moves the rows of other tables that contain the queues of the given jobs: cancellation requests, dependencies on other
+ * jobs, logs and progress. Also records the new queues, because unique keys and idempotency keys stay in the old queue,
+ * and lookups by key must still find the jobs.
+ *
+ * The unresolved dependencies of a job must be marked again. Otherwise, the end of a parent could have no effect if the
+ * outbox relay looked for the job in its old queue at the same time.
+ *
+ * $1 old queue; parallel arrays: $2 jobs, $3 their new queues; $4 when the oldest of these jobs was created.
+ */
+export const moveRelatedRows = prepared(
+  'longshore-move-related-rows',
+  `
+    with moved as materialized (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
+    recorded as (
+      insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
+      on conflict (job_id) do update set queue_id = excluded.queue_id
+    ),
+    withdrawn as (
+      delete from longshore.job_cancellation as request using moved
+      where request.queue_id = $1 and request.job_id = moved.id
+      returning moved.to_queue, request.job_id, request.requested_at
+    ),
+    requested as (
+      insert into longshore.job_cancellation (queue_id, job_id, requested_at) select * from withdrawn
+      on conflict (queue_id, job_id) do nothing
+    ),
+    dependencies as (
+      update longshore.job_dependency as dependency set queue_id = moved.to_queue, marked = resolved_at is not null
+      from moved where dependency.child_id = moved.id
+    ),
+    aside as (
+      update longshore.set_aside set queue_id = moved.to_queue from moved where set_aside.job_id = moved.id
+    )
+    update longshore.job_report as report set queue_id = moved.to_queue
+    from moved
+    where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
 );

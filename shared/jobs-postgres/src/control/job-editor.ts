@@ -18,11 +18,17 @@ import type { Database } from '../connection/database.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { findJobs, sizeOfJobs } from '../read/find-jobs.sql.js';
-import { recordNewQueues } from '../read/reports.sql.js';
 import { findBareJobs } from '../read/job-documents.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
-import { editReady, editWaiting, lockEditable, type LockedRow, moveReady } from './job-editor.sql.js';
+import {
+  editReady,
+  editWaiting,
+  lockEditable,
+  type LockedRow,
+  moveReady,
+  moveRelatedRows,
+} from './job-editor.sql.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
@@ -87,7 +93,7 @@ export class JobEditor {
     checkEdits(current, edits);
     for (const [statement, place, group] of await grouped(edits, current, places))
       await run(statement, await this.#values(place.queueId, group, edits, places));
-    await this.#recordNewQueues(edits, current, places, run);
+    await this.#moveRelatedRows(edits, current, places, run);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
     return this.#toJobs(edited);
   }
@@ -142,7 +148,7 @@ export class JobEditor {
     ];
   }
 
-  async #recordNewQueues(
+  async #moveRelatedRows(
     edits: ReadonlyMap<string, JobContent>,
     current: ReadonlyMap<string, Job>,
     places: ReadonlyMap<string, Place>,
@@ -158,7 +164,7 @@ export class JobEditor {
       if (first === undefined) continue;
       const times = group.map(({ createdAt }) => createdAt.getTime());
       const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
-      await run(recordNewQueues, [
+      await run(moveRelatedRows, [
         first.queueId,
         arrayOf(group.map(({ id }) => id)),
         arrayOf(queueIds),

@@ -123,6 +123,7 @@ async function resolveGroup(
   await client.query(resolveDependencies, [
     arrayOf(met.map((dependency) => dependency.parent_id)),
     arrayOf(met.map((dependency) => dependency.child_id)),
+    queueId,
   ]);
   if (errors.size > 0) {
     await client.query(cancelAwaiting, [queueId, arrayOf([...errors.keys()]), [...errors.values()]]);

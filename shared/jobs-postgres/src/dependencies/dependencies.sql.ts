@@ -38,13 +38,18 @@ export const openDependencies = prepared(
     limit $2`,
 );
 
-/** $1 parents, $2 dependents. Records that these dependencies are met: the parents have ended as required. */
+/**
+ * $1 parents, $2 dependents, $3 the dependents' queue. Records that these dependencies are met: the parents have ended as
+ * required. Leaves out dependents that have moved to another queue since their dependencies were read: a move makes sure
+ * that the end of their parents is recorded again.
+ */
 export const resolveDependencies = prepared(
   'longshore-resolve-dependencies',
   `
     update longshore.job_dependency set resolved_at = now(), marked = true, met = true
     from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
-    where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id`,
+    where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id
+      and job_dependency.queue_id = $3`,
 );
 
 /**

@@ -84,22 +84,3 @@ export const countLines = prepared(
   'longshore-count-lines',
   `select count(*)::integer as lines ${linesOf} having count(*) > 0`,
 );
-
-/**
- * Moves reports to the new queues of their jobs. Also records the new queues, because unique keys and idempotency keys
- * stay in the old queue, and lookups by key must still find the jobs.
- *
- * $1 old queue; parallel arrays: $2 jobs, $3 their new queues; $4 when the oldest of these jobs was created.
- */
-export const recordNewQueues = prepared(
-  'longshore-record-new-queues',
-  `
-    with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
-    recorded as (
-      insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
-      on conflict (job_id) do update set queue_id = excluded.queue_id
-    )
-    update longshore.job_report as report set queue_id = moved.to_queue
-    from moved
-    where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
-);

@@ -125,6 +125,7 @@ export class MemoryControl implements JobControl {
     const edits = await decide(current);
     if (records.some((record, index) => versionOf(record) !== versions[index])) return this.edit(ids, decide);
     checkEdits(current, edits);
+    this.#jobs.createQueues([...edits.values()].map(({ queue }) => queue));
     return records.flatMap((record) => {
       const content = edits.get(record.id);
       if (content === undefined) return [];

@@ -176,6 +176,11 @@ export class MemoryJobs {
     return this.#queues.get(name);
   }
 
+  /** Creates those of these queues that do not exist. See {@link QueueRecords.createAll}. */
+  createQueues(names: readonly string[]): void {
+    this.#queues.createAll(names);
+  }
+
   retireQueue(name: string): void {
     this.#queues.retire(name);
   }

@@ -64,6 +64,16 @@ export class QueueRecords {
     return this.getBeyondLimit(name);
   }
 
+  /**
+   * Creates those of these queues that do not exist.
+   *
+   * @throws {TooManyQueuesError} before any queue is created, if they would exceed the limit
+   */
+  createAll(names: readonly string[]): void {
+    this.requireRoomFor(names);
+    for (const name of names) this.getBeyondLimit(name);
+  }
+
   /** Returns a queue, creating it if it does not exist, even beyond the maximum number of queues. */
   getBeyondLimit(name: string): QueueRecord {
     let queue = this.#queues.get(name);

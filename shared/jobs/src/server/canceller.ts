@@ -6,11 +6,12 @@ const intervalMs = 1_000;
 
 export interface CancellerOptions {
   readonly control: JobControl;
-  readonly running: () => Claim[];
-  readonly cancel: (claims: readonly Claim[]) => void;
+  /** Returns the claims on all jobs that run on this server or wait for a free slot. */
+  readonly claims: () => Claim[];
+  readonly cancel: (claims: readonly Claim[]) => Promise<void>;
 }
 
-/** Polls the storage for requests to cancel this server's running jobs, and aborts the signals of these jobs. */
+/** Polls the storage for requests to cancel this server's jobs, and cancels them. */
 export class Canceller {
   readonly #options: CancellerOptions;
 
@@ -19,9 +20,9 @@ export class Canceller {
   }
 
   async runOnce(): Promise<number> {
-    const { control, running, cancel } = this.#options;
-    const claims = running();
-    if (claims.length > 0) cancel(await control.cancellations(claims));
+    const { control, cancel } = this.#options;
+    const claims = this.#options.claims();
+    if (claims.length > 0) await cancel(await control.cancellations(claims));
     return intervalMs;
   }
 }

@@ -123,8 +123,8 @@ export class JobServer {
     });
     const canceller = new Canceller({
       control: storage.control,
-      running: () => this.#runner.runningClaims(),
-      cancel: (claims) => this.#runner.cancel(claims),
+      claims: () => [...this.#runner.claims()],
+      cancel: (claims) => this.#release(this.#runner.cancel(claims)), // the storage cancels what is released
     });
     const scheduler = new Scheduler(storage.maintenance, isNotified);
     const resumer = new Resumer(storage.maintenance, isNotified);

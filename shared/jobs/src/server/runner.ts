@@ -147,18 +147,23 @@ export class Runner {
     }
   }
 
-  /** Aborts the signals of these jobs. Each job runs until its handler returns or throws. */
-  cancel(claims: Iterable<Claim>): void {
+  /**
+   * Aborts the signals of the running ones among these jobs. Each of them runs until its handler returns or throws.
+   * Removes the jobs that wait for a free slot, so that they never start, and returns their claims.
+   */
+  cancel(claims: Iterable<Claim>): Claim[] {
+    const requested = new Map<string, Claim>();
     for (const claim of claims) {
+      requested.set(claim.jobId, claim);
       const attempt = this.#running.get(claim.jobId);
       if (attempt !== undefined && isSame(attempt.claim, claim) && !attempt.cancelled)
         attempt.abort(new JobCancelledError());
     }
-  }
-
-  /** Returns the claims on running jobs. Leaves out jobs that wait for a free slot. */
-  runningClaims(): Claim[] {
-    return [...this.#running.values()].map(({ claim }) => claim);
+    const isRequested = ({ job: { claim } }: { job: ClaimedJob }): boolean =>
+      isSame(claim, requested.get(claim.jobId));
+    const removed = this.#waiting.filter(isRequested);
+    if (removed.length > 0) this.#waiting = this.#waiting.filter((waiting) => !isRequested(waiting));
+    return removed.map(({ job }) => job.claim);
   }
 
   /** Resolves when the transactions of all abandoned attempts have ended. */
