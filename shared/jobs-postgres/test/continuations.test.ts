@@ -10,6 +10,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 describe('Continuations and batches on Postgres', () => {
   const done: Outcome = { kind: 'done', result: 'null' };
+  const failed: Outcome = { kind: 'failed', error: { name: 'Error', message: 'no', stack: null } };
   const parentJob = defineJob({ name: 'parent', queue: 'parents' });
   const childJob = defineJob({ name: 'child', queue: 'children' });
   let database: TestDatabase;
@@ -120,6 +121,49 @@ describe('Continuations and batches on Postgres', () => {
     await connection.query('commit');
     await resolveAll();
     expect(await stateOf(child.id)).to.equal('enqueued');
+  });
+
+  /** Retries a job together with its dependents, while the outbox relay is about to skip the job `dependent`. */
+  async function retryWhileSkipping(dependent: string, id: string): Promise<void> {
+    await connection.query('begin');
+    await connection.query('select from longshore.job_awaiting where id = $1 for update', [dependent]);
+    const skipping = storage.maintenance.resolveDependencies(100);
+    await eventually(async () => (await database.waitingForLocks()) === 1);
+    let isRetried = false;
+    const retrying = storage.control.retry(id, { dependents: true }).then(() => (isRetried = true));
+    await eventually(async () => isRetried || (await database.waitingForLocks()) === 2);
+    await connection.query('commit');
+    await Promise.all([skipping, retrying]);
+    await resolveAll();
+  }
+
+  it('a callback that is being skipped waits again if a job of its batch is retried with its dependents', async () => {
+    const { jobs, callback } = await client.enqueueBatch({
+      jobs: [{ definition: parentJob, args: {}, options: { maxAttempts: 1 } }],
+      callback: { definition: childJob, args: {} },
+    });
+    const [id = ''] = jobs.map((job) => job.id);
+    const held = await claimOne();
+    await storage.completions.complete([{ claim: held, outcome: failed, hasMeta: true }]);
+    await storage.maintenance.resolveDependencies(1); // counts the job, which ends the batch
+    await retryWhileSkipping(callback?.id ?? '', id);
+    expect(await stateOf(callback?.id ?? '')).to.equal('awaiting');
+    const again = await claimOne();
+    await storage.completions.complete([{ claim: again, outcome: done, hasMeta: true }]);
+    await resolveAll();
+    expect(await stateOf(callback?.id ?? '')).to.equal('enqueued');
+  });
+
+  it('a dependent that is being skipped waits again if its parent is restored', async () => {
+    const { id } = await client.enqueue(parentJob, {}, { maxAttempts: 1 });
+    const parent = await client.enqueue(childJob, {}, { after: { parents: [id] } });
+    const dependent = await client.enqueue(childJob, {}, { after: { parents: [parent.id] } });
+    await resolveAll();
+    const held = await claimOne();
+    await storage.completions.complete([{ claim: held, outcome: failed, hasMeta: true }]);
+    await storage.maintenance.resolveDependencies(1); // skips the parent
+    await retryWhileSkipping(dependent.id, id);
+    expect([await stateOf(parent.id), await stateOf(dependent.id)]).to.deep.equal(['awaiting', 'awaiting']);
   });
 
   it('a continuation may depend on a job of the same transaction', async () => {

@@ -42,7 +42,7 @@ on conflict (queue_id, name, seconds, at) do update set
 
 -- longshore-advance-bulk
 update longshore.bulk_operation
-set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5,
+set cursor = $2, seen = seen + $3, changed = changed + $4, skipped = skipped + $5, restored = restored + $7,
   state = case when $6::boolean then 'done' else state end, finished_at = case when $6::boolean then now() end
 where id = $1;
 
@@ -137,199 +137,6 @@ select true as changed from removed;
 
 -- longshore-cancel-backend
 select pg_cancel_backend($1);
-
--- longshore-cancel-members-job
-with found as materialized (
-  select id from longshore.job
-  where queue_id = $1 and id = any($2::uuid[]) and server_id is null
-  order by id for update
-),
-removed as (
-  delete from longshore.job using found where job.queue_id = $1 and job.id = found.id
-  returning job.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('enqueued'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-job_awaiting
-with found as materialized (
-  select id from longshore.job_awaiting
-  where queue_id = $1 and id = any($2::uuid[])
-  order by id for update
-),
-removed as (
-  delete from longshore.job_awaiting using found where job_awaiting.queue_id = $1 and job_awaiting.id = found.id
-  returning job_awaiting.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts from removed
-),
-resolved as (
-  update longshore.job_dependency set resolved_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-job_blocked
-with found as materialized (
-  select id from longshore.job_blocked
-  where queue_id = $1 and id = any($2::uuid[])
-  order by id for update
-),
-removed as (
-  delete from longshore.job_blocked using found where job_blocked.queue_id = $1 and job_blocked.id = found.id
-  returning job_blocked.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('enqueued'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-job_scheduled
-with found as materialized (
-  select id from longshore.job_scheduled
-  where queue_id = $1 and id = any($2::uuid[])
-  order by id for update
-),
-removed as (
-  delete from longshore.job_scheduled using found where job_scheduled.queue_id = $1 and job_scheduled.id = found.id
-  returning job_scheduled.*
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('scheduled'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select count(*)::integer as jobs from removed;
-
--- longshore-cancel-members-running
-with requested as (
-  insert into longshore.job_cancellation (queue_id, job_id)
-  select queue_id, id from longshore.job where queue_id = $1 and id = any($2::uuid[]) and server_id is not null
-  on conflict (queue_id, job_id) do nothing
-  returning job_id
-)
-select count(*)::integer as jobs from requested;
-
--- longshore-cancel-one-awaiting
-with ended as materialized (select $2::uuid as id, null::jsonb as error),
-removed as (
-  delete from longshore.job_awaiting using ended
-  where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
-  returning job_awaiting.*, ended.error
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
-),
-resolved as (
-  update longshore.job_dependency set resolved_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from removed) as total,
-    (values ('awaiting'::longshore.job_state, -1), ('cancelled', 1)) as change (state, sign)
-  where total.jobs > 0
-)
-select true as changed from removed;
-
--- longshore-cancel-ready
-with ready as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
-blocked as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
-removed as (
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from ready union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, null from blocked
-),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
-)
-select true as changed from removed;
-
--- longshore-cancel-running
-insert into longshore.job_cancellation (queue_id, job_id)
-select queue_id, id from longshore.job where queue_id = $1 and id = $2 and server_id is not null
-on conflict (queue_id, job_id) do update set requested_at = job_cancellation.requested_at
-returning xmax = 0 as changed;
-
--- longshore-cancel-waiting
-with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
-
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
-outbox_entries as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
-)
-select true as changed from removed;
 
 -- longshore-claim-ready
 with names as materialized (
@@ -504,7 +311,7 @@ found (id, is_batch) as (
   join longshore.job_dependency as dependency on dependency.parent_id = found.id
   cross join lateral (
     select id, (meta ->> 'batchId')::uuid as batch_id
-    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' and true limit 1
   ) as dependent
   cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
   where related.id is not null
@@ -555,59 +362,8 @@ delete from longshore.alert where key = any($1::text[]);
 -- longshore-delete-aside
 delete from longshore.set_aside where id = $1;
 
--- longshore-delete-cancelled
-with removed as (
-  delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-  returning *, 'cancelled'::longshore.job_state as state
-),
-
-reports as (
-  delete from longshore.job_report as report using removed
-  where report.queue_id = removed.queue_id and report.job_id = removed.id
-    and report.started_at between removed.created_at and removed.finished_at
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state
-)
-select true as changed from removed;
-
 -- longshore-delete-deployment
 delete from longshore.deployment where id = $1 returning id, version, at, note, source;
-
--- longshore-delete-done
-with removed as (
-  delete from longshore.job_history_done where queue_id = $1 and id = $2
-  returning *, 'done'::longshore.job_state as state
-),
-
-reports as (
-  delete from longshore.job_report as report using removed
-  where report.queue_id = removed.queue_id and report.job_id = removed.id
-    and report.started_at between removed.created_at and removed.finished_at
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state
-)
-select true as changed from removed;
-
--- longshore-delete-failed
-with removed as (
-  delete from longshore.job_history_failed where queue_id = $1 and id = $2
-  returning *, 'failed'::longshore.job_state as state
-),
-
-reports as (
-  delete from longshore.job_report as report using removed
-  where report.queue_id = removed.queue_id and report.job_id = removed.id
-    and report.started_at between removed.created_at and removed.finished_at
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state
-)
-select true as changed from removed;
 
 -- longshore-delete-gaps
 delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8;
@@ -1536,11 +1292,11 @@ returning now() as created_at;
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error;
 
 -- longshore-insert-creations
 insert into longshore.creation (kind, item, creator)
@@ -1698,7 +1454,7 @@ select 1 from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -1817,8 +1573,12 @@ with failed as materialized (
 ),
 cancelled as materialized (
   select id from longshore.job_history_cancelled where id = any($1::uuid[]) order by id for key share skip locked
+),
+ended as materialized (
+  select id, case when failed > 0 then 'failed' else 'cancelled' end::longshore.job_state as state from longshore.batch
+  where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0 order by id for share skip locked
 )
-select id from failed union all select id from cancelled;
+select id, null::longshore.job_state as state from failed union all select id, null from cancelled union all select id, state from ended;
 
 -- longshore-lock-versions
 select pg_advisory_xact_lock(longshore.lock_key('server_version'))::text;
@@ -1921,6 +1681,171 @@ from (
 ) as measured, (values (60), (3600)) as resolution (seconds)
 order by queue_id, name, seconds
 on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog);
+
+-- longshore-move-cancel-awaiting
+with picked as materialized (
+  select queue_id, id from longshore.job_awaiting as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_awaiting as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts from removed
+),
+resolved as (
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'awaiting'::longshore.job_state, -count(*) from removed group by queue_id, 'awaiting'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-cancel-blocked
+with picked as materialized (
+  select queue_id, id from longshore.job_blocked as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_blocked as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-cancel-ready
+with picked as materialized (
+  select queue_id, id from longshore.job as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) and job.server_id is null order by queue_id, id
+),
+removed as (
+  delete from longshore.job as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer and job.server_id is null
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from removed
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'enqueued'::longshore.job_state, -count(*) from removed group by queue_id, 'enqueued'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-cancel-running
+with picked as materialized (
+  select queue_id, id from longshore.job as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) and job.server_id is not null order by queue_id, id
+),
+removed as (
+  insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
+  on conflict (queue_id, job_id) do nothing
+  returning queue_id, job_id as id
+)
+select id, true as changed from removed union all select id, false from picked where not exists (select 1 from removed where removed.id = picked.id);
+
+-- longshore-move-cancel-scheduled
+with picked as materialized (
+  select queue_id, id from longshore.job_scheduled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_scheduled as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
+),
+outbox_entries as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'cancelled'::longshore.job_state, count(*) from removed group by queue_id, 'cancelled'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-delete-cancelled
+with picked as materialized (
+  select queue_id, id, finished_at from longshore.job_history_cancelled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+),
+removed as (
+  delete from longshore.job_history_cancelled as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+  returning job.*, 'cancelled'::longshore.job_state as state
+),
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select id, true as changed from removed;
+
+-- longshore-move-delete-done
+with picked as materialized (
+  select queue_id, id, finished_at from longshore.job_history_done as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+),
+removed as (
+  delete from longshore.job_history_done as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+  returning job.*, 'done'::longshore.job_state as state
+),
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select id, true as changed from removed;
+
+-- longshore-move-delete-failed
+with picked as materialized (
+  select queue_id, id, finished_at from longshore.job_history_failed as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+),
+removed as (
+  delete from longshore.job_history_failed as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+  returning job.*, 'failed'::longshore.job_state as state
+),
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select id, true as changed from removed;
 
 -- longshore-move-job
 with
@@ -2034,6 +1959,330 @@ aside as (
 update longshore.job_report as report set queue_id = moved.to_queue
 from moved
 where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour';
+
+-- longshore-move-retry-cancelled
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_cancelled as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_cancelled as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'cancelled'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
+and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-retry-failed
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_failed as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_failed as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'failed'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
+and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-retry-ignoring-dependencies-cancelled
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_cancelled as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_cancelled as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'cancelled'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, false as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-retry-ignoring-dependencies-failed
+  with picked as materialized (
+    select queue_id, id, finished_at from longshore.job_history_failed as job
+    where job.queue_id = $1::integer and id = any($2::uuid[]) order by id
+  ),
+  removed as (
+    delete from longshore.job_history_failed as job using picked where job.id = picked.id and job.finished_at = picked.finished_at and job.queue_id = $1::integer
+    returning job.*, 'failed'::longshore.job_state as state
+  ),
+  again as materialized (select removed.*, false as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else case when past_attempts -> 98 is not null then past_attempts - 0
+else coalesce(past_attempts, '[]') end || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  blocked as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits)) and not met
+  ),
+
+  transitions as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  outbox_entries as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select id, true as changed from removed;
+
+-- longshore-move-run-awaiting
+with picked as materialized (
+  select queue_id, id from longshore.job_awaiting as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_awaiting as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+resolved as (
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
+),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+blocked as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from removed where coalesce(meta ? 'concurrencyKey', false)
+),
+transitions as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'awaiting'::longshore.job_state, -count(*) from removed group by queue_id, 'awaiting'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+)
+select id, true as changed from removed;
+
+-- longshore-move-run-scheduled
+with picked as materialized (
+  select queue_id, id from longshore.job_scheduled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+removed as (
+  delete from longshore.job_scheduled as job using picked where job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer
+  returning job.*
+),
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+blocked as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from removed where coalesce(meta ? 'concurrencyKey', false)
+),
+transitions as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from removed
+  on conflict do nothing
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+)
+select id, true as changed from removed;
 
 -- longshore-next-due
 with ended as materialized (
@@ -2504,7 +2753,9 @@ insert into longshore.job_cancellation (queue_id, job_id) values ($1, $2) on con
 update longshore.server set requested = $2 where id = $1;
 
 -- longshore-reschedule-waiting
-with removed as (select * from longshore.job_scheduled where queue_id = $1 and id = $2 for update),
+with removed as (
+  select * from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for update
+),
 
 transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
@@ -2512,8 +2763,8 @@ transitions as (
   from removed
   on conflict do nothing
 )
-update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id = $1 and id = (select id from removed)
-returning true as changed;
+update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id = $1 and id in (select id from removed)
+returning id, true as changed;
 
 -- longshore-rescue-jobs
   with
@@ -2756,7 +3007,7 @@ where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = e
     join longshore.job_dependency as dependency on dependency.parent_id = found.id
     cross join lateral (
       select id, (meta ->> 'batchId')::uuid as batch_id
-      from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+      from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' and ($2::text[] is null or history.queue_id in (select queue.id from longshore.queue where queue.name = any($2))) limit 1
     ) as dependent
     cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
     where related.id is not null
@@ -2823,7 +3074,8 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
     update longshore.batch set finished_at = null
     where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
   )
-  select count(*)::integer as restored from removed;
+  select (select count(*) from removed)::integer as restored,
+    array(select id::text from removed union select meta ->> 'batchId' from removed where meta ? 'batchId') as ids;
 
 -- longshore-resume-queue
 update longshore.queue set paused_at = null, paused_by = null, pause_reason = null, paused_until = null, retired_at = null, idle_since = null where id = $1;
@@ -2906,187 +3158,6 @@ select holds_jobs, served, exists (select 1 from retired) as retired from found;
 -- longshore-retry-aside
 update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id;
 
--- longshore-retry-cancelled
-  with removed as (
-    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-    returning *, 'cancelled'::longshore.job_state as state
-  ),
-
-  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
-and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
-  revived as (
-    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
-else coalesce(past_attempts, '[]') end || jsonb_build_object(
-        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-      end as past_attempts
-    from again
-  ),
-
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  blocked as (
-    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  arrived as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-  ),
-  restored as (
-    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-  ),
-  reopened as (
-    update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits)) and not met
-  ),
-
-  transitions as (
-    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-    from again
-    on conflict do nothing
-  ),
-  request as (
-    delete from longshore.job_cancellation using removed
-    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-  ),
-
-  outbox_entries as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-  ),
-  counted as (
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-  )
-  select true as changed from removed;
-
--- longshore-retry-cancelled-ignoring-dependencies
-  with removed as (
-    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
-    returning *, 'cancelled'::longshore.job_state as state
-  ),
-
-  again as materialized (select removed.*, false as waits from removed),
-  revived as (
-    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
-else coalesce(past_attempts, '[]') end || jsonb_build_object(
-        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-      end as past_attempts
-    from again
-  ),
-
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  blocked as (
-    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  arrived as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-  ),
-  restored as (
-    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-  ),
-  reopened as (
-    update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits)) and not met
-  ),
-
-  transitions as (
-    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-    from again
-    on conflict do nothing
-  ),
-  request as (
-    delete from longshore.job_cancellation using removed
-    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-  ),
-
-  outbox_entries as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-  ),
-  counted as (
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-  )
-  select true as changed from removed;
-
--- longshore-retry-failed
-  with removed as (
-    delete from longshore.job_history_failed where queue_id = $1 and id = $2
-    returning *, 'failed'::longshore.job_state as state
-  ),
-
-  again as materialized (select removed.*, false as waits from removed),
-  revived as (
-    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
-      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
-else coalesce(past_attempts, '[]') end || jsonb_build_object(
-        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
-      end as past_attempts
-    from again
-  ),
-
-  ready as (
-    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  blocked as (
-    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-  ),
-  arrived as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
-  ),
-  restored as (
-    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
-    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
-  ),
-  reopened as (
-    update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits)) and not met
-  ),
-
-  transitions as (
-    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-    from again
-    on conflict do nothing
-  ),
-  request as (
-    delete from longshore.job_cancellation using removed
-    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
-  ),
-
-  outbox_entries as (
-    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'hasDependents']
-  ),
-  counted as (
-    insert into longshore.job_count (queue_id, state, jobs)
-    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
-  )
-  select true as changed from removed;
-
 -- longshore-return-queues
 update longshore.queue set retired_at = null, idle_since = null where retired_at is not null and (queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -3097,77 +3168,6 @@ select longshore.rewrite_counts() as rewritten;
 
 -- longshore-rewrite-small-table
 select longshore.rewrite_small_table($1::regclass, 10000) as rewritten;
-
--- longshore-run-awaiting
-with removed as (
-  delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
-),
-resolved as (
-  update longshore.job_dependency set resolved_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
-),
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
-  from removed
-  on conflict do nothing
-),
-arriving as (select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where due is null or due <= now()),
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from arriving where coalesce(meta ? 'concurrencyKey', false)
-),
-waiting as (
-  insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
-  select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
-  from removed where due > now()
-  returning id
-),
-total as (select (select count(*) from arriving) as ready, (select count(*) from waiting) as waiting),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select $1, change.state, change.jobs
-  from total, lateral (
-    values ('awaiting'::longshore.job_state, -(ready + waiting)), ('enqueued', ready), ('scheduled', waiting)
-  ) as change (state, jobs)
-  where change.jobs <> 0
-)
-select true as changed from removed;
-
--- longshore-run-waiting
-with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
-
-ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
-),
-blocked as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
-),
-arrived as (
-  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
-    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from removed where coalesce(meta ? 'concurrencyKey', false)
-),
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
-  from removed
-  on conflict do nothing
-),
-counted as (
-  insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, 'scheduled'::longshore.job_state, -count(*) from removed group by queue_id, 'scheduled'::longshore.job_state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
-)
-select true as changed from removed;
 
 -- longshore-scan-state
 with closed as (
@@ -3250,7 +3250,7 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
@@ -3648,14 +3648,14 @@ where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::flo
   and at < to_timestamp($3::float8 / 1000) and backlog is not null;
 
 -- longshore-select-members-of-batch
-select queue_id, id, place from (
-  select queue_id, id, 'job_awaiting' as place from longshore.job_awaiting where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
-  select queue_id, id, 'job_scheduled' as place from longshore.job_scheduled where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
-  select queue_id, id, 'job_blocked' as place from longshore.job_blocked where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
-  select queue_id, id, case when server_id is null then 'job' else 'running' end from longshore.job
-  where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 and (server_id is null or not exists (
-    select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
-) as member limit $3;
+  select queue_id, id, place from (
+    select queue_id, id, 'awaiting' as place from longshore.job_awaiting where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+    select queue_id, id, 'scheduled' as place from longshore.job_scheduled where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+    select queue_id, id, 'blocked' as place from longshore.job_blocked where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 union all
+    select queue_id, id, case when server_id is null then 'ready' else 'running' end from longshore.job
+    where queue_id = any($1::integer[]) and meta ? 'batchId' and meta ->> 'batchId' = $2 and (server_id is null or not exists (
+select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id))
+  ) as member limit $3;
 
 -- longshore-select-missed-runs
 select missed.recurring_job_id as "recurringJobId", missed.from_at as "from", missed.until_at as "until", missed.reason
@@ -3705,7 +3705,7 @@ order by id desc limit $1 offset $2;
 -- longshore-select-newest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2;
 
@@ -3725,7 +3725,7 @@ order by id limit $1 offset $2;
 -- longshore-select-oldest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2;
 
@@ -3746,7 +3746,7 @@ where not exists (
 order by paused_until limit $1;
 
 -- longshore-select-paused-types
-select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true)) order by name;
+select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true)) order by name collate "und-x-icu";
 
 -- longshore-select-queue
 select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
@@ -3768,7 +3768,7 @@ select id, name, age(xmin) > age(pg_snapshot_xmin(pg_current_snapshot())::xid) a
 -- longshore-select-queues
 select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-    ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
+    ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name collate "und-x-icu";
 
 -- longshore-select-ready-jobs-for-recurring
 select coalesce(sum(jobs), 0)::float8 as jobs from longshore.job_count
@@ -3855,14 +3855,14 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id limit $1;
 
 -- longshore-select-saved-search
 select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search where name = $1;
 
 -- longshore-select-saved-searches
-select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search order by name;
+select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search order by name collate "und-x-icu";
 
 -- longshore-select-servers
 select server.*, version from longshore.server left join longshore.server_version on server_id = id order by id;
@@ -4090,7 +4090,7 @@ returning single;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-outbox-entries

@@ -24,9 +24,8 @@ import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { afterCommit } from '../connection/run.js';
-import { arrayOf } from '../connection/array-literal.js';
-import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
+import { afterCommit, runOnConnection } from '../connection/run.js';
+import { restoreDependents } from '../dependencies/skipped-jobs.js';
 import { countOf, maxCounted } from '../read/count-jobs.sql.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
@@ -313,21 +312,12 @@ async function stepFrom(
   const [chunkRow] = rows;
   if (chunkRow === undefined) throw new Error('A chunk of a bulk operation returned no row');
   const { queue_id: queueId, id, ...counted } = chunkRow;
-  const restored = row.dependents ? await restoreDependents(client, counted.parents, row.visible_queues) : 0;
+  const restored = row.dependents
+    ? await restoreDependents(runOnConnection(client), counted.parents, row.visible_queues)
+    : 0;
   const full = counted.seen === chunkRequest.limit && queueId !== null && id !== null;
   if (full) return { ...counted, restored, end: { queueId, id } };
   return { ...counted, restored, end: to === last ? null : to };
-}
-
-/** Makes the jobs in these queues that were skipped because of the parents wait again. Returns how many. */
-async function restoreDependents(
-  client: Connection,
-  parents: readonly string[],
-  queues: readonly string[] | null,
-): Promise<number> {
-  if (parents.length === 0) return 0;
-  const { rows } = await client.query<{ restored: number }>(restoreSkipped, [arrayOf(parents), queues]);
-  return rows[0]?.restored ?? 0;
 }
 
 /** Returns how many more jobs the operation can change; `Infinity` if there is no limit. */

@@ -18,7 +18,7 @@ import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
 import { afterCommit, type Run, runAlone } from '../connection/run.js';
-import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
+import { restoreDependents } from '../dependencies/skipped-jobs.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
 import { inTransaction, type RecordResult } from './audit.js';
@@ -259,9 +259,7 @@ type AfterChange = (run: Run, row: JobRow) => Promise<number>;
 function restoreDependentsIn(queues: readonly string[] | null): AfterChange {
   return async (run, { id, meta }) => {
     const { batchId } = readMeta(meta);
-    const parents = arrayOf(batchId === null ? [id] : [id, batchId]);
-    const [row] = (await run(restoreSkipped, [parents, queues])) as readonly { restored: number }[];
-    return row?.restored ?? 0;
+    return restoreDependents(run, batchId === null ? [id] : [id, batchId], queues);
   };
 }
 

@@ -75,8 +75,8 @@ export class PostgresContinuations implements DependencyResolver {
 
 /**
  * Returns the failed or cancelled parents that have been or are being retried, so that their dependents wait instead of
- * being cancelled. Considers only parents whose end would cancel a dependent. Locks the jobs among them that have not
- * been retried, so that no retry can start before the transaction ends.
+ * being cancelled. Considers only parents whose end would cancel a dependent. Locks those that have not been retried, so
+ * that no retry can start before the transaction ends.
  */
 async function retriedParents(
   client: Connection,
@@ -89,15 +89,13 @@ async function retriedParents(
     if ((end === 'failed' || end === 'cancelled') && !isMet(condition, end)) unmet.add(id);
   }
   if (unmet.size === 0) return unmet;
-  const { rows: locked } = await client.query<{ id: string }>(lockUnsuccessful, [arrayOf([...unmet])]);
-  for (const { id } of locked) unmet.delete(id);
+  const { rows: locked } = await client.query<{ id: string; state: ParentEnd | null }>(lockUnsuccessful, [
+    arrayOf([...unmet]),
+  ]);
+  for (const { id, state } of locked) if (state === null || state === ends.get(id)) unmet.delete(id);
   if (unmet.size === 0) return unmet;
   const { rows: others } = await client.query<ParentRow>(findParents, [arrayOf([...unmet])]);
-  return new Set(
-    others
-      .filter(({ id, place, state }) => place !== null && (place !== 'batch' || state !== ends.get(id)))
-      .map(({ id }) => id),
-  );
+  return new Set(others.filter(({ place }) => place !== null).map(({ id }) => id));
 }
 
 async function resolveGroup(

@@ -112,8 +112,9 @@ export const findParents = prepared(
 );
 
 /**
- * $1 ids. Locks the jobs that are still failed or cancelled, so that they cannot be retried, and returns their ids.
- * Skips jobs that are being retried or deleted, because waiting for them could deadlock.
+ * $1 ids. Locks the jobs and batches that are still failed or cancelled, so that they and the jobs of the batches cannot be
+ * retried together with their dependents. Returns the ids, and the final states of batches. Skips what is being retried,
+ * counted or deleted, because waiting for it could deadlock.
  */
 export const lockUnsuccessful = prepared(
   'longshore-lock-unsuccessful',
@@ -123,8 +124,12 @@ export const lockUnsuccessful = prepared(
     ),
     cancelled as materialized (
       select id from longshore.job_history_cancelled where id = any($1::uuid[]) order by id for key share skip locked
+    ),
+    ended as materialized (
+      select id, case when failed > 0 then 'failed' else 'cancelled' end::longshore.job_state as state from longshore.batch
+      where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0 order by id for share skip locked
     )
-    select id from failed union all select id from cancelled`,
+    select id, null::longshore.job_state as state from failed union all select id, null from cancelled union all select id, state from ended`,
 );
 
 /**

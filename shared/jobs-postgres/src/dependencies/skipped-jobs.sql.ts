@@ -39,9 +39,9 @@ export const countSkipped = prepared(
 
 /**
  * $1 jobs and batches, $2 names of queues, null for all. Makes the jobs in these queues that were skipped because of $1 wait
- * again. Also reopens the batches in $1 and
- * the batches of restored jobs. Otherwise, a batch's callback could be skipped again before the outbox rows of the
- * batch's jobs are processed.
+ * again. Also reopens the batches in $1 and the batches of restored jobs. Otherwise, a batch's callback could be skipped
+ * again before the outbox rows of the batch's jobs are processed. Returns the number of restored jobs, and the ids of these
+ * jobs and of their batches.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',
@@ -57,5 +57,6 @@ export const restoreSkipped = prepared(
       update longshore.batch set finished_at = null
       where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
     )
-    select count(*)::integer as restored from removed`,
+    select (select count(*) from removed)::integer as restored,
+      array(select id::text from removed union select meta ->> 'batchId' from removed where meta ? 'batchId') as ids`,
 );
