@@ -1,6 +1,6 @@
 -- Up Migration
 
--- As in 010, but says what the transaction has done, and leaves a mark: a gap in no queue (0), which polls read and
+-- As in 010, but says what the transaction has done, and leaves a mark: an empty gap in no queue (0), which polls read and
 -- housekeeping deletes like other gaps. By the mark, servers know that there was such a transaction; anyone who may connect
 -- to the database could send the notification.
 --
@@ -23,7 +23,7 @@ begin
       and pg_try_advisory_xact_lock(longshore.lock_key('notify ' || kind, (extract(epoch from clock_timestamp()) * 5)::bigint)) then
       perform set_config(flag, 'on', true),
         pg_notify('longshore', '00000000-0000-0000-0000-000000000000 * ' || kind);
-      insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq) values (0, 0, 0, 0);
+      insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq) values (0, 0, 1, 0);
     end if;
   end loop;
 end

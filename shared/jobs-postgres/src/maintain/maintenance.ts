@@ -61,14 +61,19 @@ export class PostgresMaintenance implements Maintenance {
 
   async promoteDue(limit: number): Promise<PromotionReport> {
     const { queues, notifier } = this.#parts;
+    const polledAtMs = performance.now();
     const waiting = await this.#due.poll();
+    const next = waiting.find(({ dueAt }) => dueAt === null);
     let promoted = 0;
-    let nextDueMs = waiting.find(({ dueAt }) => dueAt === null)?.dueInMs ?? Infinity;
+    /** When the next job is due, rather too early than too late: as if each statement had run when it was sent. */
+    let nextAtMs = polledAtMs + (next?.dueInMs ?? Infinity);
     for (const { id, dueAt } of waiting) {
       if (dueAt === null) continue;
+      const sentAtMs = performance.now();
       const rows = await this.#sweep.move<PromotedRow>(promoting, id, limit, [dueAt]);
       const moved = rows.reduce((sum, row) => sum + row.promoted, 0);
-      for (const { next_due_in: dueInMs } of rows) nextDueMs = Math.min(nextDueMs, dueInMs ?? Infinity);
+      for (const { next_due_in: dueInMs } of rows)
+        nextAtMs = Math.min(nextAtMs, sentAtMs + (dueInMs ?? Infinity));
       if (moved === 0) continue;
       promoted += moved;
       const ready = rows.flatMap((row) => row.ready ?? []);
@@ -76,7 +81,8 @@ export class PostgresMaintenance implements Maintenance {
       if (rows.some(({ blocked }) => blocked)) notifier.notify(outbox);
       if (moved === limit) return { promoted, nextDueMs: 0 };
     }
-    return { promoted, nextDueMs: nextDueMs === Infinity ? null : nextDueMs };
+    if (promoted === 0) return { promoted, nextDueMs: next?.dueInMs ?? null };
+    return { promoted, nextDueMs: nextAtMs === Infinity ? null : Math.max(0, nextAtMs - performance.now()) };
   }
 
   resumeDue(limit: number): Promise<ResumptionReport> {
