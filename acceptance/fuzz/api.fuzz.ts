@@ -4,6 +4,7 @@ import { Client } from './client.js';
 import { Contract } from './contract.js';
 import { Control } from './control.js';
 import { crawl, crawled } from './crawl.js';
+import { asked, askDashboard } from './dashboard-requests.js';
 import { deckOf } from './deck.js';
 import { Findings } from './findings.js';
 import { Known } from './known.js';
@@ -88,6 +89,13 @@ describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`,
       console.log(`    ${pages} pages in ${seconds(startedAt)} s`);
       findings.throwFor(crawled);
       expect(pages).to.be.above(jobs.length);
+    });
+    it('at any address of the dashboard', async () => {
+      const visitor = new Client(dashboard.url, 4);
+      const { seed, requests } = options;
+      await askDashboard(visitor, findings, jobs, { seed, count: Math.ceil(requests / 10) });
+      visitor.close();
+      findings.throwFor(asked);
     });
     for (const path of ['/healthz', '/readyz', '/metrics', '/api/v1/openapi.json', '/api/v1/docs']) {
       it(`GET ${path}`, async () => {

@@ -5,8 +5,9 @@ import type { Findings } from './findings.js';
 const eachKind = 10;
 const lanes = 4;
 
-/** Matches pages of items that may have been deleted while other pages still link to them, such as a job's parent. */
-const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues)\/[^/]+$/;
+/** Matches pages of items that may have been deleted while other pages still link to them, such as a job's parent, or that the audit
+ * names although they never existed. */
+const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues|bulk)\/[^/]+$/;
 
 /** The place under which {@link crawl} reports its findings. */
 export const crawled = 'the dashboard';

@@ -43,6 +43,9 @@ const values: Readonly<Record<string, readonly string[]>> = {
   accept: [
     '*/*',
     'application/json',
+    'application/json; charset=utf-8',
+    'application/json;version=1;q=0.5',
+    'text/event-stream; charset=utf-8',
     'application/problem+json',
     'application/problem+json, application/json;q=0.1',
     'text/html',

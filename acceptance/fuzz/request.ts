@@ -44,7 +44,7 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
     const given = plan.path[name];
     const text = given === undefined ? (found[name] ?? known.id(name, plan.item)) : fill(given, value);
     binding[name] = text;
-    return encodePart(text);
+    return encodePart(inAnyCase(text, plan.item));
   });
   const pairs = plan.query.map(([name, text]) => `${encodePart(name)}=${encodePart(fill(text, value))}`);
   const query = [...pairs, ...(plan.rawQuery === '' ? [] : [plan.rawQuery])].join('&');
@@ -62,11 +62,18 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
   };
 }
 
+/** Returns some UUIDs in upper case, which name the same items. */
+function inAnyCase(text: string, chance: number): string {
+  return chance % 5 === 0 && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)
+    ? text.toUpperCase()
+    : text;
+}
+
 /**
  * Percent-encodes a text, including lone surrogates. Also encodes the dots of `.` and `..`, because clients would
  * remove such segments from paths.
  */
-function encodePart(text: string): string {
+export function encodePart(text: string): string {
   const encoded = text.isWellFormed()
     ? encodeURIComponent(text)
     : encodeURIComponent(text.toWellFormed()).replaceAll('%EF%BF%BD', '%ED%A0%80');

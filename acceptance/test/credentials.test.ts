@@ -70,7 +70,7 @@ describe('an api in production', () => {
       DATABASE_URL: postgres.url,
     });
     expect(await refused.ended).to.equal('exit 1');
-    expect(refused.lines.join()).to.contain('There is no scope');
+    expect(refused.lines.join()).to.contain('--scopes[0] must be one of');
   });
 });
 

@@ -7,17 +7,16 @@
 -- `userPIN`.
 create function is_redacted(key text, pattern text) returns boolean language sql immutable parallel safe
 return key collate "und-x-icu" ~* pattern
-  or regexp_replace(key collate "C", '([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])', '\1\2-', 'g') collate "und-x-icu" ~* pattern;
+  or (key collate "C" ~ '[a-z0-9][A-Z]|[A-Z][A-Z][a-z]'
+    and regexp_replace(key collate "C", '([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])', '\1\2-', 'g') collate "und-x-icu" ~* pattern);
 
--- Returns a document in which redacted values are replaced by `"redacted"`.
+-- Returns an object or an array in which redacted values are replaced by `"redacted"`. Takes a third of a millisecond for one
+-- with four objects.
 create function redacted(document jsonb, pattern text, depth integer default 0, is_element boolean default false)
 returns jsonb language plpgsql immutable parallel safe as $$
 declare
   is_entry boolean;
 begin
-  if jsonb_typeof(document) not in ('object', 'array') then
-    return document;
-  end if;
   if depth = 64 then
     return '"…"'::jsonb;
   end if;
@@ -27,7 +26,8 @@ begin
     return (
       select coalesce(jsonb_agg(case
         when is_entry and element.place = 2 then '"redacted"'::jsonb
-        else longshore.redacted(element.item, pattern, depth + 1, true)
+        when jsonb_typeof(element.item) in ('object', 'array') then longshore.redacted(element.item, pattern, depth + 1, true)
+        else element.item
       end order by element.place), '[]'::jsonb)
       from jsonb_array_elements(document) with ordinality as element (item, place)
     );
@@ -41,7 +41,8 @@ begin
     select coalesce(jsonb_object_agg(member.name, case
       when longshore.is_redacted(member.name, pattern) or (is_entry and lower(member.name) in ('value', 'values'))
         then '"redacted"'::jsonb
-      else longshore.redacted(member.item, pattern, depth + 1)
+      when jsonb_typeof(member.item) in ('object', 'array') then longshore.redacted(member.item, pattern, depth + 1)
+      else member.item
     end), '{}'::jsonb)
     from jsonb_each(document) as member (name, item)
   );

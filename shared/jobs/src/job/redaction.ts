@@ -94,9 +94,19 @@ function matches(pattern: RegExp, key: string): boolean {
   return pattern.test(key);
 }
 
-/** Returns JSON without the values that `pattern` redacts, for searching it: as Postgres writes it. */
-export function redactedText(json: JsonText, pattern: RegExp): JsonText {
-  return textOf(redact(parseExactly(json), pattern));
+/**
+ * Returns JSON as searches see it: without the values that a pattern redacts; unchanged if there are none.
+ *
+ * @param pattern the source of the pattern (see {@link searchableRedaction})
+ */
+export function redactedText(json: JsonText, pattern: string): JsonText {
+  const shown = redact(parseExactly(json), new RegExp(pattern, 'is'));
+  return holdsRedacted(shown) ? textOf(shown) : json;
+}
+
+function holdsRedacted(value: Shown): boolean {
+  if (value === redacted) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsRedacted);
 }
 
 function textOf(value: Shown): string {

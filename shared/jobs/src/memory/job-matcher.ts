@@ -118,7 +118,7 @@ function messageOf({ name, message }: JobError): string {
 
 /** Returns the arguments that a filter searches: without the values that it redacts. */
 export function searchedArgs({ args }: JobRecord, { redact }: JobFilter): JsonText {
-  return redact === undefined ? args : redactedText(args, new RegExp(redact, 'i'));
+  return redact === undefined ? args : redactedText(args, redact);
 }
 
 /**
