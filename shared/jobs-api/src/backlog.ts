@@ -1,10 +1,12 @@
 import {
   type EnqueueOptions,
   type EnqueueRequest,
+  type Job,
   type JobState,
   type JobStorage,
   ReadTimeoutError,
 } from '@longshore/jobs';
+import type { JobContent } from '@longshore/jobs/storage';
 import { apiError } from '@longshore/resources';
 
 /** How long a count is reused, in milliseconds. */
@@ -72,6 +74,25 @@ export class Backlog {
   /** Admits one ready job. Throws as {@link admit} does. */
   async admitReady(queue: string): Promise<void> {
     await this.#admit([{ queue, readiness: 'ready' }]);
+  }
+
+  /** Admits jobs that an edit moves to another queue or makes ready. Throws as {@link admit} does. */
+  async admitEdited(
+    current: ReadonlyMap<string, Job>,
+    contents: ReadonlyMap<string, JobContent>,
+  ): Promise<void> {
+    const now = this.#storage.clock.now();
+    const readinessOf = (state: JobState, runAt: Date | null): Coming['readiness'] =>
+      state === 'awaiting' || (runAt !== null && runAt.getTime() > now) ? 'waiting' : 'ready';
+    await this.#admit(
+      [...contents].flatMap(([id, { queue, runAt }]) => {
+        const job = current.get(id);
+        if (job === undefined) return [];
+        const readiness = readinessOf(job.state, runAt);
+        const isSame = queue === job.queue && readiness === readinessOf(job.state, job.runAt);
+        return isSame ? [] : [{ queue, readiness }];
+      }),
+    );
   }
 
   async #admit(all: readonly Pick<Coming, 'queue' | 'readiness'>[]): Promise<void> {

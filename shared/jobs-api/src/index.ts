@@ -105,7 +105,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
   const jobs = jobsResource({
     storage,
     enqueuer,
-    editor: new JobEditor(storage, requests, quotas),
+    editor: new JobEditor(storage, requests, { quotas, backlog }),
     events,
     requiresReason: requiresReasons,
     bulkOperations,

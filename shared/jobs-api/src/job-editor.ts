@@ -3,6 +3,7 @@ import { type DecideEdits, editableStates, type JobContent, mapInSlices } from '
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
+import type { Backlog } from './backlog.js';
 import type { CallerQuotas, Creator } from './caller-quotas.js';
 import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
 
@@ -37,17 +38,23 @@ export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
   readonly #requests: EnqueueRequests;
   readonly #quotas: CallerQuotas;
+  readonly #backlog: Backlog;
 
-  constructor(storage: Pick<JobStorage, 'control'>, requests: EnqueueRequests, quotas: CallerQuotas) {
+  constructor(
+    storage: Pick<JobStorage, 'control'>,
+    requests: EnqueueRequests,
+    { quotas, backlog }: { readonly quotas: CallerQuotas; readonly backlog: Backlog },
+  ) {
     this.#storage = storage;
     this.#requests = requests;
     this.#quotas = quotas;
+    this.#backlog = backlog;
   }
 
   /**
    * Changes one job; resolves to `undefined` if there is no such job.
    * @throws {ApiError} 412 if a precondition fails, 422 if the new fields are invalid, 40902 if the job is running or
-   *   finished
+   *   finished, 42901 if its new queue would have too many jobs
    */
   async one(id: string, change: ItemChange<Item, Fields>, creator: Creator): Promise<Item | undefined> {
     await this.#admitQueues([change], creator);
@@ -87,7 +94,7 @@ export class JobEditor {
     const items = new Map(await mapInSlices([...current], ([id, job]) => [id, toJobItem(job)] as const));
     const fields = await applyAll({ singular: 'job' }, changes, items);
     requireEditable([...current.values()]);
-    return new Map(
+    const contents = new Map(
       await mapInSlices(changes, ({ id, change }, index) => {
         const { queue, priority, args, runAt } = fields[index] ?? change.fields;
         const job = current.get(id);
@@ -102,6 +109,8 @@ export class JobEditor {
         return [id, content] as const;
       }),
     );
+    await this.#backlog.admitEdited(current, contents);
+    return contents;
   }
 }
 

@@ -316,6 +316,17 @@ onEachStorage(
       expect((await api.post('/jobs', { ...job, queue })).status).to.equal(201);
     });
 
+    it('takes no jobs that are moved to it, or made ready in it, either', async () => {
+      const [full, other] = [api.newName(), api.newName()];
+      const later = '9000-01-01T00:00:00.000Z';
+      for (let count = 0; count < 3; count += 1) await api.post('/jobs', { ...job, queue: full });
+      const { id: elsewhere } = (await api.post('/jobs', { ...job, queue: other })).item;
+      const { id: waiting } = (await api.post('/jobs', { ...job, queue: full, runAt: later })).item;
+      expect((await api.patch(`/jobs/${elsewhere}`, { queue: full })).codes).to.deep.equal([42901]);
+      expect((await api.patch(`/jobs/${waiting}`, { runAt: null })).codes).to.deep.equal([42901]);
+      expect((await api.patch(`/jobs/${waiting}`, { priority: 3 })).status).to.equal(200);
+    });
+
     it('does not keep jobs out of another', async () => {
       expect((await api.post('/jobs', { ...job, queue: api.newName() })).status).to.equal(201);
     });

@@ -1043,7 +1043,7 @@ with
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
-        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 0
+        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 1
   else coalesce(past_attempts, '[]') end || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
@@ -1072,7 +1072,7 @@ with
       insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
-        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 0
+        meta, now(), case when past_attempts -> 98 is not null then past_attempts - 1
   else coalesce(past_attempts, '[]') end || jsonb_build_object(
           'attempt', attempt, 'outcome', 'failed', 'serverId', server_id, 'startedAt', started_at, 'finishedAt', now(), 'error', error,
           'runAt', run_at, 'readyAt', ready_at)
@@ -1975,7 +1975,7 @@ and exists (select 1 from longshore.job_dependency where child_id = id and not m
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
       least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
+      else case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
       end as past_attempts
@@ -2039,7 +2039,7 @@ and exists (select 1 from longshore.job_dependency where child_id = id and not m
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
       least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
+      else case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
       end as past_attempts
@@ -2102,7 +2102,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
       least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
+      else case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
       end as past_attempts
@@ -2165,7 +2165,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
       least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
+      else case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
       end as past_attempts
@@ -2819,7 +2819,7 @@ returning id, true as changed;
     set server_id = null, started_at = null, lease_until = null,
       attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
       ready_at = case when lost.counts then now() else job.ready_at end,
-      past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 0
+      past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
         'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
@@ -2932,7 +2932,7 @@ else coalesce(past_attempts, '[]') end || jsonb_build_object(
     set server_id = null, started_at = null, lease_until = null,
       attempt = case when lost.counts then job.attempt else job.attempt - 1 end,
       ready_at = case when lost.counts then now() else job.ready_at end,
-      past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 0
+      past_attempts = case when lost.counts then case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', job.attempt, 'outcome', 'lost', 'serverId', job.server_id, 'startedAt', job.started_at, 'finishedAt', now(),
         'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
@@ -3023,7 +3023,7 @@ where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = e
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
       least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
-      else case when past_attempts -> 98 is not null then past_attempts - 0
+      else case when past_attempts -> 98 is not null then past_attempts - 1
 else coalesce(past_attempts, '[]') end || jsonb_build_object(
         'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
       end as past_attempts

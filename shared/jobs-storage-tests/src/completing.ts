@@ -47,13 +47,21 @@ export function completing(fixture: Fixture): void {
     expect(job?.runAt).to.be.a('date');
   });
 
-  it('keeps the newest attempts of a job that fails again and again', async () => {
+  it('keeps the first and the newest attempts of a job that fails again and again, and numbers what it was in as before', async () => {
     const { queue, claim } = await fixture.claimOne({ maxAttempts: maxKeptAttempts + 3 });
     const outcomes: readonly Outcome[] = [
       { kind: 'retry', error, delayMs: 0 },
       { kind: 'failed', error },
     ];
+    const numberOf = async (): Promise<readonly [number, string][]> => {
+      const transitions = await fixture.storage.reports.listTransitions(claim.jobId, 1_000);
+      return transitions
+        .filter(({ attempt, reason }) => reason === 'created' || attempt === maxKeptAttempts - 10)
+        .map(({ number, state, reason }) => [number, `${state}: ${reason}`]);
+    };
+    let before: Awaited<ReturnType<typeof numberOf>> = [];
     for (let attempt = 1; attempt <= maxKeptAttempts + 2; attempt++) {
+      if (attempt === maxKeptAttempts - 8) before = await numberOf();
       const [claimed] = attempt === 1 ? [{ claim }] : await fixture.claimSome(claim.serverId, queue);
       await complete(claimed.claim, outcomes[attempt % 2] ?? done);
       if (attempt % 2 === 1) await fixture.storage.control.retry(claim.jobId);
@@ -61,7 +69,9 @@ export function completing(fixture: Fixture): void {
     }
     const numbers = (await fixture.storage.jobs.listAttempts(claim.jobId)).map(({ attempt }) => attempt);
     expect(numbers).to.have.length(maxKeptAttempts - 1); // and the next one, once it has started
-    expect([numbers[0], numbers.at(-1)]).to.deep.equal([4, maxKeptAttempts + 2]);
+    expect([numbers[0], numbers[1], numbers.at(-1)]).to.deep.equal([1, 5, maxKeptAttempts + 2]);
+    expect(before.length).to.be.greaterThan(2);
+    expect(await numberOf()).to.deep.equal(before);
   });
 
   it('cancels a job if its handler requests it', async () => {

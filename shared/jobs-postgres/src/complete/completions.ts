@@ -20,6 +20,7 @@ import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { withDefaultParsers } from '../connection/usual-types.js';
 import type { Notifier } from '../connection/notifier.js';
+import { allTurns } from '../connection/turns.js';
 import {
   alreadyFinished,
   finishCancelled,
@@ -134,7 +135,9 @@ export class PostgresCompletions {
         });
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
-        const result = await work(withDefaultParsers(client, { afterCommit }));
+        const transaction = withDefaultParsers(client, { afterCommit });
+        const result = await work(transaction);
+        await allTurns(transaction); // calls that the handler did not wait for
         const jobKind = row.meta === null ? 'plain' : 'any';
         await client.takeBackAndQuery({
           text: finishDone[jobKind].text,

@@ -1,12 +1,12 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { atOnce, canPipeline } from './pipeline.js';
+import { allOf, atOnce, canPipeline } from './pipeline.js';
 import type { Schema } from './schema.js';
 import { entersSession, leavesSession, meaning } from './session.js';
 import { rowsOf } from '../drivers/check-transaction.js';
 
 /**
  * Runs statements of the storage in a caller's transaction, so that they mean the same as elsewhere, and leaves the
- * settings of the session as they were. With a client of `pg`, this takes one round trip for each statement. Other drivers
+ * settings of the session as they were. With an idle client of `pg`, this takes one round trip for each statement. Other drivers
  * cannot send several statements at once. With these, the session is examined once, which takes another round trip, and
  * settings are only changed if one has a value that matters.
  */
@@ -23,8 +23,8 @@ export class CallersSession {
   }
 
   async query(text: string, values: unknown[]): Promise<readonly unknown[]> {
-    if (canPipeline(this.#transaction)) return this.#pipelined(text, values);
     const transaction = this.#transaction;
+    if (isQueueing(transaction)) return this.#queued(text, values);
     this.#deviates ??= transaction.query(selectSettings).then((result) => deviates(rowsOf(result)[0]));
     if (!(await this.#deviates)) return rowsOf(await transaction.query(text, values));
     await transaction.query(this.#enters);
@@ -33,15 +33,22 @@ export class CallersSession {
     return rowsOf(result);
   }
 
-  async #pipelined(text: string, values: unknown[]): Promise<readonly unknown[]> {
+  /** Hands the statements to the client at once, so that none of the application's runs between them. */
+  async #queued(text: string, values: unknown[]): Promise<readonly unknown[]> {
     const client = this.#transaction;
-    const [, result] = await atOnce(client, () => [
+    const send = (): readonly [Promise<unknown>, Promise<unknown>, Promise<unknown>] => [
       client.query(this.#enters),
       client.query(text, values),
       client.query(this.#leaves),
-    ]);
+    ];
+    const [, result] = canPipeline(client) ? await atOnce(client, send) : await allOf(send());
     return rowsOf(result);
   }
+}
+
+/** Returns whether an object is a client of `pg`, which runs statements in the order in which it is given them. */
+function isQueueing(client: object): boolean {
+  return typeof (client as { readonly pipeline?: unknown }).pipeline === 'boolean';
 }
 
 const selectSettings = `select ${Object.keys(meaning)

@@ -41,11 +41,15 @@ export async function atOnce<const Calls extends readonly Promise<unknown>[]>(
   client: object,
   send: () => Calls,
 ): Promise<{ -readonly [Index in keyof Calls]: Awaited<Calls[Index]> }> {
-  return pipelined(client, async () => {
-    const calls = send();
-    await Promise.allSettled(calls);
-    return Promise.all(calls);
-  });
+  return pipelined(client, () => allOf(send()));
+}
+
+/** Waits for all calls. Returns their results, or throws the error of the first that failed. */
+export async function allOf<const Calls extends readonly Promise<unknown>[]>(
+  calls: Calls,
+): Promise<{ -readonly [Index in keyof Calls]: Awaited<Calls[Index]> }> {
+  await Promise.allSettled(calls);
+  return Promise.all(calls);
 }
 
 function switchOff(connection: Pipelining): void {

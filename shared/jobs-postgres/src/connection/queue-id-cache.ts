@@ -182,7 +182,11 @@ export class QueueIdCache implements QueueIds {
    * is not cached beyond it, because it may be rolled back.
    */
   within(transaction: TransactionClient): QueueIds {
-    const run = runOf(this.#database, transaction);
+    return this.using(runOf(this.#database, transaction));
+  }
+
+  /** Like {@link within}, for work that has a {@link Run} of the caller's transaction. */
+  using(run: Run): QueueIds {
     return new QueueIdsWithin(run, Math.min(this.#maxQueues, maxInteger), {
       idOf: (name) => this.#ids.get(name),
       nameOf: (id) => this.#names.get(id),

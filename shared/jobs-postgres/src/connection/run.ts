@@ -7,6 +7,7 @@ import type { Database } from './database.js';
 import { checkTransaction } from '../drivers/check-transaction.js';
 import { CallersSession } from './foreign-session.js';
 import { storedRow } from './stored-value.js';
+import { inTurn } from './turns.js';
 import type { Schema } from './schema.js';
 import { type Statement, unprepared } from './statement.js';
 
@@ -19,11 +20,17 @@ export function runAlone(database: Database): Run {
 }
 
 /**
- * Returns a {@link Run} for the caller's transaction.
+ * Returns a {@link Run} for the caller's transaction. Statements of calls that are made at the same time take turns.
  *
  * @throws {TypeError} if `given` cannot be used as an open transaction
  */
 export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
+  const run = runInThisTurn(given, schema);
+  return (statement, values) => inTurn(given, () => run(statement, values));
+}
+
+/** Like {@link runInCallersTransaction}, for work that has a turn of the transaction. */
+function runInThisTurn(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
   const session = new CallersSession(transaction, schema);
   // On a Citus cluster, the first call requests two-phase commit, so that all nodes commit or none.
@@ -54,23 +61,28 @@ export function runOf(database: Database, transaction: TransactionClient | undef
     : runInCallersTransaction(transaction, database.schema);
 }
 
-/** Calls `write` in a savepoint of the caller's transaction, so that the transaction can continue if `write` throws. */
+/**
+ * Calls `write` in a savepoint of the caller's transaction, so that the transaction can continue if `write` throws. `write`
+ * must use the given {@link Run} alone, because all other calls in this transaction wait for it.
+ */
 export async function inSavepoint<Result>(
   transaction: TransactionClient,
   schema: Schema,
   write: (run: Run) => Promise<Result>,
 ): Promise<Result> {
-  checkTransaction(transaction);
-  await transaction.query('savepoint longshore');
-  try {
-    const result = await write(runInCallersTransaction(transaction, schema));
-    await transaction.query('release savepoint longshore');
-    return result;
-  } catch (error) {
-    // Ignores a failure of the rollback, because the original error is thrown.
-    await transaction.query('rollback to savepoint longshore').catch(() => undefined);
-    throw error;
-  }
+  const run = runInThisTurn(transaction, schema);
+  return inTurn(transaction, async () => {
+    await transaction.query('savepoint longshore');
+    try {
+      const result = await write(run);
+      await transaction.query('release savepoint longshore');
+      return result;
+    } catch (error) {
+      // Ignores a failure of the rollback, because the original error is thrown.
+      await transaction.query('rollback to savepoint longshore').catch(() => undefined);
+      throw error;
+    }
+  });
 }
 
 /** Returns a {@link Run} for an open transaction on one of the storage's connections. */
@@ -101,8 +113,8 @@ export async function afterCommit(
 ): Promise<void> {
   if (transaction === undefined) act();
   else if (transaction.afterCommit !== undefined) transaction.afterCommit(act);
-  else if (kinds.length > 0)
-    await transaction.query(
-      schema.statement(notifyOnCommit).text.replace('kinds', [...new Set(kinds)].join(' ')),
-    );
+  else if (kinds.length > 0) {
+    const { text } = schema.statement(notifyOnCommit);
+    await inTurn(transaction, () => transaction.query(text.replace('kinds', [...new Set(kinds)].join(' '))));
+  }
 }

@@ -37,6 +37,19 @@ export function requireOpen(isOpen: boolean, library: string, example: string): 
     throw new TypeError(`This ${library} object is not an open transaction: pass the one from ${example}`);
 }
 
+const adapters = new WeakMap<object, TransactionClient>();
+
+/**
+ * Returns the adapter of a library's transaction: the same one each time, because calls in one transaction take turns.
+ *
+ * @param create makes the adapter when the transaction is first passed
+ */
+export function adapterOf(transaction: object, create: () => TransactionClient): TransactionClient {
+  const adapter = adapters.get(transaction) ?? create();
+  adapters.set(transaction, adapter);
+  return adapter;
+}
+
 /**
  * Returns the rows of a statement's result.
  *

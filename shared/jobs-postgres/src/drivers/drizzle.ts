@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { requireOpen } from './check-transaction.js';
+import { adapterOf, requireOpen } from './check-transaction.js';
 
 /** The part of a Drizzle transaction that enqueueing uses. */
 export interface DrizzleTransaction {
@@ -15,12 +15,12 @@ export interface DrizzleTransaction {
  */
 export function drizzleTransaction(tx: DrizzleTransaction): TransactionClient {
   requireOpen(typeof tx.rollback === 'function', 'Drizzle', 'db.transaction(async (tx) => …)');
-  return {
+  return adapterOf(tx, () => ({
     query: async (text, values = []) => {
       // Drizzle sends the text and parameters of such a query unchanged.
       const query = { getSQL: () => ({ toQuery: () => ({ sql: text, params: values }) }) };
       const result = await tx.execute(query as never);
       return { rows: (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as never[] };
     },
-  };
+  }));
 }

@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { requireOpen } from './check-transaction.js';
+import { adapterOf, requireOpen } from './check-transaction.js';
 
 /** The part of a Knex transaction that enqueueing uses. */
 export interface KnexTransaction {
@@ -18,10 +18,10 @@ export interface KnexTransaction {
  */
 export function knexTransaction(trx: KnexTransaction): TransactionClient {
   requireOpen(trx.isTransaction === true && !trx.isCompleted(), 'Knex', 'knex.transaction(async (trx) => …)');
-  return {
+  return adapterOf(trx, () => ({
     query: async (text, values = []) => {
       const connection = (await trx.client.acquireConnection()) as TransactionClient;
       return connection.query(text, values);
     },
-  };
+  }));
 }

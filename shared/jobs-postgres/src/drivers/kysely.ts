@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { requireOpen } from './check-transaction.js';
+import { adapterOf, requireOpen } from './check-transaction.js';
 
 /** The part of a Kysely transaction that enqueueing uses. */
 export interface KyselyTransaction {
@@ -16,12 +16,12 @@ export interface KyselyTransaction {
 export function kyselyTransaction(trx: KyselyTransaction): TransactionClient {
   requireOpen(trx.isTransaction, 'Kysely', 'db.transaction().execute(async (trx) => …)');
   const plain = trx.withoutPlugins();
-  return {
+  return adapterOf(trx, () => ({
     query: async (text, values = []) => {
       const node = { kind: 'RawNode', sqlFragments: [text], parameters: [] };
       const query = { sql: text, parameters: values, query: node, queryId: { queryId: 'longshore' } };
       const { rows } = await plain.executeQuery(query as never);
       return { rows: rows as never[] };
     },
-  };
+  }));
 }

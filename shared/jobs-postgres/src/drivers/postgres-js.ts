@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { requireOpen } from './check-transaction.js';
+import { adapterOf, requireOpen } from './check-transaction.js';
 
 /** The part of a postgres.js transaction that enqueueing uses. */
 export interface PostgresJsTransaction {
@@ -21,9 +21,9 @@ export function postgresJsTransaction(sql: PostgresJsTransaction): TransactionCl
   // Strings are sent unchanged, because postgres.js would encode JSON text as JSON a second time.
   const asIs = (value: unknown): unknown =>
     typeof value === 'string' ? sql.typed(value as never, unknownOid) : value;
-  return {
+  return adapterOf(sql, () => ({
     query: async (text, values = []) => ({
       rows: (await sql.unsafe(text, values.map(asIs) as never[])) as never[],
     }),
-  };
+  }));
 }

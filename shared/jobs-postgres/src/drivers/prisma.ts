@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { requireOpen } from './check-transaction.js';
+import { adapterOf, requireOpen } from './check-transaction.js';
 
 /** The part of a Prisma transaction that enqueueing uses. */
 export interface PrismaTransaction {
@@ -15,7 +15,7 @@ export interface PrismaTransaction {
 export function prismaTransaction(tx: PrismaTransaction): TransactionClient {
   const { $connect } = tx as { $connect?: unknown };
   requireOpen($connect === undefined, 'Prisma', 'prisma.$transaction(async (tx) => …)');
-  return {
+  return adapterOf(tx, () => ({
     query: async (text, values = []) => ({ rows: (await tx.$queryRawUnsafe(text, ...values)) as never[] }),
-  };
+  }));
 }

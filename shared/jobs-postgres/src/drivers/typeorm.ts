@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { requireOpen } from './check-transaction.js';
+import { adapterOf, requireOpen } from './check-transaction.js';
 
 /** The part of a TypeORM entity manager that enqueueing uses. */
 export interface TypeormManager {
@@ -25,10 +25,10 @@ export function typeormTransaction(manager: TypeormManager): TransactionClient {
     'TypeORM',
     'dataSource.transaction(async (manager) => …)',
   );
-  return {
+  return adapterOf(runner ?? manager, () => ({
     query: async (text, values = []) => {
       const result = await runner?.query(text, values, true);
       return { rows: (result?.records ?? []) as never[] };
     },
-  };
+  }));
 }

@@ -182,12 +182,13 @@ export class PostgresEnqueuer implements Enqueuer {
     transaction: TransactionClient | undefined,
     lockTimeoutMs?: string,
   ): Promise<EnqueueResult> {
-    const queues = this.#queuesIn(transaction);
+    const outer = this.#queuesIn(transaction);
     // Caches queue ids and records priorities now, so that neither needs another connection while the storage's own
     // transaction is open.
-    for (const [queue, group] of byQueue(jobs)) await queues.notePriorities(await queues.idOf(queue), group);
-    const visibleIds = await visibleQueueIds(jobs, queues);
+    for (const [queue, group] of byQueue(jobs)) await outer.notePriorities(await outer.idOf(queue), group);
+    const visibleIds = await visibleQueueIds(jobs, outer);
     const write = async (run: Run, client?: Connection): Promise<KeyResolution & EnqueueResult> => {
+      const queues = client === undefined ? this.#queues.using(run) : this.#queues;
       const resolution = await new UniqueKeys(queues).resolve(jobs, run);
       const created = batch === null ? null : withoutUncreatedJobs(batch, resolution.created);
       if (resolution.created.some(waitsForParents))

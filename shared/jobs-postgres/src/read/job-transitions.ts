@@ -87,10 +87,15 @@ function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
   );
   const errors = new Map(past.map(({ startedAt, error }) => [startedAt, error]));
   const omitted = recorded.at(-1)?.omitted ?? 0;
+  const dropped = droppedAttempts(past);
   const ended = [
-    ...recorded.map((row) => ({ isListed: true, omitted: row.omitted, period: ofTransition(row, errors) })),
+    ...recorded.map((row) => {
+      const earlier = row.before.startedAt === undefined ? row.attempt : row.attempt - 1;
+      return { isListed: true, omitted: row.omitted + dropped(earlier), period: ofTransition(row, errors) };
+    }),
     ...past.map((attempt) => {
-      return { isListed: !retried.has(attempt.startedAt), omitted, period: ofAttempt(attempt) };
+      const earlier = omitted + dropped(attempt.attempt - 1);
+      return { isListed: !retried.has(attempt.startedAt), omitted: earlier, period: ofAttempt(attempt) };
     }),
   ]
     .toSorted((left, right) => timeOf(left.period) - timeOf(right.period))
@@ -102,8 +107,15 @@ function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
       ? { state: row.state, at: row.finished_at, error: readError(row.error) }
       : null;
   const { run_at: runAt, ready_at: readyAt, started_at: startedAt, server_id: serverId, attempt } = row;
-  const place = recorded.length + past.length + omitted;
+  const place = recorded.length + past.length + omitted + dropped(Infinity);
   return [...ended, { place, runAt, readyAt, startedAt, serverId, attempt, finished, endedBy: null }];
+}
+
+/** Returns how many of the attempts up to a number are not kept; those follow the first ({@link maxKeptAttempts}). */
+function droppedAttempts([first, second]: readonly PastAttempt[]): (last: number) => number {
+  if (first === undefined || second === undefined) return () => 0;
+  const dropped = Math.max(0, second.attempt - first.attempt - 1);
+  return (last) => Math.min(dropped, Math.max(0, last - first.attempt));
 }
 
 function ofTransition(

@@ -52,7 +52,7 @@ export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
  */
 export const maxCountedAttempts = 10_000;
 
-/** How many attempts of a job are kept, the newest: each can have an error with a long stack, and all are in one row. */
+/** How many attempts of a job are kept, the first and the newest: each can have a long stack, and all are in one row. */
 export const maxKeptAttempts = 100;
 
 /**

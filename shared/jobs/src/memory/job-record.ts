@@ -177,10 +177,10 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
-/** Adds a past attempt, and removes the oldest if there would be more than {@link maxKeptAttempts} with the next one. */
+/** Adds a past attempt, and removes the second if there would be more than {@link maxKeptAttempts} with the next one. */
 export function keepAttempt({ pastAttempts }: JobRecord, attempt: Attempt): void {
   pastAttempts.push(attempt);
-  if (pastAttempts.length >= maxKeptAttempts) pastAttempts.shift();
+  if (pastAttempts.length >= maxKeptAttempts) pastAttempts.splice(1, 1);
 }
 
 /**

@@ -212,7 +212,7 @@ export interface JobReader {
   /** Returns the number of jobs in each state, across all queues. */
   stateCounts(): Promise<StateCounts>;
   /**
-   * Lists a job's newest attempts, at most {@link maxKeptAttempts}, oldest first; empty if the job has not started or does
+   * Lists a job's first attempt and its newest, at most {@link maxKeptAttempts}, oldest first; empty if the job has not started or does
    * not exist.
    */
   listAttempts(jobId: string): Promise<Attempt[]>;
