@@ -323,7 +323,9 @@ onEachStorage(
       const { id: elsewhere } = (await api.post('/jobs', { ...job, queue: other })).item;
       const { id: waiting } = (await api.post('/jobs', { ...job, queue: full, runAt: later })).item;
       expect((await api.patch(`/jobs/${elsewhere}`, { queue: full })).codes).to.deep.equal([42901]);
-      expect((await api.patch(`/jobs/${waiting}`, { runAt: null })).codes).to.deep.equal([42901]);
+      expect((await api.patch(`/jobs/${waiting}`, { runAt: '2020-01-01T00:00:00Z' })).codes).to.deep.equal([
+        42901,
+      ]);
       expect((await api.patch(`/jobs/${waiting}`, { priority: 3 })).status).to.equal(200);
     });
 
