@@ -1,20 +1,21 @@
-import { misspeltVariables } from '@longshore/service/misspelt-variables';
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { readId, readInteger, readJson } from './arguments.js';
 import { follow } from './follow.js';
-import { type Address, Installation, type Item } from './installation.js';
-import { print, printError } from './print.js';
+import { addHttpCommand, type HttpOptions, list, show } from './http-command.js';
+import { Installation, type Item } from './installation.js';
+import { print } from './print.js';
 import { ProgressBar } from './progress-bar.js';
 import { fields, table } from './table.js';
 
-interface Shared extends Address {
-  readonly json?: boolean;
-}
-
-interface EnqueueOptions extends Shared {
+interface EnqueueOptions extends HttpOptions {
   readonly queue?: string;
   readonly priority?: number;
   readonly delayMs?: number;
+  readonly runAt?: string;
+  readonly maxAttempts?: number;
+  readonly unique?: string;
+  readonly idempotencyKey?: string;
   readonly tag?: string[];
   readonly wait?: boolean;
 }
@@ -25,7 +26,7 @@ interface JobError {
   readonly stack: string | null;
 }
 
-interface ListOptions extends Shared {
+interface ListOptions extends HttpOptions {
   readonly state?: string[];
   readonly queue?: string[];
   readonly name?: string[];
@@ -38,20 +39,7 @@ const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
 
 /** Adds the commands that call a running installation over HTTP. */
 export function addHttpCommands(program: Command): void {
-  const command = (name: string, description: string): Command =>
-    program
-      .command(name)
-      .description(description)
-      .option(
-        '--url <url>',
-        'the base URL of the API; default: LONGSHORE_URL',
-        variable('LONGSHORE_URL') ?? 'http://localhost:8080',
-      )
-      .option('--key <token>', 'an API key; default: LONGSHORE_KEY', variable('LONGSHORE_KEY'))
-      .option('--json', 'print JSON')
-      .hook('preAction', () => {
-        for (const warning of misspeltVariables(process.env, [])) printError(warning);
-      });
+  const command = (name: string, description: string): Command => addHttpCommand(program, name, description);
 
   command('enqueue', 'Enqueue a job')
     .argument('<name>', 'the name of the job')
@@ -59,22 +47,42 @@ export function addHttpCommands(program: Command): void {
     .option('--queue <name>', 'the queue; default: that of the job definition')
     .option('--priority <number>', 'from -100 (first) to 100', readInteger)
     .option('--delay-ms <number>', 'milliseconds to wait before the job may run', readInteger)
+    .option('--run-at <time>', 'the earliest time to run it, such as 2027-01-31T08:00:00Z')
+    .option('--max-attempts <number>', 'how many attempts it gets', readInteger)
     .option('--tag <tag...>', 'labels to find it by')
+    .option('--unique <key>', 'enqueue no second job with this key while the first has not finished')
+    .option('--idempotency-key <key>', 'get the same job again if this is repeated')
     .option('--wait', 'wait until the job has finished, and show its log; exit code 1 unless it is done')
     .addHelpText('after', `\nExample: longshore enqueue greet '{"name":"Ada"}' --queue mail --wait`)
     .action(async (name: string, args: object, options: EnqueueOptions) => {
-      const { queue, priority, delayMs, tag: tags, wait } = options;
-      const installation = new Installation(options);
-      const job = await installation.call<Item>('POST', 'jobs', {
-        name,
-        args,
+      const {
         queue,
         priority,
         delayMs,
-        tags,
+        runAt,
+        maxAttempts,
+        tag: tags,
+        unique: key,
+        idempotencyKey,
+        wait,
+      } = options;
+      const unique = key === undefined ? undefined : { key };
+      const job = await new Installation(options).call<Item>('POST', 'jobs', {
+        ...{ name, args, queue, priority, delayMs, runAt, maxAttempts, tags, unique, idempotencyKey },
       });
-      if (wait === true) await showFollowed(installation, String(job['id']), true, options);
+      if (wait === true) await showFollowed(new Installation(options), String(job['id']), true, options);
       else show(job, options, fields);
+    });
+
+  command(
+    'enqueue-all',
+    'Enqueue the jobs that are read from standard input, one JSON object a line, all or none',
+  )
+    .addHelpText('after', `\nExample: echo '{"name":"greet","args":{"name":"Ada"}}' | longshore enqueue-all`)
+    .action(async (options: HttpOptions) => {
+      const lines = (await text(process.stdin)).split('\n').filter((line) => line.trim() !== '');
+      const jobs = await new Installation(options).call<Item[]>('POST', 'jobs', lines.map(readJson));
+      show(jobs, options, (all) => table(all, jobColumns));
     });
 
   command('jobs', 'List jobs, latest first')
@@ -94,7 +102,7 @@ export function addHttpCommands(program: Command): void {
   command('job', 'Show a job')
     .argument('<id>', 'the id of the job', readId)
     .addHelpText('after', `\nExample: longshore job ${exampleId} --json`)
-    .action(async (id: string, options: Shared) => {
+    .action(async (id: string, options: HttpOptions) => {
       show(await new Installation(options).call<Item>('GET', `jobs/${id}`), options, fields);
     });
 
@@ -102,58 +110,20 @@ export function addHttpCommands(program: Command): void {
     .argument('<id>', 'the id of the job', readId)
     .option('--follow', 'follow the log until the job has finished; exit code 1 unless it is done')
     .addHelpText('after', `\nExample: longshore logs ${exampleId} --follow`)
-    .action(async (id: string, options: Shared & { readonly follow?: boolean }) => {
+    .action(async (id: string, options: HttpOptions & { readonly follow?: boolean }) => {
       await showFollowed(new Installation(options), id, options.follow === true, options);
     });
 
-  for (const [verb, description] of [
-    ['retry', 'Retry jobs that have failed or were cancelled'],
-    ['cancel', 'Cancel jobs'],
-  ] as const)
-    command(verb, description)
-      .argument('<id...>', 'the ids of the jobs', (id, ids: string[] | undefined) => [
-        ...(ids ?? []),
-        readId(id),
-      ])
-      .addHelpText('after', `\nExample: longshore ${verb} ${exampleId}`)
-      .action(async (ids: string[], options: Shared) => {
-        const installation = new Installation(options);
-        const changed: Item[] = [];
-        try {
-          for (const id of ids) changed.push(await installation.call<Item>('PUT', `jobs/${id}/${verb}`));
-        } finally {
-          if (changed.length > 0) show(changed, options, (jobs) => table(jobs, jobColumns));
-        }
-      });
-
-  command('queues', 'List queues')
-    .addHelpText('after', '\nExample: longshore queues --json')
-    .action((options: Shared) =>
-      list(
-        options,
-        'queues?limit=100',
-        ['name', 'enqueued', 'processing', 'failed', 'servers', 'pausedAt'],
-        (queue) => ({
-          ...queue,
-          ...(queue['counts'] as Item),
-        }),
-      ),
+  command('statistics', 'Show how many attempts were done, failed and retried, in each of the latest periods')
+    .addHelpText('after', '\nExample: longshore statistics --json')
+    .action((options: HttpOptions) =>
+      list(options, 'statistics', ['startsAt', 'done', 'failed', 'retried', 'backlog']),
     );
-  command('recurring', 'List recurring jobs')
-    .addHelpText('after', '\nExample: longshore recurring')
-    .action((options: Shared) =>
-      list(options, 'recurring-jobs?limit=100', ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt']),
+  command('keys', 'List the API keys')
+    .addHelpText('after', '\nExample: longshore keys')
+    .action((options: HttpOptions) =>
+      list(options, 'api-keys?limit=100', ['id', 'name', 'scopes', 'queues', 'expiresAt', 'createdAt']),
     );
-}
-
-async function list(
-  options: Shared,
-  path: string,
-  columns: readonly string[],
-  row = (item: Item): Item => item,
-): Promise<void> {
-  const items = await new Installation(options).call<Item[]>('GET', path);
-  show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(row), columns)));
 }
 
 /**
@@ -164,7 +134,7 @@ async function showFollowed(
   installation: Installation,
   id: string,
   untilFinished: boolean,
-  { json = false }: Shared,
+  { json = false }: HttpOptions,
 ): Promise<void> {
   const bar = new ProgressBar(process.stderr);
   const onLine = (line: Item): void => {
@@ -179,18 +149,4 @@ async function showFollowed(
     error === null ? JSON.stringify(result) : (error.stack ?? `${error.name}: ${error.message}`);
   print(json ? JSON.stringify(job) : `${state} ${outcome}`);
   if (state !== 'done') process.exitCode = 1;
-}
-
-function show<Content>(
-  content: Content,
-  { json = false }: Shared,
-  format: (content: Content) => string,
-): void {
-  print(json ? JSON.stringify(content, null, 2) : format(content));
-}
-
-/** Returns an environment variable; `undefined` if it is empty or not set. */
-function variable(name: string): string | undefined {
-  const value = process.env[name];
-  return value === '' ? undefined : value;
 }

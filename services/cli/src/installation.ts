@@ -1,6 +1,6 @@
 /** The address of a running installation, and the API key for it. */
 export interface Address {
-  /** The base URL of the API, such as `https://example.com`. */
+  /** The base URL of the API, such as `https://example.com`, with or without `/api/v1`. */
   readonly url: string;
   readonly key?: string | undefined;
 }
@@ -30,7 +30,8 @@ export class Installation {
    */
   async call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
     const { url, key } = this.#address;
-    const target = new URL(`${url.replace(/\/+$/, '')}/api/v1/${path}`);
+    const base = url.replace(/\/+$/, '').replace(/\/api(?:\/v1)?$/i, '');
+    const target = new URL(`${base}/api/v1/${path}`);
     const headers = {
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...(body && { 'content-type': 'application/json' }),

@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { refuseEmpty } from './arguments.js';
 import { addHttpCommands } from './http-commands.js';
 import { addLocalCommands } from './local-commands.js';
+import { addOperationCommands } from './operation-commands.js';
 
 /** Creates the `longshore` command with its subcommands. */
 export function createProgram(): Command {
   const program = new Command('longshore')
     .description('Background jobs on Postgres: develop, run the services, and call an installation')
+    .version(versionOf('../package.json'))
     .exitOverride()
     .showSuggestionAfterError()
     .hook('preAction', (_program, command) => refuseEmpty(command))
@@ -24,5 +27,13 @@ Examples:
     );
   addLocalCommands(program);
   addHttpCommands(program);
+  addOperationCommands(program);
   return program;
+}
+
+function versionOf(manifest: string): string {
+  const { version } = JSON.parse(readFileSync(new URL(manifest, import.meta.url), 'utf8')) as {
+    readonly version: string;
+  };
+  return version;
 }

@@ -1,0 +1,197 @@
+import {
+  batchOperations,
+  bulkOperations,
+  jobOperations,
+  jobSetOperations,
+  jobTypeOperations,
+  type OperationDescription,
+  queueOperations,
+  recurringJobOperations,
+  serverOperations,
+  setAsideOperations,
+} from '@longshore/jobs/operations';
+import type { Command } from 'commander';
+import { readId, readInteger } from './arguments.js';
+import { addHttpCommand, type HttpOptions, list, show } from './http-command.js';
+import { Installation, type Item } from './installation.js';
+import { printError } from './print.js';
+import { fields, table } from './table.js';
+
+/** A collection of the API, and the operations that it serves. */
+interface Collection {
+  readonly path: string;
+  /** What identifies an item. */
+  readonly key: 'id' | 'name';
+  readonly columns: readonly string[];
+  readonly operations: readonly OperationDescription[];
+}
+
+/** The collections that have a command of their own, by its name. `longshore queues` lists, `longshore queues pause` changes. */
+const collections: Readonly<Record<string, Collection>> = {
+  queues: {
+    path: 'queues',
+    key: 'name',
+    columns: ['name', 'counts', 'servers', 'pausedAt'],
+    operations: [queueOperations.pause, queueOperations.resume, queueOperations.delete],
+  },
+  types: {
+    path: 'job-types',
+    key: 'name',
+    columns: ['name', 'pausedAt', 'pausedBy', 'pausedUntil'],
+    operations: [jobTypeOperations.pause, jobTypeOperations.resume],
+  },
+  recurring: {
+    path: 'recurring-jobs',
+    key: 'id',
+    columns: ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt'],
+    operations: [
+      recurringJobOperations.trigger,
+      recurringJobOperations.pause,
+      recurringJobOperations.resume,
+      recurringJobOperations.delete,
+    ],
+  },
+  batches: {
+    path: 'batches',
+    key: 'id',
+    columns: ['id', 'name', 'total', 'percent', 'failed', 'finishedAt'],
+    operations: [batchOperations.cancel],
+  },
+  servers: {
+    path: 'servers',
+    key: 'id',
+    columns: ['id', 'host', 'pid', 'state', 'queues', 'processing', 'heartbeatAt'],
+    operations: [serverOperations.quiet, serverOperations.stop],
+  },
+  bulk: {
+    path: 'bulk-operations',
+    key: 'id',
+    columns: ['id', 'action', 'state', 'matched', 'changed', 'restored', 'skipped', 'createdAt'],
+    operations: [bulkOperations.stop],
+  },
+  'set-aside': {
+    path: 'set-aside-items',
+    key: 'id',
+    columns: ['id', 'role', 'error', 'failedAt'],
+    operations: [setAsideOperations.retry],
+  },
+};
+
+const filters = ['state', 'queue', 'name', 'tag'] as const;
+const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
+
+type OperationOptions = HttpOptions & Readonly<Record<string, unknown>>;
+
+/** Adds the commands that change what an installation has. They are made of the declarations of its operations. */
+export function addOperationCommands(program: Command): void {
+  for (const operation of [
+    jobOperations.cancel,
+    jobOperations.retry,
+    jobOperations.run,
+    jobOperations.delete,
+  ])
+    addJobCommand(program, operation);
+  for (const [name, collection] of Object.entries(collections)) {
+    const group = addHttpCommand(
+      program,
+      name,
+      `List ${collection.path.replaceAll('-', ' ')}, or change them`,
+    )
+      .addHelpText('after', `\nExample: longshore ${name}`)
+      .action((options: HttpOptions) => list(options, `${collection.path}?limit=100`, collection.columns));
+    for (const operation of collection.operations) {
+      const { key, path, columns } = collection;
+      withFields(addHttpCommand(group, operation.name, operation.summary), operation)
+        .argument(`<${key}...>`, `the ${key === 'id' ? 'ids' : 'names'} of what to change`)
+        .action((targets: string[], _own: object, command: Command) => {
+          const options = command.optsWithGlobals<OperationOptions>();
+          return changeEach(operation, path, targets, options, (items) => table(items, columns));
+        });
+    }
+  }
+}
+
+/** Adds a command that changes the jobs with certain ids, or all that match filters. */
+function addJobCommand(program: Command, operation: OperationDescription): void {
+  const verb = operation.name as keyof typeof jobSetOperations;
+  const command = withFields(
+    addHttpCommand(program, verb, `${operation.summary}, or all that match`),
+    operation,
+  )
+    .argument('[id...]', 'the ids of the jobs', (id, ids: string[] | undefined) => [
+      ...(ids ?? []),
+      readId(id),
+    ])
+    .addHelpText('after', `\nExample: longshore ${verb} --queue mail --state failed`);
+  for (const filter of filters)
+    command.option(`--${filter} <${filter}...>`, `instead of ids: only jobs with this ${filter}`);
+  for (const [name, field] of Object.entries(jobSetOperations[verb].fields.properties))
+    if (!(name in operation.fields.properties)) addField(command, name, field);
+  command.action(async (given: string[] | undefined, options: OperationOptions) => {
+    const ids = given ?? [];
+    const query = new URLSearchParams();
+    for (const filter of filters)
+      for (const value of (options[filter] ?? []) as string[]) query.append(filter, value);
+    if (ids.length > 0 === query.size > 0)
+      throw new Error(`longshore ${verb} needs either the ids of jobs, or filters such as --queue`);
+    if (ids.length > 0) return changeEach(operation, 'jobs', ids, options, (jobs) => table(jobs, jobColumns));
+    const body = valuesOf(jobSetOperations[verb], options);
+    const installation = new Installation(options);
+    const started = await installation.call<Item>('PUT', `jobs/${verb}?${query.toString()}`, body);
+    show(started, options, fields);
+  });
+}
+
+/** Changes each target, and prints those that were changed. Reports the others, and exits with 1 if there are any. */
+async function changeEach(
+  operation: OperationDescription,
+  path: string,
+  targets: readonly string[],
+  options: OperationOptions,
+  format: (items: readonly Item[]) => string,
+): Promise<void> {
+  const installation = new Installation(options);
+  const changed: Item[] = [];
+  for (const target of targets) {
+    const place = `${path}/${encodeURIComponent(target)}`;
+    const values = valuesOf(operation, options);
+    try {
+      changed.push(
+        operation.name === 'delete'
+          ? {
+              id: target,
+              name: target,
+              ...(await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`)),
+            }
+          : await installation.call<Item>('PUT', `${place}/${operation.name}`, values),
+      );
+    } catch (error) {
+      printError(`${target}: ${(error as Error).message}`);
+      process.exitCode = 1;
+    }
+  }
+  if (changed.length > 0) show(changed, options, format);
+}
+
+function reasonIn({ reason }: Item): string {
+  return typeof reason === 'string' ? `?reason=${encodeURIComponent(reason)}` : '';
+}
+
+/** Returns the fields of an operation that were given as options. */
+function valuesOf({ fields: { properties } }: OperationDescription, options: OperationOptions): Item {
+  const given = [...Object.keys(properties), 'reason'].filter((name) => options[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
+}
+
+function withFields(command: Command, { fields: { properties } }: OperationDescription): Command {
+  for (const [name, field] of Object.entries(properties)) addField(command, name, field);
+  return command.option('--reason <text>', 'why; kept in the audit log');
+}
+
+function addField(command: Command, name: string, field: object): void {
+  const { type, description = '' } = field as { readonly type?: string; readonly description?: string };
+  const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (type === 'boolean') command.option(flag, description);
+  else if (type === 'integer') command.option(`${flag} <number>`, description, readInteger);
+  else command.option(`${flag} <value>`, description);
+}

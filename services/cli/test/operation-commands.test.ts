@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import { execFile } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { serve, type TestServer } from '@longshore/test-support';
+import { expect } from 'chai';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const [first, missing, last] = [1, 2, 3].map((n) => `01a20472-5ed1-7102-9962-bf1f1a0fa73${n}`);
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+describe('The command line, with an installation that answers', () => {
+  let installation: TestServer;
+  const requests: string[] = [];
+
+  before(async () => {
+    const answer = async (request: IncomingMessage): Promise<readonly [status: number, body: unknown]> => {
+      const body = await text(request);
+      const { method = '', url = '' } = request;
+      requests.push([method, url.replace('/api/v1/', ''), body].filter(Boolean).join(' '));
+      if (url.includes(String(missing)))
+        return [404, { errors: [{ internalMessage: 'There is no such job' }] }];
+      if (method === 'DELETE') return [204, undefined];
+      if (method === 'GET') return [200, [{ id: first, name: 'mail', state: 'failed' }]];
+      return [200, { id: url.split('/').at(-2), name: 'mail', state: 'cancelled' }];
+    };
+    installation = await serve((request, response) => {
+      void answer(request).then(([status, body]) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(body === undefined ? undefined : JSON.stringify(body));
+      });
+    });
+  });
+  after(() => installation.close());
+  beforeEach(() => requests.splice(0));
+
+  async function run(args: readonly string[], url = installation.url): Promise<Ended> {
+    const command = ['--import', 'tsx', '--conditions', 'source', main, ...args];
+    const env = { ...process.env, LONGSHORE_URL: url };
+    return promisify(execFile)(process.execPath, command, { env }).then(
+      ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
+      (error: { code: number; stdout: string; stderr: string }) => ({
+        code: error.code,
+        out: error.stdout,
+        errors: error.stderr,
+      }),
+    );
+  }
+
+  it('tries each of several jobs, and reports each', async () => {
+    const ids = [first, missing, last].map(String);
+    const { code, out, errors } = await run(['cancel', ...ids, '--reason', 'wrong address']);
+    expect(requests).to.deep.equal(ids.map((id) => `PUT jobs/${id}/cancel {"reason":"wrong address"}`));
+    expect(errors.trim()).to.equal(`${missing}: There is no such job`);
+    expect(out).to.include(first).and.to.include(last);
+    expect(code).to.equal(1);
+  });
+
+  for (const [args, request] of [
+    [
+      ['retry', '--queue', 'mail', '--state', 'failed', '--dependents', '--delay-ms', '500'],
+      'PUT jobs/retry?state=failed&queue=mail {"dependents":true,"delayMs":500}',
+    ],
+    [['queues'], 'GET queues?limit=100'],
+    [
+      ['queues', 'pause', 'mail/eu', '--until', '2027-01-31T08:00:00Z'],
+      'PUT queues/mail%2Feu/pause {"until":"2027-01-31T08:00:00Z"}',
+    ],
+    [
+      ['queues', 'delete', 'mail', '--reason', 'no longer used'],
+      'DELETE queues/mail?reason=no%20longer%20used',
+    ],
+    [['types', 'resume', 'greet'], 'PUT job-types/greet/resume {}'],
+    [['recurring', 'trigger', 'nightly'], 'PUT recurring-jobs/nightly/trigger {}'],
+    [['batches', 'cancel', String(first)], `PUT batches/${first}/cancel {}`],
+    [['servers', 'quiet', String(first)], `PUT servers/${first}/quiet {}`],
+    [['bulk', 'stop', String(first)], `PUT bulk-operations/${first}/stop {}`],
+    [
+      ['enqueue', 'greet', '--run-at', '2027-01-31T08:00:00Z', '--unique', 'ada', '--idempotency-key', 'k'],
+      'POST jobs {"name":"greet","args":{},"runAt":"2027-01-31T08:00:00Z","unique":{"key":"ada"},"idempotencyKey":"k"}',
+    ],
+  ] as const)
+    it(`sends one request for longshore ${args.join(' ')}`, async () => {
+      const { code, errors } = await run(args);
+      expect([requests, code, errors]).to.deep.equal([[request], 0, '']);
+    });
+
+  it('takes the address of the API with and without its path', async () => {
+    for (const path of ['', '/', '/api/v1', '/API/v1/'])
+      expect((await run(['queues'], `${installation.url}${path}`)).code, path).to.equal(0);
+    expect(requests).to.deep.equal(Array(4).fill('GET queues?limit=100'));
+  });
+
+  it('changes no jobs without ids or filters', async () => {
+    for (const args of [['cancel'], ['cancel', String(first), '--queue', 'mail']]) {
+      const { code, errors } = await run(args);
+      expect(errors).to.contain('needs either the ids of jobs, or filters');
+      expect(code).to.equal(1);
+    }
+    expect(requests).to.deep.equal([]);
+  });
+
+  it('prints its version', async () => {
+    expect((await run(['--version'])).out).to.match(/^\d+\.\d+\.\d+\n$/);
+  });
+});
