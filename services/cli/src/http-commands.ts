@@ -68,7 +68,16 @@ export function addHttpCommands(program: Command): void {
       } = options;
       const unique = key === undefined ? undefined : { key };
       const job = await new Installation(options).call<Item>('POST', 'jobs', {
-        ...{ name, args, queue, priority, delayMs, runAt, maxAttempts, tags, unique, idempotencyKey },
+        name,
+        args,
+        queue,
+        priority,
+        delayMs,
+        runAt,
+        maxAttempts,
+        tags,
+        unique,
+        idempotencyKey,
       });
       if (wait === true) await showFollowed(new Installation(options), String(job['id']), true, options);
       else show(job, options, fields);

@@ -45,11 +45,10 @@ describe('The command line, with an installation that answers', () => {
     const env = { ...process.env, LONGSHORE_URL: url };
     return promisify(execFile)(process.execPath, command, { env }).then(
       ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
-      (error: { code: number; stdout: string; stderr: string }) => ({
-        code: error.code,
-        out: error.stdout,
-        errors: error.stderr,
-      }),
+      (error: unknown) => {
+        const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+        return { code, out: stdout, errors: stderr };
+      },
     );
   }
 
