@@ -36,7 +36,7 @@ export const jobProperties: readonly Property[] = [
   ['jobs not finished', `select id from (${unfinishedJobs}) as job`],
   [
     'jobs finished, but not done, and not cancelled by an operator either',
-    `select id from longshore.job_history
+    `select id, name, state, error ->> 'message' as error from longshore.job_history
      where state <> 'done' and (state <> 'cancelled' or id not in (select id from to_cancel))`,
   ],
   [
