@@ -93,6 +93,16 @@ describe('a form of the dashboard', () => {
     return /name="token" value="([^"]+)"/.exec(text)?.[1] ?? '';
   };
 
+  for (const name of Object.getOwnPropertyNames(Object.prototype))
+    it(`is not confused by the name ${name} in its address`, async () => {
+      const body = `token=${encodeURIComponent(await token(`/jobs/${site.story.failedId}`))}`;
+      const submit = async (word: string): Promise<string> => {
+        const { status, text } = await site.http.post(`/job-dashboard/${word}/x/y`, body, { headers: form });
+        return `${status} ${text.replaceAll(word, 'NAME')}`;
+      };
+      expect(await submit(name)).to.equal(await submit('colour'));
+    });
+
   for (const field of ['reason=%00', 'reason=%ff', 'at=%zz'])
     it(`with ${field} is 400 and changes nothing`, async () => {
       const path = `/jobs/${site.story.failedId}`;
