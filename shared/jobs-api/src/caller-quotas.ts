@@ -75,20 +75,25 @@ export class CallerQuotas {
   }
 
   /** @throws {ApiError} 42202 if the schedule is due more often than callers may have it */
-  checkSchedule({ cron, timeZone }: { readonly cron: string; readonly timeZone: string }): void {
+  async checkSchedule({
+    cron,
+    timeZone,
+  }: {
+    readonly cron: string;
+    readonly timeZone: string;
+  }): Promise<void> {
     const hasSeconds = cron.trim().split(/\s+/).length > 5;
     if (!hasSeconds && this.#minIntervalSeconds <= minuteSeconds) return;
-    const schedule = new Schedule(cron, timeZone);
-    let last = schedule.next(new Date(this.#storage.clock.now()));
-    for (let count = 0; count < comparedTimes && last !== null; count++) {
-      const next = schedule.next(last);
-      const seconds = next === null ? Infinity : (next.getTime() - last.getTime()) / 1_000;
+    const now = new Date(this.#storage.clock.now());
+    const times = await new Schedule(cron, timeZone).upcomingInSlices(comparedTimes + 1, now);
+    for (const [index, last] of times.entries()) {
+      const next = times[index + 1]?.getTime() ?? Infinity;
+      const seconds = (next - last.getTime()) / 1_000;
       if (seconds < this.#minIntervalSeconds)
         throw apiError(
           42202,
           `cron "${cron}" is due ${seconds} s after ${last.toISOString()}; a recurring job that is created over the API may be due every ${this.#minIntervalSeconds} s at most: leave out the seconds, or define it in code`,
         );
-      last = next;
     }
   }
 }

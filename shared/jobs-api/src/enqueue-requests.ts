@@ -1,3 +1,4 @@
+import { nextTurn, turnIsOver } from '@longshore/edge';
 import {
   defineJob,
   type EnqueueOptions,
@@ -108,21 +109,29 @@ export async function withEnqueueRequests<Result>(
 type Place = (index: number) => string;
 
 /**
- * Runs `work` for each entry of a list. Throws one error with the problems of all entries. Each problem contains the
- * position of the entry.
+ * Runs `work` for one entry of a list after the other, in time slices: other requests are served in between. Throws one
+ * error with the problems of all entries. Each problem contains the position of the entry.
  */
-export function mapCollectingProblems<Given, Result>(
+export async function mapCollectingProblems<Given, Result>(
   list: readonly Given[],
   at: Place,
-  work: (one: Given) => Result,
-): Result[] {
+  work: (one: Given) => Promise<Result>,
+): Promise<Result[]> {
   const problems = new ProblemList();
-  const results = list.flatMap((one, index) => resultOf(() => work(one), at(index), problems));
+  const results: Result[] = [];
+  for (const [index, one] of list.entries()) {
+    if (turnIsOver()) await nextTurn();
+    try {
+      results.push(await work(one));
+    } catch (error) {
+      collect(error, at(index), problems);
+    }
+  }
   problems.throwIfAny();
   return results;
 }
 
-/** Like {@link mapCollectingProblems}, but works in time slices so that other requests are served in between. */
+/** Like {@link mapCollectingProblems}, for work that does not wait. */
 async function mapCollectingProblemsInSlices<Given, Result>(
   list: readonly Given[],
   at: Place,
@@ -142,11 +151,16 @@ function resultOf<Result>(work: () => Result, at: string, problems: ProblemList)
   try {
     return [work()];
   } catch (error) {
-    const found = problemsOf(error, at);
-    if (found.length === 0) throw error;
-    problems.addAll(found);
+    collect(error, at, problems);
     return [];
   }
+}
+
+/** Adds the problems for which an error rejects the list entry at `at`. Rethrows all other errors. */
+function collect(error: unknown, at: string, problems: ProblemList): void {
+  const found = problemsOf(error, at);
+  if (found.length === 0) throw error;
+  problems.addAll(found);
 }
 
 /** Returns the problems for which a step rejects its input; empty if it does not. Rethrows all other errors. */

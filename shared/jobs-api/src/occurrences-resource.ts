@@ -1,5 +1,5 @@
-import { InvalidScheduleError, nextOccurrences, type RecurringJob } from '@longshore/jobs';
-import type { Clock, RecurringJobs } from '@longshore/jobs/storage';
+import { InvalidScheduleError, type RecurringJob } from '@longshore/jobs';
+import { type Clock, type RecurringJobs, Schedule } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 
@@ -32,9 +32,9 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
       list: async ({ filters, sort, limit, offset }, { parents }) => {
         const schedule = await recurring.find(parents.at(-1)?.id ?? '');
         const from = filters.at(0)?.values[0];
-        // `nextOccurrences` excludes the start time; starting a millisecond earlier makes the bound inclusive.
+        // A schedule's next times exclude the start time; starting a millisecond earlier makes the bound inclusive.
         const after = from === undefined ? new Date(clock.now()) : new Date(Date.parse(String(from)) - 1);
-        const times = schedule === null ? [] : upcoming(schedule, after);
+        const times = schedule === null ? [] : await upcoming(schedule, after);
         if (sort[0]?.direction === 'desc') times.reverse();
         const items = times.slice(offset, offset + limit).map((time) => ({ dueAt: time.toISOString() }));
         return { items, total: times.length };
@@ -47,9 +47,9 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
  * Returns the next due times; none if the schedule is invalid. A schedule written directly to the database can be
  * invalid.
  */
-function upcoming(schedule: RecurringJob, after: Date): Date[] {
+async function upcoming({ cron, timeZone }: RecurringJob, after: Date): Promise<Date[]> {
   try {
-    return nextOccurrences(schedule, maxOccurrences, after);
+    return await new Schedule(cron, timeZone).upcomingInSlices(maxOccurrences, after);
   } catch (error) {
     if (error instanceof InvalidScheduleError) return [];
     throw error;

@@ -70,17 +70,17 @@ export function recurringJobsResource(
   const { recurring, clock } = storage;
   const maxReady = backlog.limits.ready === Infinity ? null : backlog.limits.ready;
   /** Returns a new recurring job. @throws {ApiError} 42202 if it would be due too often */
-  const defined = (options: RecurringJobOptions): NewRecurringJob => {
+  const defined = async (options: RecurringJobOptions): Promise<NewRecurringJob> => {
     const [name = ''] = options.id.split('@');
     const job = { ...defineRecurringJob({ ...options, id: name, maxReady }), id: options.id };
-    quotas.checkSchedule(job);
+    await quotas.checkSchedule(job);
     return job;
   };
   /**
    * Returns a recurring job with the fields of a request body. Keeps the current tags, and also the current concurrency
    * key if the job's name and arguments stay the same.
    */
-  const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
+  const changed = async (fields: Fields, current: RecurringJob | undefined): Promise<NewRecurringJob> => {
     const options = toRecurringJobOptions(requests, fields);
     if (current === undefined) return defined(options);
     const { tags, concurrency } = current;
@@ -103,7 +103,11 @@ export function recurringJobsResource(
     const [updated] = await owned(() =>
       withApiErrors(() =>
         recurring.updateAll([id], async (current) =>
-          [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
+          Promise.all(
+            [...current.values()].map((job) =>
+              changed({ ...change.apply(toRecurringJobItem(job)), id }, job),
+            ),
+          ),
         ),
       ),
     );

@@ -1,3 +1,4 @@
+import { turnsDuring } from '@longshore/test-support';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidScheduleError, nextOccurrences } from '../src/index.js';
@@ -11,6 +12,28 @@ function times(cron: string, count: number, after: string, timeZone = zone): str
     time.toISOString().replace(':00.000Z', 'Z'),
   );
 }
+
+/** Counts how often a clock is read: what finding a time costs. */
+function readingsDuring(work: () => void): number {
+  const { prototype } = Intl.DateTimeFormat;
+  const original = Object.getOwnPropertyDescriptor(prototype, 'format') ?? {};
+  let readings = 0;
+  Object.defineProperty(prototype, 'format', {
+    ...original,
+    get(this: Intl.DateTimeFormat) {
+      readings += 1;
+      return original.get?.call(this) as unknown;
+    },
+  });
+  try {
+    work();
+  } finally {
+    Object.defineProperty(prototype, 'format', original);
+  }
+  return readings;
+}
+
+const now = new Date('2026-11-27T00:00Z');
 
 describe('A schedule', () => {
   it('reads five fields, in UTC by default', () => {
@@ -100,6 +123,77 @@ describe('A schedule', () => {
     );
   });
 
+  it('treats a step that selects one value as a fixed time', () => {
+    for (const midnight of ['0 */24 * * *', '0 0-5/7 * * *', '*/60 */24 * * *', '0-0/1 0 * * *'])
+      for (const midnightless of ['America/Havana', 'America/Santiago'])
+        expect(times(midnight, 400, '2026-01-01T12:00Z', midnightless), midnight).to.deep.equal(
+          times('0 0 * * *', 400, '2026-01-01T12:00Z', midnightless),
+        );
+  });
+
+  it('has no times after the year 9999 or before 1970', () => {
+    for (const daily of ['0 12 * * *', '0 */12 * * 5']) {
+      const schedule = new Schedule(daily, zone);
+      expect(schedule.upcoming(9, new Date('9999-12-31T10:00Z'))).to.deep.equal([
+        new Date('9999-12-31T11:00Z'),
+      ]);
+      expect(schedule.next(new Date('9999-12-31T23:59:59Z')), daily).to.equal(null);
+      const early = new Date('1900-01-01T00:00Z');
+      expect(schedule.next(early)?.getUTCFullYear()).to.equal(1970);
+      const firstDays = schedule.latest(1_000, early, new Date('1970-01-20T00:00Z'));
+      expect(firstDays.map((time) => time.getUTCFullYear()))
+        .to.include(1970)
+        .and.not.include(1969);
+    }
+  });
+
+  it('has no next time if all of its times are skipped for 50 years', () => {
+    const schedule = new Schedule('*/59 2 * 3 0L', zone);
+    expect(schedule.next(now)).to.equal(null);
+    expect(schedule.latest(1, new Date('1990-01-01T00:00Z'), now)).to.deep.equal([]);
+  });
+
+  for (const [rare, zones] of [
+    ['0 */24 * 2 1#5', ['Europe/Berlin', 'Africa/Casablanca']],
+    ['0 */12 * 2 1#5', ['Europe/Berlin', 'Africa/Casablanca']],
+    ['0 0 */23 29 2 *', ['America/Nuuk', 'Australia/Lord_Howe']],
+    ['0 0 1 1 *', ['America/New_York', 'Africa/Casablanca']],
+  ] as const)
+    for (const rareZone of zones)
+      it(`reads the clock a few times for each time of "${rare}" in ${rareZone}, however far apart they are`, () => {
+        const schedule = new Schedule(rare, rareZone);
+        const count = 61;
+        const readings = readingsDuring(() => {
+          expect(schedule.upcoming(count, now)).to.have.length(count);
+        });
+        expect(readings / count).to.be.below(20);
+      });
+
+  it('reads the clock a few thousand times at most to find that all of its times are skipped', () => {
+    const schedule = new Schedule('*/59 2 * 3 0L', 'Europe/Vienna');
+    expect(readingsDuring(() => schedule.upcoming(1_000, now))).to.be.below(3_000);
+  });
+
+  it('does not read the clock again for times near to each other', () => {
+    const schedule = new Schedule('*/15 * * * *', 'Africa/Casablanca');
+    expect(readingsDuring(() => schedule.upcoming(1_000, now))).to.be.below(60);
+    expect(readingsDuring(() => schedule.upcoming(1_000, now))).to.equal(0);
+    expect(readingsDuring(() => schedule.latest(900, now, new Date('2026-12-07')))).to.equal(0);
+  });
+
+  it('lets other work run while many rare times are found', async () => {
+    const rare = Intl.supportedValuesOf('timeZone').slice(0, 40);
+    const turns = await turnsDuring(() =>
+      Promise.all(rare.map((each) => new Schedule('*/30 */12 * 2 1#5', each).upcomingInSlices(1_000, now))),
+    );
+    expect(turns).to.be.at.least(5);
+  });
+
+  it('finds the same times in slices', async () => {
+    const schedule = new Schedule('*/20 * * 3 *', zone);
+    expect(await schedule.upcomingInSlices(50, now)).to.deep.equal(schedule.upcoming(50, now));
+  });
+
   for (const dayZone of ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago']) {
     it(`has one time per day of the year in ${dayZone}, whatever the hour`, () => {
       const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone: dayZone, dateStyle: 'short' });
@@ -174,6 +268,7 @@ describe('A schedule', () => {
     ['0/15 * * * *', 'minute: a step follows * or a range'],
     ['*/61 * * * *', 'minute: a step is from 1 to 60, not 61'],
     ['1, * * * *', 'minute: an item of the list is empty'],
+    [`0 0 ${'31W,'.repeat(300)}1 * *`, 'up to 1000 characters, not 1209'],
     ['every night at half two', 'is not a cron expression'],
     ['0 0 30 2 *', 'matches no date'],
   ] as const) {

@@ -71,7 +71,8 @@ export class RecurringClient {
   }
 
   /**
-   * Returns the next due times of a schedule, without storing anything.
+   * Returns the next due times of a schedule, without storing anything. Returns fewer than `count` if there are no more
+   * until the year 9999, or none within 50 years.
    *
    * @param count 1 to 1000
    * @param after the time after which to start; now by default

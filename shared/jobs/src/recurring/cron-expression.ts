@@ -52,19 +52,22 @@ export class CronSyntaxError extends Error {}
 
 /** The times that a cron expression matches on a clock that is never set forward or back. */
 export class CronExpression {
-  /** Whether the seconds, minutes and hours are all plain numbers, lists or ranges. */
+  /** Whether no `*` and no step selects several seconds, minutes or hours. */
   readonly isFixed: boolean;
   readonly #seconds: readonly number[];
   readonly #minutes: readonly number[];
   readonly #hours: readonly number[];
   readonly #months: ReadonlySet<number>;
   readonly #matchesDay: DayRule;
+  /** The matching days of a month, by its length and the weekday that it starts with: at most 28 lists. */
+  readonly #days = new Map<number, readonly number[]>();
 
   /** @throws {CronSyntaxError} if the text is not a cron expression */
   constructor(text: string) {
     const parts = partsOf(text);
     const [second = '', minute = '', hour = '', day = '', month = '', weekday = ''] = parts;
-    this.isFixed = ![second, minute, hour].some((part) => /[*/]/.test(part));
+    this.isFixed =
+      !repeats(fields.second, second) && !repeats(fields.minute, minute) && !repeats(fields.hour, hour);
     this.#seconds = numbersOf(fields.second, second);
     this.#minutes = numbersOf(fields.minute, minute);
     this.#hours = numbersOf(fields.hour, hour);
@@ -85,26 +88,35 @@ export class CronExpression {
    */
   nearest(time: WallTime, direction: 1 | -1): WallTime | undefined {
     const start = new Date(time);
-    const firstDay = Math.floor(time / dayMs) * dayMs;
-    const sameDay = this.#matches(start) ? this.#timeOfDay(start, direction) : undefined;
-    if (sameDay !== undefined) return firstDay + sameDay;
+    const [year, month, today] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
+    if (this.#daysOf(year, month).includes(today)) {
+      const sameDay = this.#timeOfDay(start, direction);
+      if (sameDay !== undefined) return Math.floor(time / dayMs) * dayMs + sameDay;
+    }
     const edge = this.#timeOfDay(new Date(direction === 1 ? 0 : dayMs - 1_000), direction) ?? 0;
-    const date = new Date(firstDay + direction * dayMs);
-    for (let month = 0; month < maxMonths; month++) {
-      const current = date.getUTCMonth();
-      if (this.#months.has(current + 1)) {
-        while (date.getUTCMonth() === current && !this.#matches(date)) addDays(date, direction);
-        if (date.getUTCMonth() === current) return date.getTime() + edge;
-      } else date.setUTCMonth(direction === 1 ? current + 1 : current, direction === 1 ? 1 : 0);
+    let bound = today + direction;
+    for (let months = 0; months <= maxMonths; months++) {
+      const current = new Date(Date.UTC(year, month + direction * months));
+      const days = this.#daysOf(current.getUTCFullYear(), current.getUTCMonth());
+      const day = nearestIn(days, bound, direction);
+      if (day !== undefined) return current.getTime() + (day - 1) * dayMs + edge;
+      bound = direction === 1 ? 1 : 31;
     }
     return undefined;
   }
 
-  #matches(date: Date): boolean {
-    const month = date.getUTCMonth();
-    if (!this.#months.has(month + 1)) return false;
-    const last = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
-    return this.#matchesDay(date.getUTCDate(), date.getUTCDay(), last);
+  /** Returns the matching days of a month, in ascending order. */
+  #daysOf(year: number, month: number): readonly number[] {
+    if (!this.#months.has(month + 1)) return [];
+    const weekday = new Date(Date.UTC(year, month)).getUTCDay();
+    const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+    const key = last * 7 + weekday;
+    const known = this.#days.get(key);
+    if (known !== undefined) return known;
+    const days = Array.from({ length: last }, (_, index) => index + 1);
+    const matching = days.filter((day) => this.#matchesDay(day, (weekday + day - 1) % 7, last));
+    this.#days.set(key, matching);
+    return matching;
   }
 
   /** Returns the nearest matching time of the day, in milliseconds since midnight; `undefined` if there is none. */
@@ -127,12 +139,13 @@ export class CronExpression {
   }
 }
 
-function addDays(date: Date, days: number): void {
-  date.setUTCDate(date.getUTCDate() + days);
-}
-
 function nearestIn(list: readonly number[], bound: number, direction: 1 | -1): number | undefined {
   return direction === 1 ? list.find((value) => value >= bound) : list.findLast((value) => value <= bound);
+}
+
+/** Returns whether an item of a field's list has a `*` or a step that selects more than one number. */
+function repeats(field: Field, part: string): boolean {
+  return part.split(',').some((item) => /[*/]/.test(item) && rangeOf(field, item).length > 1);
 }
 
 /** Returns the six fields of an expression, the seconds first. */
@@ -198,7 +211,7 @@ function wrong({ name, least, most, names }: Field, item: string): CronSyntaxErr
 }
 
 function rulesOf(part: string, ruleOf: (item: string) => DayRule): DayRule {
-  const rules = part.split(',').map(ruleOf);
+  const rules = [...new Set(part.split(','))].map(ruleOf);
   return (...date) => rules.some((matches) => matches(...date));
 }
 

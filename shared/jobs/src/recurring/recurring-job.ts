@@ -62,7 +62,7 @@ export interface RecurringJob extends PauseState {
   concurrency: Concurrency | null;
   /** The application that defines the recurring job in code; `null` if an operator added it. */
   application: string | null;
-  /** The next due time; `null` while paused, or if the cron expression matches no further time. */
+  /** The next due time; `null` while paused, or if there is none within 50 years and before the year 10000. */
   nextDueAt: Date | null;
   /** The latest due time for which a job was enqueued; `null` if there is none. */
   lastDueAt: Date | null;
@@ -103,7 +103,8 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   definition: Definition;
   /**
    * Five fields (minute, hour, day of the month, month, day of the week), six that start with the seconds, or a
-   * nickname: `@hourly`, `@daily` (or `@midnight`), `@weekly`, `@monthly` or `@yearly` (or `@annually`).
+   * nickname: `@hourly`, `@daily` (or `@midnight`), `@weekly`, `@monthly` or `@yearly` (or `@annually`). Up to 1000
+   * characters.
    */
   cron: string;
   /** An IANA time zone; `UTC` by default. */

@@ -1,13 +1,23 @@
+import { nextTurn, turnIsOver } from '@longshore/edge';
 import { brand } from '../job/brand.js';
 import { CronExpression, CronSyntaxError } from './cron-expression.js';
 import { shown } from '../job/shown.js';
-import { checkInteger, checkTime } from '../job/bounds.js';
+import { checkInteger, checkTime, timeBounds } from '../job/bounds.js';
 import { TimeZone, type WallTime } from './time-zone.js';
 
 const secondMs = 1_000;
 
 /** No clock is ahead of or behind UTC by more than this, or set forward or back by more. */
 const longestChangeMs = 26 * 3_600_000;
+
+/**
+ * A schedule with no time within this period has none. Fifth Mondays in February can be 40 years apart, and the times of
+ * an interval may lie in the gap of each spring.
+ */
+const horizonMs = 50 * 365.25 * 86_400_000;
+
+/** Maximum length of a cron expression, in characters: enough for lists in all of its fields. */
+const maxLength = 1_000;
 
 /**
  * Thrown if a cron expression or a time zone is invalid, or if no time matches the expression. The message explains how
@@ -22,15 +32,17 @@ export class InvalidScheduleError extends RangeError {
 }
 
 /**
- * The times that match a cron expression in a time zone, in whole seconds.
+ * The times that match a cron expression in a time zone, in whole seconds, from 1970 to 9999.
  *
- * If the seconds, minutes and hours are all plain numbers, lists or ranges, the expression keeps its times of day when
- * the clock is set forward or back: each matching time has one occurrence, the first moment at which the clock shows
+ * Unless a `*` or a step selects several seconds, minutes or hours, the expression keeps its times of day when the clock is set forward or back: each matching time has one occurrence, the first moment at which the clock shows
  * this time or a later one. A skipped time therefore moves to the end of the gap, even if that is on the next day, and a
  * repeated time counts only once, at its first occurrence.
  *
- * With a `*` or a step in one of these fields, the expression is an interval. It matches whenever the clock shows a
- * matching time, so its times are evenly spaced, even in the repeated hour.
+ * Otherwise, the expression is an interval. It matches whenever the clock shows a matching time, so its times are evenly
+ * spaced, even in the repeated hour.
+ *
+ * Whatever the expression and the time zone, finding a time examines the clock for some days around each candidate, of
+ * which there are a few: changes of the clock in between make no difference.
  */
 export class Schedule {
   readonly #cron: CronExpression;
@@ -59,7 +71,7 @@ export class Schedule {
     }
   }
 
-  /** Returns the first matching time later than `after`; `null` if there is none. */
+  /** Returns the first matching time later than `after`; `null` if there is none within 50 years. */
   next(after: Date): Date | null {
     const [first = null] = this.upcoming(1, after);
     return first;
@@ -67,8 +79,26 @@ export class Schedule {
 
   /** Returns the first `count` matching times later than `after`, in ascending order; fewer if there are no more. */
   upcoming(count: number, after: Date): Date[] {
-    const from = Math.floor(after.getTime() / secondMs) * secondMs + secondMs;
-    return this.#take(count, from, 1).map((time) => new Date(time));
+    return firstOf(this.after(after), count);
+  }
+
+  /** Like {@link upcoming}, in time slices: other requests are served in between. */
+  async upcomingInSlices(count: number, after: Date): Promise<Date[]> {
+    const times: Date[] = [];
+    const rest = this.after(after);
+    while (times.length < count) {
+      if (turnIsOver()) await nextTurn();
+      const [time] = firstOf(rest, 1);
+      if (time === undefined) break;
+      times.push(time);
+    }
+    return times;
+  }
+
+  /** Iterates over the matching times later than a time, in ascending order. Each is found when it is asked for. */
+  after(time: Date): IterableIterator<Date, undefined> {
+    const from = Math.floor(time.getTime() / secondMs) * secondMs + secondMs;
+    return this.#from(Math.max(from, timeBounds.min), 1, timeBounds.max);
   }
 
   /**
@@ -76,26 +106,23 @@ export class Schedule {
    * are not that many.
    */
   latest(count: number, from: Date, until: Date): Date[] {
-    return this.#take(count, Math.floor(until.getTime() / secondMs) * secondMs, -1, from.getTime())
-      .map((time) => new Date(time))
-      .toReversed();
+    const start = Math.floor(Math.min(until.getTime(), timeBounds.max) / secondMs) * secondMs;
+    return firstOf(this.#from(start, -1, Math.max(from.getTime(), timeBounds.min)), count).toReversed();
   }
 
-  /** Returns up to `count` matching times from `start` on, in one direction, none beyond `end`. */
-  #take(count: number, start: number, direction: 1 | -1, end = direction * Infinity): number[] {
-    const times: number[] = [];
-    let time = this.#nearest(start, direction);
-    while (time !== undefined && times.length < count && (end - time) * direction >= 0) {
-      times.push(time);
-      time = this.#nearest(time + direction * secondMs, direction);
+  /** Iterates over the matching times from `start` on, in one direction, none beyond `end`. */
+  *#from(start: number, direction: 1 | -1, end: number): Generator<Date, undefined> {
+    let time = this.#nearest(start, direction, end);
+    while (time !== undefined && (end - time) * direction >= 0) {
+      yield new Date(time);
+      time = this.#nearest(time + direction * secondMs, direction, end);
     }
-    return times;
   }
 
-  #nearest(time: number, direction: 1 | -1): number | undefined {
+  #nearest(time: number, direction: 1 | -1, end: number): number | undefined {
     return this.#cron.isFixed
       ? this.#nearestFixed(time, direction)
-      : this.#nearestInInterval(time, direction);
+      : this.#nearestInInterval(time, direction, end);
   }
 
   #nearestFixed(time: number, direction: 1 | -1): number | undefined {
@@ -124,21 +151,47 @@ export class Schedule {
     throw new Error(`the clock never reaches ${wall}`);
   }
 
-  #nearestInInterval(start: number, direction: 1 | -1): number | undefined {
+  #nearestInInterval(start: number, direction: 1 | -1, end: number): number | undefined {
+    const last = start + direction * horizonMs;
     let moment = start;
-    for (;;) {
+    while ((end - moment) * direction >= 0 && (last - moment) * direction >= 0) {
       const offset = this.#zone.offsetAt(moment);
       const wall = this.#cron.nearest(moment + offset, direction);
       if (wall === undefined) return undefined;
       const time = wall - offset;
-      // If the clock changes before then, goes on from the change.
-      const changes =
-        direction === 1 ? this.#zone.changesBetween(moment, time) : this.#zone.changesBetween(time, moment);
-      const change = direction === 1 ? changes[0] : changes.at(-1);
-      if (change === undefined) return time;
-      moment = direction === 1 ? change : change - secondMs;
+      // Beyond `near`, the clock shows no time again that it has shown by `moment`, and no change matters before `wall`.
+      const near = moment + direction * 2 * longestChangeMs;
+      const isNear = (near - time) * direction >= 0;
+      const change = this.#changeOnTheWay(moment, isNear ? time : near, direction);
+      if (change !== undefined) moment = direction === 1 ? change : change - secondMs;
+      else if (isNear) return time;
+      else moment = furthest(direction, near, wall - direction * longestChangeMs);
     }
+    return undefined;
   }
+
+  /** Returns the first change of the clock between two moments, in one direction. */
+  #changeOnTheWay(from: number, to: number, direction: 1 | -1): number | undefined {
+    return direction === 1
+      ? this.#zone.changesBetween(from, to)[0]
+      : this.#zone.changesBetween(to, from).at(-1);
+  }
+}
+
+/** Takes up to `count` elements from an iterator. */
+function firstOf<Element>(iterator: Iterator<Element, undefined>, count: number): Element[] {
+  const elements: Element[] = [];
+  while (elements.length < count) {
+    const { done, value } = iterator.next();
+    if (done === true) break;
+    elements.push(value);
+  }
+  return elements;
+}
+
+/** Returns the later of two times if the direction is 1, the earlier one otherwise. */
+function furthest(direction: 1 | -1, one: number, other: number): number {
+  return direction === 1 ? Math.max(one, other) : Math.min(one, other);
 }
 
 /** A cron expression, and the IANA time zone that it applies in; `UTC` by default. */
@@ -148,7 +201,8 @@ export interface ScheduleOptions {
 }
 
 /**
- * Returns the next due times of a schedule, for example for a preview. Needs no storage.
+ * Returns the next due times of a schedule, for example for a preview. Needs no storage. Returns fewer than `count` if
+ * there are no more until the year 9999, or none within 50 years.
  *
  * @param count 1 to 1000
  * @param after the time after which to start; now by default
@@ -177,6 +231,10 @@ function checkFields(cron: string): void {
   if (typeof cron !== 'string')
     throw new InvalidScheduleError(
       `cron must be a cron expression such as "30 2 * * *" for 02:30 every night, not ${shown(cron)}`,
+    );
+  if (cron.length > maxLength)
+    throw new InvalidScheduleError(
+      `a cron expression has up to ${maxLength} characters, not ${cron.length}; write ranges instead of long lists`,
     );
   const fields = cron.trim().split(/\s+/).filter(Boolean).length;
   if (fields === 5 || fields === 6 || cron.trim().startsWith('@')) return;

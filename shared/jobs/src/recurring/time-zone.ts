@@ -5,8 +5,11 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** Clocks are compared at this interval. Two changes in one interval that cancel each other out would go unnoticed. */
-const probeMs = 144 * hourMs;
+/**
+ * Length of the spans in which clocks are examined. Only their starts and ends are compared, so two changes in one span
+ * that cancel each other out would go unnoticed.
+ */
+const spanMs = 144 * hourMs;
 
 const offsetPattern = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
@@ -14,9 +17,20 @@ const offsetPattern = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 const maxKept = 1_000;
 const kept = new Map<string, TimeZone>();
 
+/** How many spans are kept for each time zone: four years, 10 kB. */
+const maxSpans = 256;
+
+/** By how many milliseconds a clock is ahead of UTC from `at` on. */
+interface Setting {
+  readonly at: number;
+  readonly offset: number;
+}
+
 /** The clock of a time zone: when it shows which time, and when it is set forward or back. */
 export class TimeZone {
   readonly #format: Intl.DateTimeFormat;
+  /** The settings of the clock in each span, the first from its start on. The spans that were examined last are kept. */
+  readonly #spans = new Map<number, readonly [Setting, ...Setting[]]>();
 
   private constructor(name: string) {
     this.#format = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
@@ -34,39 +48,65 @@ export class TimeZone {
 
   /** Returns by how many milliseconds the clock is ahead of UTC. */
   offsetAt(time: number): number {
-    const [, sign, hours, minutes, seconds] = offsetPattern.exec(this.#format.format(time)) ?? [];
-    const size =
-      Number(hours ?? 0) * hourMs + Number(minutes ?? 0) * minuteMs + Number(seconds ?? 0) * secondMs;
-    return sign === '-' ? -size : size;
+    const span = this.#span(Math.floor(time / spanMs));
+    return (span.findLast(({ at }) => at <= time) ?? span[0]).offset;
   }
 
   /**
    * Returns the times at which the clock is set forward or back, later than `from` and up to `until`, in ascending order.
-   * Each is the first moment at which the clock shows its new time.
+   * Each is the first moment at which the clock shows its new time. Examines every span in between, so `from` and `until`
+   * should be no more than days apart.
    */
   changesBetween(from: number, until: number): number[] {
     const changes: number[] = [];
-    let start = from;
-    let before = this.offsetAt(start);
-    while (start < until) {
-      const end = Math.min(start + probeMs, until);
-      const after = this.offsetAt(end);
-      if (after !== before) changes.push(this.#changeBetween(start, end, before));
-      start = end;
-      before = after;
+    for (let index = Math.floor(from / spanMs); index * spanMs <= until; index++) {
+      const [, ...later] = this.#span(index);
+      for (const { at } of later) if (at > from && at <= until) changes.push(at);
     }
     return changes;
   }
 
+  #span(index: number): readonly [Setting, ...Setting[]] {
+    const known = this.#spans.get(index);
+    if (known !== undefined) return known;
+    const span = this.#examine(index * spanMs, (index + 1) * spanMs);
+    if (this.#spans.size >= maxSpans) {
+      const [oldest = index] = this.#spans.keys();
+      this.#spans.delete(oldest);
+    }
+    this.#spans.set(index, span);
+    return span;
+  }
+
+  /** Returns the settings of the clock from `start` (inclusive) to `end` (inclusive as well if the clock changes then). */
+  #examine(start: number, end: number): readonly [Setting, ...Setting[]] {
+    const settings: [Setting, ...Setting[]] = [{ at: start, offset: this.#read(start) }];
+    const atEnd = this.#read(end);
+    for (let last = settings[0]; last.offset !== atEnd;) {
+      const at = this.#changeBetween(last.at, end, last.offset);
+      last = { at, offset: at === end ? atEnd : this.#read(at) };
+      settings.push(last);
+    }
+    return settings;
+  }
+
   /** Returns the first second at which the offset is not `before`. */
   #changeBetween(from: number, until: number, before: number): number {
-    let earlier = Math.floor(from / secondMs);
-    let later = Math.ceil(until / secondMs);
+    let earlier = from / secondMs;
+    let later = until / secondMs;
     while (later - earlier > 1) {
       const middle = Math.floor((earlier + later) / 2);
-      if (this.offsetAt(middle * secondMs) === before) earlier = middle;
+      if (this.#read(middle * secondMs) === before) earlier = middle;
       else later = middle;
     }
     return later * secondMs;
+  }
+
+  /** Reads the clock, which takes much longer than to look at what is known of its span. */
+  #read(time: number): number {
+    const [, sign, hours, minutes, seconds] = offsetPattern.exec(this.#format.format(time)) ?? [];
+    const size =
+      Number(hours ?? 0) * hourMs + Number(minutes ?? 0) * minuteMs + Number(seconds ?? 0) * secondMs;
+    return sign === '-' ? -size : size;
   }
 }

@@ -1,4 +1,4 @@
-import { nextOccurrences, type RecurringJob } from '@longshore/jobs';
+import type { RecurringJob } from '@longshore/jobs';
 import {
   failingRecurringWarnings,
   findFailingRecurring,
@@ -9,7 +9,7 @@ import { findJobStall } from '../../diagnosis/stall-search.js';
 import { findLate } from '../../diagnosis/late-recurring.js';
 import { cronWords } from '../../format/cron-words.js';
 import { pauseText } from '../../diagnosis/pause.js';
-import { parseExactly, redact } from '@longshore/jobs/storage';
+import { parseExactly, redact, Schedule } from '@longshore/jobs/storage';
 import { jsonTokens } from '../../format/json-tokens.js';
 import { capitalized } from '../../format/sentence.js';
 import { detailOf, type TimeDetail, timeIn, zoneNameAt } from '../../format/zoned-time.js';
@@ -64,7 +64,7 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
       ),
       ...missedWarnings(missed),
     ],
-    ...nextTimes(job, new Date(context.now())),
+    ...(await nextTimes(job, new Date(context.now()))),
   };
 }
 
@@ -72,9 +72,12 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
  * Returns the next due times of a recurring job. Starts from the stored `nextDueAt` instead of from `now`, so that the
  * list stays the same until that time.
  */
-function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
+async function nextTimes(
+  job: Omit<RecurringJob, 'args'>,
+  now: Date,
+): Promise<{ next: object[]; detail: TimeDetail }> {
   const { nextDueAt, timeZone } = job;
-  const times = nextDueAt === null ? [] : [nextDueAt, ...following(job, nextDueAt)];
+  const times = nextDueAt === null ? [] : [nextDueAt, ...(await following(job, nextDueAt, NEXT_TIMES - 1))];
   const detail = detailOf(times, now);
   const next = times.map((at) => ({
     at,
@@ -83,10 +86,14 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** Returns up to `NEXT_TIMES - 1` due times later than `after`; none if the schedule is invalid. */
-function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
+/** Returns up to `count` due times later than `after`; none if the schedule is invalid. */
+async function following(
+  { cron, timeZone }: Pick<RecurringJob, 'cron' | 'timeZone'>,
+  after: Date,
+  count: number,
+): Promise<Date[]> {
   try {
-    return nextOccurrences(job, NEXT_TIMES - 1, after);
+    return await new Schedule(cron, timeZone).upcomingInSlices(count, after);
   } catch {
     return [];
   }
@@ -106,10 +113,11 @@ async function loadRuns(id: string, context: PageContext): Promise<object> {
     ),
     reader.recurring.listMissed([id], LAST_RUNS),
   ]);
-  const spans = missed.map(({ from, until, reason }) => {
-    const [second] = following(job, from);
-    return { from, until: second !== undefined && second < until ? until : null, reason };
-  });
+  const spans: object[] = [];
+  for (const { from, until, reason } of missed) {
+    const [second] = await following(job, from, 1);
+    spans.push({ from, until: second !== undefined && second < until ? until : null, reason });
+  }
   return { id, missed: spans, ...found, searching: isFirstSearch(found) };
 }
 
