@@ -77,6 +77,24 @@ describe('The error message for a storage that cannot be opened', () => {
       await database.drop();
     });
 
+  for (const encoding of ['LATIN1', 'SQL_ASCII'])
+    it(`names the encoding ${encoding} of a database, and what to do`, async () => {
+      const database = await createTestDatabase();
+      const url = new URL(database.url);
+      const name = `${url.pathname.slice(1)}_${encoding.toLowerCase()}`;
+      await database.query(
+        `create database ${name} encoding '${encoding}' template template0 locale_provider libc lc_collate 'C' lc_ctype 'C'`,
+      );
+      url.pathname = name;
+      const storage = new PostgresStorage({ url: url.href, ...patientStorage });
+      const error = await failureOf(() => storage.open());
+      await storage.close();
+      await database.query(`drop database ${name} with (force)`);
+      await database.drop();
+      expect(error.message).to.include(`The encoding of the database is ${encoding}`);
+      expect(error.message).to.include("encoding 'UTF8' template template0");
+    });
+
   it('names the migration that failed', async () => {
     const database = await createTestDatabase();
     const application = createApplicationDatabase({ url: database.url, ...patientStorage });

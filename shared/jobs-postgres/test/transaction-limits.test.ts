@@ -82,6 +82,17 @@ describe('A handler’s transaction', () => {
     expect(String(error)).to.contain('57P01').and.not.contain('cannot be reached');
   });
 
+  it('that Postgres terminates during a statement reports that as well', async () => {
+    const { claim: held } = await claim('terminated-within');
+    const error = await errorOf(
+      storage.completions.completeInTransaction(held, async (client) => {
+        await client.query('select pg_terminate_backend(pg_backend_pid()), pg_sleep(600)');
+        return 'null';
+      }),
+    );
+    expect(String(error)).to.contain('57P01').and.not.contain('cannot be reached');
+  });
+
   for (const [what, busy] of Object.entries({
     'between two statements': () => new Promise<never>(() => undefined),
     'in the middle of a statement': (client: { query(text: string): Promise<unknown> }) =>

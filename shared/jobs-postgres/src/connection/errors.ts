@@ -48,12 +48,14 @@ export function sqlStateOf(error: unknown): string {
  * to a {@link StorageUnavailableError}. Returns any other error unchanged, including all errors that the driver did not
  * report.
  *
- * @param end the error with which Postgres closed the connection, if known; replaces `error` as the cause
+ * @param end the error with which Postgres closed the connection, if known; replaces `error` as the cause unless `error`
+ *   has a SQLSTATE
  */
 export function translate(error: unknown, end?: Error): unknown {
   if (error instanceof StorageUnavailableError) return error; // already converted
   if (!isFromDriver(error) || !(isTransient(error) || isRefused(error) || isNotOpened(error))) return error;
-  const cause = end ?? error;
+  // The error of a statement says why Postgres ends a connection; the one of the connection then only that it is lost.
+  const cause = isSqlState(codeOf(error)) ? error : (end ?? error);
   const code = codeOf(cause);
   const { reason } = meaningOf(code);
   if (reason === '') return unreached(cause, code);

@@ -45,7 +45,8 @@ const betweenAttemptsMs = 1_000;
  * lock. After a lock timeout or a deadlock, tries again once a second, up to 60 attempts in total.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached, or if the last attempt fails for the same reason
- * @throws {Error} if a migration fails; the message names the migration
+ * @throws {Error} if a migration fails, and the message names the migration, or if the encoding of the database is not
+ *   UTF8
  */
 export async function migrate(
   options: DatabaseOptions,
@@ -63,8 +64,9 @@ export async function migrate(
   );
   let name = '';
   const run = (dir: string): Promise<void> =>
-    withClient(connection, async (client) =>
-      fromDriver(
+    withClient(connection, async (client) => {
+      await requireUtf8(client);
+      return fromDriver(
         runner({
           dbClient: client,
           dir,
@@ -80,8 +82,8 @@ export async function migrate(
         throw isTransient(error) || retryableStates.test(codeOf(error))
           ? error
           : new MigrationError(name, dir, error);
-      }),
-    );
+      });
+    });
   await retrying(() => withDirectory(directory, run));
 }
 
@@ -112,6 +114,23 @@ async function retrying(run: () => Promise<unknown>): Promise<void> {
       await delay(betweenAttemptsMs);
     }
   }
+}
+
+/**
+ * Checks that the database can store every text, and knows its characters. In SQL_ASCII, Postgres knows only bytes: it
+ * counts and folds those, and accepts texts that are not UTF-8 from others.
+ */
+async function requireUtf8(client: pg.Client): Promise<void> {
+  const { rows } = await fromDriver(
+    client.query<{ server_encoding: string }>('select current_setting($1) as server_encoding', [
+      'server_encoding',
+    ]),
+  );
+  const encoding = rows[0]?.server_encoding;
+  if (encoding === 'UTF8') return;
+  throw new Error(
+    `The encoding of the database is ${encoding}, but Longshore needs UTF8: create the database with "create database … encoding 'UTF8' template template0", and move the data of this one with pg_dump`,
+  );
 }
 
 /**

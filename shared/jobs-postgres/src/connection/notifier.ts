@@ -133,9 +133,17 @@ export class Notifier {
 
   #send(): void {
     this.#sendTimer = undefined;
-    const { statement, values, onRows } = this.#drainPending();
-    // Errors are ignored, because polling makes up for lost notifications.
-    this.#sending = this.#database.query<SentRow>(statement, values).then(onRows, () => undefined);
+    try {
+      const { statement, values, onRows } = this.#drainPending();
+      // Errors are ignored, because polling makes up for lost notifications.
+      this.#sending = this.#database.query<SentRow>(statement, values).then(onRows, () => undefined);
+    } catch (error) {
+      // Runs in a timer, where an error would end the process.
+      this.#pending.clear();
+      process.emitWarning(
+        `Notifications could not be sent, so servers find the work by polling: ${String(error)}`,
+      );
+    }
   }
 
   /** Removes the pending notifications and returns the statement that sends them. */

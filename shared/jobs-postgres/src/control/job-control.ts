@@ -107,23 +107,25 @@ export class PostgresControl implements JobControl {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);
     };
-    return this.#notified(options, ['cancel', 'outbox'], notify, this.#control(id, steps.cancel, options));
+    return this.#notified(options, ['cancel', 'outbox'], notify, () =>
+      this.#control(id, steps.cancel, options),
+    );
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
     const { dependents = false, ignoreDependencies = false, visibleQueues = null, ...rest } = options;
     const step = ignoreDependencies ? steps.retryIgnoringDependencies : steps.retry;
     const afterChange = dependents ? restoreDependentsIn(visibleQueues) : undefined;
-    return this.#enqueued(rest, this.#control(id, step, rest, [], afterChange));
+    return this.#enqueued(rest, () => this.#control(id, step, rest, [], afterChange));
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#enqueued(options, this.#control(id, steps.run, options));
+    return this.#enqueued(options, () => this.#control(id, steps.run, options));
   }
 
   async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
     const time = checkTime('runAt', runAt).toISOString();
-    const control = this.#control(id, steps.reschedule, options, [time]);
+    const control = (): Promise<ControlResult> => this.#control(id, steps.reschedule, options, [time]);
     return this.#notified(options, ['due'], () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
@@ -210,7 +212,7 @@ export class PostgresControl implements JobControl {
     }
   }
 
-  #enqueued(options: JobControlOptions | undefined, control: Promise<ControlResult>): Promise<ControlResult> {
+  #enqueued(options: JobControlOptions | undefined, control: Control): Promise<ControlResult> {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(readyIn(result.job.queue));
@@ -219,18 +221,21 @@ export class PostgresControl implements JobControl {
     return this.#notified(options, ['ready', 'outbox'], notify, control);
   }
 
-  /** Waits for the action, and then notifies servers. In a caller's transaction, notifies them after the commit. */
+  /** Carries out the action, and then notifies servers. In a caller's transaction, notifies them after the commit. */
   async #notified(
     { transaction }: ActionOptions<ControlResult> = {},
     kinds: readonly Notification['kind'][],
     notify: (result: ControlResult) => void,
-    control: Promise<ControlResult>,
+    control: Control,
   ): Promise<ControlResult> {
-    const result = await control;
+    const result = await control();
     await afterCommit(transaction, this.#database.schema, kinds, () => notify(result));
     return result;
   }
 }
+
+/** Starts an action. */
+type Control = () => Promise<ControlResult>;
 
 /** Runs the statements until one of them finds the job. */
 async function firstOf(

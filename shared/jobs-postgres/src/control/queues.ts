@@ -16,6 +16,7 @@ import {
   type Queues,
   type QueueSettings,
   type Server,
+  shown,
   type StateCounts,
   readyIn,
   dueAt,
@@ -151,6 +152,8 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult>,
     change: (run: Run, queueId: number, settings: QueueSettings) => Promise<unknown>,
   ): Promise<QueueControlResult> {
+    if (typeof name !== 'string')
+      throw new TypeError(`The name of a queue must be a string, not ${shown(name)}`);
     const { transaction } = options;
     const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     const queueId = await queues.idOf(name);
