@@ -31,10 +31,11 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/local-postgres': [],
   // Serves the tables of any application, so it depends on no application.
   'shared/memory-database': ['@longshore/resources'],
-  // Starts the services, and sends requests to a running installation.
+  // Starts the services, and sends requests to a running installation; its commands are those of the declared operations.
   'services/cli': [
     '@longshore/api',
     '@longshore/dashboard',
+    '@longshore/jobs',
     '@longshore/local-postgres',
     '@longshore/service',
     '@longshore/worker',
