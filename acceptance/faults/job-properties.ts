@@ -3,8 +3,8 @@ import { allJobs, unfinishedJobs } from '@longshore/test-support';
 /**
  * A description of a kind of violation, and a query that returns all violations of this kind. The query can use three
  * CTEs: `accepted` with all accepted jobs, and `promised` with all accepted batches. Both have the columns `id`, and
- * `from` and `until`, the times at which the request began and ended. `to_cancel` has the ids of all jobs that an
- * operator has tried to cancel.
+ * `from` and `until`, the times at which the request began and ended. `to_cancel` has the ids of all jobs and
+ * batches that an operator has tried to cancel.
  */
 export type Property = readonly [property: string, sql: string];
 
@@ -37,7 +37,8 @@ export const jobProperties: readonly Property[] = [
   [
     'jobs finished, but not done, and not cancelled by an operator either',
     `select id, name, state, error ->> 'message' as error from longshore.job_history
-     where state <> 'done' and (state <> 'cancelled' or id not in (select id from to_cancel))`,
+     where state <> 'done' and (state <> 'cancelled'
+       or id not in (select id from to_cancel) and coalesce((meta ->> 'batchId')::uuid, id) not in (select id from to_cancel))`,
   ],
   [
     'jobs that neither were cancelled nor done although their cancellation was acknowledged',

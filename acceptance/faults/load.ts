@@ -44,7 +44,7 @@ export class Load {
     return this.#linesWith('batch ').map(acceptedOf);
   }
 
-  /** Ids of all jobs that operators have tried to cancel. */
+  /** Ids of all jobs and batches that operators have tried to cancel. */
   get toCancel(): string[] {
     return this.#linesWith('to cancel ');
   }
