@@ -62,7 +62,9 @@ describe('A database that accepts only reads', () => {
     await application.close();
   });
 
-  it('is found again as soon as it accepts writes, by the next connection', async () => {
+  it('is found again as soon as it accepts writes, however many connections were open', async () => {
+    await Promise.all(Array.from({ length: 4 }, () => storage.control.cancellations([claim])));
+    await failsAsReadOnly(new JobClient(storage).enqueue(work));
     const administrator = new pg.Client({
       connectionString: database.url,
       options: '-c default_transaction_read_only=off',

@@ -2,6 +2,7 @@ import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
 import { coordinatorPlans } from '../citus/settings.js';
 import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
+import { lockQueues } from '../control/queues.sql.js';
 import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
@@ -25,30 +26,23 @@ import {
 import { pipelined } from './pipeline.js';
 import {
   borrowFrom,
+  closeIdle,
   closePool,
-  createPool,
   connectionErrorOf,
+  createPool,
   queryUntilAborted,
   setsUp,
   share,
 } from './pool.js';
 import { asReadTimeout, codeOf, translate } from './errors.js';
-import { spoilsConnection } from './sql-states.js';
+import { readOnlyState, spoilsConnection } from './sql-states.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 import { requireWritable } from './writable.js';
 import { watchedConfig } from './watched-client.js';
 import { type Watchdog, watchdogOf } from './watchdog.js';
-import { distributedForm, prepared, type Statement } from './statement.js';
-
-/** $1 queue ids. Locks the queues until the transaction ends, in ascending order to avoid deadlocks. */
-export const lockQueues = prepared(
-  'longshore-lock-queues',
-  `
-    select pg_advisory_xact_lock(longshore.lock_key('job', id))::text
-    from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
-);
+import { distributedForm, type Statement } from './statement.js';
 
 export interface Query {
   readonly statement: Statement;
@@ -179,7 +173,7 @@ export class Database {
     try {
       return (await leading)?.rows ?? [];
     } catch (error) {
-      throw translate(error);
+      throw this.#failed(error);
     }
   }
 
@@ -242,7 +236,7 @@ export class Database {
     const client = await this.#borrow();
     const pid = await this.#begun(client, terms).catch((error: unknown) => {
       client.release(true);
-      throw translate(error, connectionErrorOf(client));
+      throw this.#failed(error, connectionErrorOf(client));
     });
     try {
       const result = await unlessAborted(this.#runAndCommit(client, work, terms), signal);
@@ -260,7 +254,7 @@ export class Database {
         () => true,
       );
       client.release(broken);
-      throw translate(error, connectionErrorOf(client));
+      throw this.#failed(error, connectionErrorOf(client));
     }
   }
 
@@ -303,7 +297,7 @@ export class Database {
     try {
       return await work(this.#wrap(client));
     } catch (error) {
-      throw translate(error);
+      throw this.#failed(error);
     } finally {
       client.release();
     }
@@ -332,8 +326,14 @@ export class Database {
     const borrowed =
       pool === undefined ? this.#pool.connect() : borrowFrom(pool, this.#watchdog, statementTimeoutMs);
     return fromDriver(borrowed).catch((error: unknown) => {
-      throw translate(error);
+      throw this.#failed(error);
     });
+  }
+
+  /** Like {@link translate}. Also closes the idle connections if they lead to a server that accepts only reads. */
+  #failed(error: unknown, end?: Error): unknown {
+    if (codeOf(error) === readOnlyState) closeIdle(this.#pool);
+    return translate(error, end);
   }
 
   #wrap(client: pg.PoolClient, lending?: Lending): Connection {
@@ -370,7 +370,7 @@ export class Database {
       if (signal !== undefined) return await queryUntilAborted<Row>(this.#pool, query, signal);
       return (await fromStorage(this.#pool.query<Row>(query))).rows;
     } catch (error) {
-      throw translate(error);
+      throw this.#failed(error);
     }
   }
 
@@ -388,7 +388,7 @@ export class Database {
     const isSpoiled = ran.status === 'rejected' && spoilsConnection(codeOf(ran.reason));
     client.release(ended.status === 'rejected' || isSpoiled);
     for (const result of [begun, ran, ended])
-      if (result.status === 'rejected') throw translate(result.reason, connectionErrorOf(client));
+      if (result.status === 'rejected') throw this.#failed(result.reason, connectionErrorOf(client));
     return ran.status === 'fulfilled' ? ran.value.rows : [];
   }
 }

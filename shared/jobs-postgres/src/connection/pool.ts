@@ -66,6 +66,12 @@ function idleClients(pool: pg.Pool): pg.PoolClient[] {
   return idle.map(({ client }) => client);
 }
 
+/** Closes the connections of a pool that nobody has borrowed. The pool opens others on demand. */
+export function closeIdle(pool: pg.Pool): void {
+  const driver = pool as unknown as { _remove?: (client: pg.PoolClient) => void };
+  for (const client of idleClients(pool)) driver._remove?.(client);
+}
+
 /** Creates a pool. The loss of a connection does not end the process. */
 export function createPool(config: pg.PoolConfig & WatchedConfig): pg.Pool {
   const pool = new StoragePool({ Client: WatchedClient, ...config });
