@@ -26,10 +26,11 @@ export function addHttpCommand(parent: Command, name: string, description: strin
     });
 }
 
-/** Reads a collection and prints it. */
+/** Reads a collection and prints it. Members of `counts` are columns, too. */
 export async function list(options: HttpOptions, path: string, columns: readonly string[]): Promise<void> {
   const items = await new Installation(options).call<Item[]>('GET', path);
-  show(items, options, (all) => (all.length === 0 ? 'none' : table(all, columns)));
+  const rowOf = ({ counts, ...item }: Item): Item => ({ ...item, ...(counts as Item | undefined) });
+  show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(rowOf), columns)));
 }
 
 /** Prints the content as JSON if that was asked for, otherwise in the given format. */

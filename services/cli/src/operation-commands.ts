@@ -31,7 +31,7 @@ const collections: Readonly<Record<string, Collection>> = {
   queues: {
     path: 'queues',
     key: 'name',
-    columns: ['name', 'counts', 'servers', 'pausedAt'],
+    columns: ['name', 'enqueued', 'processing', 'failed', 'servers', 'pausedAt'],
     operations: [queueOperations.pause, queueOperations.resume, queueOperations.delete],
   },
   types: {
@@ -77,6 +77,7 @@ const collections: Readonly<Record<string, Collection>> = {
   },
 };
 
+const examples = { id: '01a20472-5ed1-7102-9962-bf1f1a0fa733', name: 'mail' };
 const filters = ['state', 'queue', 'name', 'tag'] as const;
 const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
 
@@ -102,6 +103,7 @@ export function addOperationCommands(program: Command): void {
     for (const operation of collection.operations) {
       const { key, path, columns } = collection;
       withFields(addHttpCommand(group, operation.name, operation.summary), operation)
+        .addHelpText('after', `\nExample: longshore ${name} ${operation.name} ${examples[key]}`)
         .argument(`<${key}...>`, `the ${key === 'id' ? 'ids' : 'names'} of what to change`)
         .action((targets: string[], _own: object, command: Command) => {
           const options = command.optsWithGlobals<OperationOptions>();

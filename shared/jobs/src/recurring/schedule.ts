@@ -96,7 +96,7 @@ export class Schedule {
   }
 
   /** Iterates over the matching times later than a time, in ascending order. Each is found when it is asked for. */
-  after(time: Date): IterableIterator<Date, undefined> {
+  after(time: Date): Generator<Date, undefined> {
     const from = Math.floor(time.getTime() / secondMs) * secondMs + secondMs;
     return this.#from(Math.max(from, timeBounds.min), 1, timeBounds.max);
   }
