@@ -67,7 +67,7 @@ const ApiKeyItem = Type.Object({
 type ApiKeyItem = Static<typeof ApiKeyItem>;
 type ApiKeyTermsItem = Omit<ApiKeyItem, (typeof serverSet)[number]>;
 
-/** What whoever creates a key can choose, over HTTP or on the command line. */
+/** The fields of a new key, over HTTP and on the command line. */
 export const NewApiKey = Type.Object({
   name: Name,
   scopes: Scopes,

@@ -20,7 +20,7 @@ import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { withDefaultParsers } from '../connection/usual-types.js';
 import type { Notifier } from '../connection/notifier.js';
-import { allTurns } from '../connection/turns.js';
+import { allTurns } from '../connection/run.js';
 import {
   alreadyFinished,
   finishCancelled,

@@ -7,7 +7,6 @@ import type { Database } from './database.js';
 import { checkTransaction } from '../drivers/check-transaction.js';
 import { CallersSession } from './foreign-session.js';
 import { storedRow } from './stored-value.js';
-import { inTurn } from './turns.js';
 import type { Schema } from './schema.js';
 import { type Statement, unprepared } from './statement.js';
 
@@ -17,6 +16,28 @@ export type Run = (statement: Statement, values: unknown[]) => Promise<readonly 
 /** Returns a {@link Run} that runs each statement in its own transaction. */
 export function runAlone(database: Database): Run {
   return (statement, values) => database.query(statement, values);
+}
+
+/** The work that is under way in each transaction of a caller. */
+const turns = new WeakMap<TransactionClient, Promise<unknown>>();
+
+/**
+ * Runs `work` once all earlier work in the same transaction has ended. Calls that an application makes at the same time
+ * would otherwise interleave on the connection: a rollback to a savepoint would undo what another call has written, and the
+ * settings that one restores would be those of another. `work` must not take another turn of this transaction.
+ */
+export function inTurn<Result>(transaction: TransactionClient, work: () => Promise<Result>): Promise<Result> {
+  const result = allTurns(transaction).then(work);
+  turns.set(
+    transaction,
+    result.catch(() => undefined),
+  );
+  return result;
+}
+
+/** Resolves once all work that has been begun in the transaction has ended. */
+export async function allTurns(transaction: TransactionClient): Promise<void> {
+  await turns.get(transaction);
 }
 
 /**

@@ -29,7 +29,7 @@ export function inLiveTables(select: (table: LiveTable) => string): string {
 
 /**
  * SQL expression for the past attempts of a job without its second, if it has as many as are kept; a list to which another
- * can be added. The first is kept because only it tells how the job was created.
+ * can be added. The first is kept because it alone shows whether the job was created ready or scheduled.
  */
 export const otherAttempts = `case when past_attempts -> ${maxKeptAttempts - 2} is not null then past_attempts - 1
   else coalesce(past_attempts, '[]') end`;
