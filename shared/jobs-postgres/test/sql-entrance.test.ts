@@ -46,4 +46,22 @@ describe('longshore.enqueue()', () => {
       await server.stop();
     }
   });
+
+  it('has servers poll often although the transaction commits before their first poll', async () => {
+    const observed = new PostgresStorage({ url: database.url, ...patientStorage });
+    const unlisten = observed.onNotification(() => false);
+    try {
+      await observed.open();
+      await eventually(() => observed.notificationsArrive);
+      await database.query(`select longshore.enqueue('work', queue => 'early')`);
+      expect(observed.notificationsArrive).to.equal(true);
+      const server = new JobServer({ storage: observed, ...patientServer, handlers: [] });
+      await server.start();
+      await eventually(() => !observed.notificationsArrive);
+      await server.stop();
+    } finally {
+      unlisten();
+      await observed.close();
+    }
+  });
 });

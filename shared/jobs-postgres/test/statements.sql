@@ -2427,6 +2427,9 @@ with closed as (
   union all
   select queue_id, priority, first_seq, last_seq
   from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
+  union all
+  select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+  where $1::pg_snapshot is null and queue_id = 0
 )
 select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
   case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
@@ -3176,6 +3179,9 @@ with closed as (
   union all
   select queue_id, priority, first_seq, last_seq
   from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
+  union all
+  select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+  where $1::pg_snapshot is null and queue_id = 0
 )
 select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
   case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (

@@ -31,8 +31,11 @@ export interface PollRow extends ScanRow {
   ready: number[];
 }
 
+/** The queue id of the gaps by which `longshore.notify_on_commit` marks the commit of a caller's transaction. */
+export const commitMark = 0;
+
 /**
- * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. Reads the scan state. Gets a
+ * $1 an earlier snapshot, or null to return no gaps but the marks of callers' transactions; $2 queues; $3 the horizon. Reads the scan state. Gets a
  * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no transaction
  * ids.
  *
@@ -76,6 +79,9 @@ function stateWith(more: string): string {
       union all
       select queue_id, priority, first_seq, last_seq
       from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
+      union all
+      select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+      where $1::pg_snapshot is null and queue_id = ${commitMark}
     )
     select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
       case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (

@@ -7,6 +7,7 @@ import type { Statement } from '../connection/statement.js';
 import { CommitHorizon, longMs, maxXidDelayMs } from './commit-horizon.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
 import {
+  commitMark,
   pollReady,
   type PollRow,
   type ReadyPlaceRow,
@@ -48,9 +49,6 @@ const sweepFactor = 50;
  * {@link ReadyScan.isSettled}. Only claims can pass over jobs, so more frequent sweeps are unnecessary.
  */
 const idleSweepEveryMs = 10_000;
-
-/** The queue id of the gaps by which `longshore.notify_on_commit` marks the commit of a caller's transaction. */
-const commitMark = 0;
 
 /** How long a scan is kept after the server's last poll or claim, in milliseconds. */
 const serverExpiryMs = 120_000;
@@ -258,12 +256,12 @@ export class ReadyScans {
     more: readonly unknown[] = [],
   ): Promise<{ rows: readonly ScanRow[]; changed: ReadonlySet<number> }> {
     const nowMs = performance.now();
-    const stale = this.#isStale(nowMs);
+    const restarts = this.#isStale(nowMs);
     for (const [key, { usedAtMs }] of this.#scans)
       if (nowMs - usedAtMs > serverExpiryMs) this.#scans.delete(key);
     const queueIds = [...new Set([...this.#scans.values()].map(({ queueId }) => queueId))];
     const rows = await this.#database.query<ScanRow>(statement, [
-      stale ? null : this.#snapshot,
+      this.#snapshot,
       queueIds,
       this.#horizon.place.toString(),
       ...more,
@@ -272,7 +270,7 @@ export class ReadyScans {
     if (state === undefined) throw new Error('The store has lost its sequence longshore.job_seq');
     this.#noteRead(state.snapshot, nowMs);
     this.#priorities = state.priorities ?? {};
-    if (stale) this.#restart();
+    if (restarts) this.#restart();
     const mark = state.mark === null ? null : BigInt(state.mark);
     this.#horizon.observe(state.snapshot, BigInt(state.seq), mark, nowMs);
     const changed = new Set<number>();

@@ -81,7 +81,7 @@ export interface JobStorage {
   close(): Promise<void>;
   /**
    * Whether notifications are currently being delivered to the listeners of {@link onNotification}. Servers poll rarely
-   * while this is `true`, and often while it is `false`. When the value changes, listeners are notified of `any`.
+   * while this is `true`, and often while it is `false`. When the value changes, listeners are notified of `listening`.
    */
   readonly notificationsArrive: boolean;
   /**
