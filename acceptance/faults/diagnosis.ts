@@ -11,12 +11,12 @@ const queries = [
    from pg_stat_activity where datname = current_database() and (state <> 'idle' or wait_event_type = 'Lock')`,
 ];
 
-/** Returns details that help explain why jobs are stuck: store rows, database sessions and recent worker output. */
-export async function diagnose({ observer, fleet }: Stage): Promise<string> {
+/** Returns details that help explain why jobs are stuck: store rows, database sessions, and what Postgres and the workers wrote last. */
+export async function diagnose({ observer, postgres, fleet }: Stage): Promise<string> {
   const parts: string[] = [];
   for (const query of queries) {
     const rows = await observer.query(query).catch((error: unknown) => [{ error: String(error) }]);
     parts.push(rows.map((row) => JSON.stringify(row)).join('\n'));
   }
-  return [...parts, fleet.lastLines(5)].join('\n\n');
+  return [...parts, postgres.lastLines(40).join('\n'), fleet.lastLines(5)].join('\n\n');
 }

@@ -21,6 +21,8 @@ export interface Postgres {
   readonly disk: Disk | null;
   /** Returns whether Postgres has ended by itself or was stopped. */
   hasEnded(): boolean;
+  /** What Postgres has logged since its last start, at most `count` lines. */
+  lastLines(count: number): readonly string[];
   /** Stops Postgres and deletes its data. */
   remove(): Promise<void>;
 }
@@ -69,6 +71,7 @@ export async function startPostgres({ durable = false, ownDisk = false } = {}): 
     thaw,
     disk,
     hasEnded: () => running.ending() !== null,
+    lastLines: (count) => running.lines.slice(-count),
     remove: async () => {
       await stop();
       await disk?.unmount();

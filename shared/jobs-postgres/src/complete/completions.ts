@@ -90,9 +90,9 @@ export class PostgresCompletions {
       Array.from(groupByStatement(completions), (group) => this.#finishBisecting(group)),
     );
     if (isDistributed) await this.#carryOutRequests(completions);
-    const delays = completions.flatMap(({ outcome }) => ('delayMs' in outcome ? outcome.delayMs : []));
-    if (delays.length > 0)
-      this.#notifier.notify({ kind: 'due', inMs: delays.reduce((least, ms) => Math.min(least, ms)) });
+    let inMs = Infinity;
+    for (const { outcome } of completions) if ('delayMs' in outcome) inMs = Math.min(inMs, outcome.delayMs);
+    if (inMs < Infinity) this.#notifier.notify({ kind: 'due', inMs });
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
     return this.#notYetFinished(stale.flat());
   }

@@ -5,7 +5,6 @@ import { toJobError } from '../job/failure.js';
 import { isA } from '../job/is-a.js';
 import type { ClaimedJob, JsonText, JsonValue, Outcome } from '../job/job.js';
 import type { JobDefinition } from '../job/definition.js';
-import { isUncheckedId } from '../job/id.js';
 import { delayBefore, isRetryable } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
@@ -30,9 +29,8 @@ export function toResult(value: unknown, maxBytes: number, definition?: JobDefin
  */
 export function checkedArgs(
   job: ClaimedJob,
-  definition: JobDefinition | undefined,
+  definition: JobDefinition,
 ): { readonly job: ClaimedJob; readonly refusal: Outcome | null } {
-  if (definition === undefined || !isUncheckedId(job.claim.jobId)) return { job, refusal: null };
   try {
     return { job: { ...job, args: definition.check(job.args).value as JsonValue }, refusal: null };
   } catch (error) {

@@ -2,6 +2,7 @@ import { bounds } from '../job/bounds.js';
 import { JobCancelledError, JobTimeoutError } from '../job/errors.js';
 import { toJobError } from '../job/failure.js';
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
+import { isUncheckedId } from '../job/id.js';
 import type { JobStorage } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
 import type { JobHandler, RunJob } from './handler.js';
@@ -212,7 +213,10 @@ export class Runner {
 
   async #run(claimed: ClaimedJob): Promise<void> {
     const handler = this.#handlers.get(claimed.name);
-    const { job, refusal } = checkedArgs(claimed, handler?.definition);
+    const isChecked = handler === undefined || !isUncheckedId(claimed.claim.jobId);
+    const { job, refusal } = isChecked
+      ? { job: claimed, refusal: null }
+      : checkedArgs(claimed, handler.definition);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
     this.#running.set(job.claim.jobId, attempt);
     const { timings, clock } = this.#options.storage;
