@@ -70,19 +70,22 @@ export async function storm(stage: Stage, options: Options): Promise<Storm> {
 
 async function strike(stage: Stage, fault: string, breaches: string[]): Promise<Occurrence> {
   const { observer } = stage;
-  const affected = await observer.read<{ id: string }>('select id from longshore.job where queue_id > 0');
   const startedAt = performance.now();
   const elapsed = (): number => performance.now() - startedAt;
-  const ids = affected.map(({ id }) => id);
+  let ids: readonly string[] = [];
   let lastedMs = NaN;
   let notes: Notes = {};
   try {
+    const affected = await observer.read<{ id: string }>('select id from longshore.job where queue_id > 0');
+    ids = affected.map(({ id }) => id);
     notes = (await faults[fault]?.(stage)) ?? {};
     lastedMs = elapsed();
     await stage.fleet.revive();
     await Promise.all([timeOfOne(stage), observer.untilDone(ids, { everyMs: 200 })]);
   } catch (error) {
-    breaches.push(`no recovery from ${fault}: ${String(error)}\n${await diagnose(stage)}`);
+    const breach = `no recovery from ${fault}: ${String(error)}\n${await diagnose(stage)}`;
+    console.log(breach); // at once, in case the run does not end
+    breaches.push(breach);
   }
   breaches.push(...(notes.breaches ?? []));
   const occurrence = { fault, lastedMs, recoveredMs: elapsed() };

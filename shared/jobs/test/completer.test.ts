@@ -36,7 +36,7 @@ describe('The completer', () => {
 
   beforeEach(async () => {
     storage = new OutcomeStore();
-    completer = new Completer(storage, silentLogger, () => undefined);
+    completer = new Completer(storage, { unwritten: new Set() }, silentLogger, () => undefined);
     storage.away = true;
     completer.add(done('first'));
     await eventually(

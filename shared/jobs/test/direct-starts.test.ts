@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { DirectStarts, type DirectStartsOptions } from '../src/server/direct-starts.js';
+import { MemoryStorage } from '../src/index.js';
+import { DirectStarts } from '../src/server/direct-starts.js';
+import { Holdings } from '../src/server/holdings.js';
+import { silentLogger } from '../src/server/logger.js';
+import { resolveServerOptions } from '../src/server/server-options.js';
 import type { ClaimedJob } from '../src/storage/index.js';
 
 const serverId = 'server';
@@ -7,19 +11,22 @@ const serverId = 'server';
 describe('Direct starts', () => {
   let taken: ClaimedJob[];
   let uncertain: string[];
+  let holdings: Holdings;
 
-  function starts(options: Partial<DirectStartsOptions> = {}): DirectStarts {
+  function starts({
+    handles = true,
+    isIdle = true,
+    queues = ['mail'] as readonly string[],
+  } = {}): DirectStarts {
+    const storage = new MemoryStorage();
+    holdings = new Holdings(storage.claims, silentLogger);
+    holdings.serverId = serverId;
     return new DirectStarts({
-      queues: ['mail'],
-      concurrency: 2,
-      leaseMs: 60_000,
-      handles: (name) => name === 'send',
-      serverId: () => serverId,
-      isIdle: () => true,
-      claimedCount: () => 0,
-      take: (jobs) => taken.push(...jobs),
-      onUncertain: (queue) => uncertain.push(queue),
-      ...options,
+      ...resolveServerOptions({ storage, handlers: [], queues, concurrency: 2 }),
+      slidingInvisibilityTimeoutMs: 60_000,
+      holdings,
+      runner: { handles: () => handles, take: (jobs) => taken.push(...jobs) },
+      fetcher: { isIdle, isStopped: false, uncertain: (queue) => uncertain.push(queue) },
     });
   }
 
@@ -44,49 +51,56 @@ describe('Direct starts', () => {
   });
 
   it('reserve no more slots than are free', () => {
-    expect(starts({ claimedCount: () => 1 }).reserve('mail', 'send', ['a', 'b'])).to.equal(null);
+    const both = starts();
+    holdings.waiting.push({ job: claimed('earlier'), takenAt: 0 });
+    expect(both.reserve('mail', 'send', ['a', 'b'])).to.equal(null);
   });
 
   it('reserve no slot twice', () => {
     const both = starts();
     both.reserve('mail', 'send', ['a', 'b']);
-    expect([both.reservedCount, both.reserve('mail', 'send', ['c'])]).to.deep.equal([2, null]);
+    expect([holdings.reserved.size, both.reserve('mail', 'send', ['c'])]).to.deep.equal([2, null]);
   });
 
   it('free slots when the jobs start', () => {
     const both = starts();
     both.reserve('mail', 'send', ['a', 'b'])?.start([claimed('a'), claimed('b')]);
-    expect([both.reservedCount, taken.map(({ claim }) => claim.jobId)]).to.deep.equal([0, ['a', 'b']]);
+    expect([holdings.reserved.size, taken.map(({ claim }) => claim.jobId)]).to.deep.equal([0, ['a', 'b']]);
   });
 
   it('report the leases of reserved slots', () => {
     const both = starts();
     both.reserve('mail', 'send', ['a']);
-    expect([...both.claims]).to.deep.equal([{ jobId: 'a', queue: 'mail', serverId, attempt: 1 }]);
+    expect([...holdings.reserved.values()]).to.deep.equal([
+      { jobId: 'a', queue: 'mail', serverId, attempt: 1 },
+    ]);
   });
 
   it('run nothing if the server was declared dead during the insert', () => {
-    let id = serverId;
-    starts({ serverId: () => id })
-      .reserve('mail', 'send', ['a'])
-      ?.start([claimed('a')].map((job) => ((id = 'successor'), job)));
+    const reserved = starts().reserve('mail', 'send', ['a']);
+    holdings.serverId = 'successor';
+    reserved?.start([claimed('a')]);
     expect(taken).to.deep.equal([]);
   });
 
   it('check the leases of a queue after an insert that failed', () => {
     const both = starts();
     both.reserve('mail', 'send', ['a'])?.fail();
-    expect([both.reservedCount, uncertain]).to.deep.equal([0, ['mail']]);
+    expect([holdings.reserved.size, uncertain]).to.deep.equal([0, ['mail']]);
   });
 
-  const refusals: Record<string, Partial<DirectStartsOptions>> = {
-    'in a queue that the server does not consume': { queues: ['other'] },
-    'of a name that it does not handle': { handles: () => false },
-    'while it is not registered': { serverId: () => null },
-    'while other jobs may be ready': { isIdle: () => false },
-  };
-  for (const [when, options] of Object.entries(refusals))
+  for (const [when, options] of [
+    ['in a queue that the server does not consume', { queues: ['other'] }],
+    ['of a name that it does not handle', { handles: false }],
+    ['while other jobs may be ready', { isIdle: false }],
+  ] as const)
     it(`do not take a job ${when}`, () => {
       expect(starts(options).reserve('mail', 'send', ['a'])).to.equal(null);
     });
+
+  it('do not take a job while the server is not registered', () => {
+    const both = starts();
+    holdings.serverId = null;
+    expect(both.reserve('mail', 'send', ['a'])).to.equal(null);
+  });
 });

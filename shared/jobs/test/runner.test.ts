@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { defineJob, handleJob, MemoryStorage } from '../src/index.js';
 import type { ClaimedJob } from '../src/storage/index.js';
 import { Fetcher } from '../src/server/fetcher.js';
-import { QueueOrder } from '../src/server/queue-order.js';
-import { Runner } from '../src/server/runner.js';
-import { resolveServerOptions } from '../src/server/server-options.js';
+import { Holdings } from '../src/server/holdings.js';
+import { silentLogger } from '../src/server/logger.js';
+import { Runner, type RunnerOptions } from '../src/server/runner.js';
+import { type JobServerOptions, resolveServerOptions } from '../src/server/server-options.js';
 
 const claimed = (attempt: number): ClaimedJob => ({
   claim: { jobId: 'job', queue: 'default', serverId: 'server', attempt },
@@ -16,6 +17,15 @@ const claimed = (attempt: number): ClaimedJob => ({
   readyAt: new Date(0),
   meta: null,
 });
+
+function runnerOf(
+  given: JobServerOptions,
+  onOutcome: RunnerOptions['onOutcome'] = () => undefined,
+): { runner: Runner; holdings: Holdings } {
+  const holdings = new Holdings(given.storage.claims, silentLogger);
+  const options = { ...resolveServerOptions(given), holdings, onStart: () => undefined, onOutcome };
+  return { runner: new Runner(options), holdings };
+}
 
 describe('A server that loses leases', () => {
   /**
@@ -30,11 +40,7 @@ describe('A server that loses leases', () => {
     );
     const storage = new MemoryStorage();
     const outcomes: unknown[] = [];
-    const runner = new Runner({
-      ...resolveServerOptions({ storage, handlers: [work] }),
-      onStart: () => undefined,
-      onOutcome: (_, outcome) => outcomes.push(outcome?.kind),
-    });
+    const { runner } = runnerOf({ storage, handlers: [work] }, (_, outcome) => outcomes.push(outcome?.kind));
     runner.take([claimed(running)]);
     runner.drop([claimed(dropped).claim], new Error('lost'));
     finish();
@@ -60,11 +66,10 @@ describe('A server that loses leases', () => {
       if (signal.aborted) throw new Error('the first run');
     });
     const outcomes: unknown[] = [];
-    const runner = new Runner({
-      ...resolveServerOptions({ storage: new MemoryStorage(), handlers: [work], concurrency: 1 }),
-      onStart: () => undefined,
-      onOutcome: (_, outcome) => outcomes.push(outcome?.kind),
-    });
+    const { runner } = runnerOf(
+      { storage: new MemoryStorage(), handlers: [work], concurrency: 1 },
+      (_, outcome) => outcomes.push(outcome?.kind),
+    );
     runner.take([claimed(1)]);
     runner.take([claimed(1)]);
     for (const end of finish) end();
@@ -74,26 +79,19 @@ describe('A server that loses leases', () => {
   });
 
   it('does not run jobs claimed with an id that has been declared dead', async () => {
-    let id: string | null = 'server';
     const taken: ClaimedJob[] = [];
-    const store = new MemoryStorage();
-    store.claims.findReady = async () => ['default'];
-    store.claims.claim = async () => {
-      id = null;
+    const storage = new MemoryStorage();
+    const holdings = new Holdings(storage.claims, silentLogger);
+    holdings.serverId = 'server';
+    storage.claims.findReady = async () => ['default'];
+    storage.claims.claim = async () => {
+      holdings.serverId = null;
       return [claimed(1)];
     };
     const fetcher = new Fetcher({
-      store: store.claims,
-      queues: new QueueOrder(['default']),
-      concurrency: 1,
-      leaseMs: 60_000,
-      isNotified: () => true,
-      queuePollIntervalMs: 0,
-      serverId: () => id,
-      claimedCount: () => 0,
-      take: (jobs) => taken.push(...jobs),
-      takeWaiting: () => [],
-      claims: () => [],
+      ...resolveServerOptions({ storage, handlers: [] }),
+      holdings,
+      runner: { take: (jobs) => taken.push(...jobs), takeWaiting: () => [] },
     });
     await fetcher.runOnce();
     expect(taken).to.deep.equal([]);
@@ -108,17 +106,13 @@ describe('A server that is asked to cancel a job that waits for a free slot', ()
       started.push(job.id);
       await new Promise<void>((resolve) => finish.push(resolve));
     });
-    const runner = new Runner({
-      ...resolveServerOptions({ storage: new MemoryStorage(), handlers: [work], concurrency: 1 }),
-      onStart: () => undefined,
-      onOutcome: () => undefined,
-    });
+    const { runner, holdings } = runnerOf({ storage: new MemoryStorage(), handlers: [work], concurrency: 1 });
     const first = claimed(1);
     const second = { ...first, claim: { ...first.claim, jobId: 'second' } };
     runner.take([first, second]);
     expect(runner.cancel([second.claim])).to.deep.equal([second.claim]);
     for (const end of finish) end();
     await runner.finished(3_600_000);
-    expect([started, runner.claimedCount]).to.deep.equal([['job'], 0]);
+    expect([started, holdings.claimed]).to.deep.equal([['job'], 0]);
   });
 });

@@ -9,9 +9,11 @@ import {
   MemoryStorage,
 } from '../src/index.js';
 import type { NotificationListener } from '../src/storage/notification.js';
+import { Background } from '../src/server/background.js';
 import { Fetcher } from '../src/server/fetcher.js';
-import { LeaseRenewer } from '../src/server/lease-renewer.js';
-import { QueueOrder } from '../src/server/queue-order.js';
+import { Holdings } from '../src/server/holdings.js';
+import { silentLogger } from '../src/server/logger.js';
+import { resolveServerOptions } from '../src/server/server-options.js';
 
 /** Counts when a server polls, and records the lengths of the leases that it claims and renews. */
 class RecordingStorage extends MemoryStorage {
@@ -122,24 +124,19 @@ describe('The time until a server polls again', () => {
   let polls: number;
 
   function fetcher(queuePollIntervalMs: number, isNotified = true): Fetcher {
-    const { claims } = new MemoryStorage();
-    claims.findReady = async () => {
+    const storage = new MemoryStorage();
+    storage.claims.findReady = async () => {
       polls++;
       return [];
     };
-    claims.claim = async () => [];
+    storage.claims.claim = async () => [];
+    const holdings = new Holdings(storage.claims, silentLogger);
+    holdings.serverId = 'server';
     return new Fetcher({
-      store: claims,
-      queues: new QueueOrder(['default']),
-      concurrency: 1,
-      leaseMs: 60_000,
-      queuePollIntervalMs,
-      isNotified: () => isNotified,
-      serverId: () => 'server',
-      claimedCount: () => 0,
-      take: () => undefined,
-      takeWaiting: () => [],
-      claims: () => [],
+      ...resolveServerOptions({ storage, handlers: [], queuePollIntervalMs }),
+      storage: { claims: storage.claims, notificationsArrive: isNotified },
+      holdings,
+      runner: { take: () => undefined, takeWaiting: () => [] },
       now: clock.now,
     });
   }
@@ -180,13 +177,21 @@ describe('The time until a server polls again', () => {
 describe('The renewal of leases', () => {
   it('takes place five times in the length of a lease', async () => {
     const renewedForMs: number[] = [];
-    const { claims: store } = new MemoryStorage();
-    store.renew = async (_, leaseMs) => {
+    const storage = new MemoryStorage();
+    storage.claims.renew = async (_, leaseMs) => {
       renewedForMs.push(leaseMs);
       return [];
     };
-    const claims = () => [{ jobId: 'job', queue: 'default', serverId: 'server', attempt: 1 }];
-    const renewer = new LeaseRenewer({ store, leaseMs: 1_000, claims, onLost: () => undefined });
-    expect([await renewer.runOnce(), renewedForMs]).to.deep.equal([200, [1_000]]);
+    const holdings = new Holdings(storage.claims, silentLogger);
+    const claim = { jobId: 'job', queue: 'default', serverId: 'server', attempt: 1 };
+    holdings.unwritten.add({ claim, outcome: { kind: 'snooze', delayMs: 1 } });
+    const background = new Background({
+      ...resolveServerOptions({ storage, handlers: [], slidingInvisibilityTimeoutMs: 1_000 }),
+      holdings,
+      runner: { cancel: () => [] },
+      fetcher: { trim: async () => 0 },
+      onLost: () => undefined,
+    });
+    expect([await background.run('leases'), renewedForMs]).to.deep.equal([200, [1_000]]);
   });
 });

@@ -1,5 +1,6 @@
-import type { Claim, Completion } from '../job/job.js';
+import type { Completion } from '../job/job.js';
 import type { Completions } from '../storage/completions.js';
+import type { Holdings } from './holdings.js';
 import type { Logger } from './logger.js';
 import { outageOf } from './storage-outage.js';
 
@@ -19,36 +20,38 @@ const maxWrites = 2;
  */
 export class Completer {
   readonly #completions: Completions;
+  /** Those that are not stored yet, in {@link Holdings}. */
+  readonly #unwritten: Set<Completion>;
   readonly #logger: Logger;
   readonly #onDependenciesChanged: () => void;
   readonly #writing = new Set<Promise<void>>();
   #gathered: Completion[] = [];
-  readonly #pending = new Set<Completion>();
   #retryMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   #waiters: (() => void)[] = [];
 
   /** @param onDependenciesChanged called after a write that can affect dependents, batches or blocked jobs */
-  constructor(completions: Completions, logger: Logger, onDependenciesChanged: () => void) {
+  constructor(
+    completions: Completions,
+    { unwritten }: Pick<Holdings, 'unwritten'>,
+    logger: Logger,
+    onDependenciesChanged: () => void,
+  ) {
+    this.#unwritten = unwritten;
     this.#completions = completions;
     this.#logger = logger;
     this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** The claims of all unwritten outcomes. Their leases must still be renewed. */
-  get claims(): Claim[] {
-    return [...this.#pending].map(({ claim }) => claim);
-  }
-
   add(completion: Completion): void {
     this.#gathered.push(completion);
-    this.#pending.add(completion);
+    this.#unwritten.add(completion);
     if (this.#gathered.length === 1) setImmediate(() => this.#write());
   }
 
   /** Resolves when no outcome is left to write: all have been written, or `abandon` has dropped them. */
   async drained(): Promise<void> {
-    if (this.#pending.size === 0) return;
+    if (this.#unwritten.size === 0) return;
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
@@ -61,7 +64,7 @@ export class Completer {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
     this.#gathered = [];
-    this.#pending.clear();
+    this.#unwritten.clear();
     this.#wakeWaiters();
   }
 
@@ -82,7 +85,7 @@ export class Completer {
       this.#retryMs = 0;
       outageOf(this.#logger).succeeded(this);
       if (batch.some(({ hasMeta = false }) => hasMeta)) this.#onDependenciesChanged();
-      for (const completion of batch) this.#pending.delete(completion);
+      for (const completion of batch) this.#unwritten.delete(completion);
       for (const claim of stale) {
         this.#logger.warn(
           { claim },
@@ -91,7 +94,7 @@ export class Completer {
       }
       this.#wakeWaiters();
     } catch (error) {
-      const wanted = batch.filter((completion) => this.#pending.has(completion));
+      const wanted = batch.filter((completion) => this.#unwritten.has(completion));
       if (wanted.length === 0) return; // `abandon` was called during the write
       this.#gathered = [...wanted, ...this.#gathered];
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
@@ -108,7 +111,7 @@ export class Completer {
   }
 
   #wakeWaiters(): void {
-    if (this.#pending.size > 0) return;
+    if (this.#unwritten.size > 0) return;
     for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }

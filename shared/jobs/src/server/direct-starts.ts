@@ -1,20 +1,16 @@
-import type { Claim, ClaimedJob } from '../job/job.js';
+import type { ClaimedJob } from '../job/job.js';
 import type { LocalServer, SlotReservation } from '../storage/local-server.js';
+import type { Fetcher } from './fetcher.js';
+import type { Holdings } from './holdings.js';
+import type { Runner } from './runner.js';
+import type { ResolvedServerOptions } from './server-options.js';
 
-export interface DirectStartsOptions {
-  readonly queues: readonly string[];
-  readonly concurrency: number;
-  readonly leaseMs: number;
-  readonly handles: (name: string) => boolean;
-  /** Returns the server id for leases; `null` while the server is not registered. */
-  readonly serverId: () => string | null;
-  /** Returns whether the server consumes jobs and knows of none that are ready. */
-  readonly isIdle: () => boolean;
-  /** Returns the number of claimed jobs on this server, excluding reserved slots. */
-  readonly claimedCount: () => number;
-  readonly take: (jobs: readonly ClaimedJob[]) => void;
-  /** Called if the storage may have leased jobs in this queue to the server without the server's knowledge. */
-  readonly onUncertain: (queue: string) => void;
+type DirectStartOption = 'queues' | 'concurrency' | 'slidingInvisibilityTimeoutMs';
+
+export interface DirectStartsOptions extends Pick<ResolvedServerOptions, DirectStartOption> {
+  readonly holdings: Holdings;
+  readonly runner: Pick<Runner, 'handles' | 'take'>;
+  readonly fetcher: Pick<Fetcher, 'isIdle' | 'isStopped' | 'uncertain'>;
 }
 
 /**
@@ -23,44 +19,41 @@ export interface DirectStartsOptions {
  */
 export class DirectStarts implements LocalServer {
   readonly #options: DirectStartsOptions;
-  readonly #reserved = new Map<string, Claim>();
 
   constructor(options: DirectStartsOptions) {
     this.#options = options;
   }
 
-  /** Number of slots that are reserved for jobs being inserted. */
-  get reservedCount(): number {
-    return this.#reserved.size;
-  }
-
-  /** The claims of the reserved slots. Each lease starts only when its job is inserted. */
-  get claims(): Iterable<Claim> {
-    return this.#reserved.values();
-  }
-
   reserve(queue: string, name: string, jobIds: readonly string[]): SlotReservation | null {
-    const { queues, concurrency, leaseMs, handles, isIdle, claimedCount } = this.#options;
-    const serverId = this.#options.serverId();
-    if (serverId === null || !queues.includes(queue) || !handles(name) || !isIdle()) return null;
-    if (claimedCount() + this.#reserved.size + jobIds.length > concurrency) return null;
-    for (const jobId of jobIds) this.#reserved.set(jobId, { jobId, queue, serverId, attempt: 1 });
+    const { queues, concurrency, holdings, runner, fetcher, slidingInvisibilityTimeoutMs } = this.#options;
+    const { serverId, reserved } = holdings;
+    if (serverId === null || !queues.names.includes(queue) || !runner.handles(name) || !fetcher.isIdle)
+      return null;
+    if (holdings.taken + jobIds.length > concurrency) return null;
+    for (const jobId of jobIds) reserved.set(jobId, { jobId, queue, serverId, attempt: 1 });
     const release = (): void => {
-      for (const jobId of jobIds) this.#reserved.delete(jobId);
+      for (const jobId of jobIds) reserved.delete(jobId);
     };
     return {
       serverId,
-      leaseMs,
+      leaseMs: slidingInvisibilityTimeoutMs,
       start: (jobs) => {
         release();
         // If the server has been declared dead since the reservation, the leases are lost.
-        if (this.#options.serverId() === serverId) this.#options.take(jobs);
+        if (holdings.serverId === serverId) this.#take(jobs);
       },
       release,
       fail: () => {
         release();
-        this.#options.onUncertain(queue);
+        fetcher.uncertain(queue);
       },
     };
+  }
+
+  /** Releases the jobs if the server has become quiet since the reservation. */
+  #take(jobs: readonly ClaimedJob[]): void {
+    const { holdings, runner, fetcher } = this.#options;
+    if (fetcher.isStopped) void holdings.release(jobs.map(({ claim }) => claim));
+    else runner.take(jobs);
   }
 }

@@ -1,6 +1,9 @@
-import type { Claim, ClaimedJob } from '../job/job.js';
-import type { Claims } from '../storage/claims.js';
-import type { QueueOrder } from './queue-order.js';
+import type { ClaimedJob } from '../job/job.js';
+import type { JobStorage } from '../storage/storage.js';
+import type { Holdings } from './holdings.js';
+import { Loop } from './loop.js';
+import type { Runner } from './runner.js';
+import type { ResolvedServerOptions } from './server-options.js';
 
 /** Maximum number of jobs per claim. */
 const maxBatch = 1_000;
@@ -32,23 +35,13 @@ const idlePollMs = 2_000;
 /** A round polls up to this many milliseconds before the next poll is due, because timers can fire early. */
 const earlyMs = 5;
 
-export interface FetcherOptions {
-  readonly store: Claims;
-  readonly queues: QueueOrder;
-  readonly concurrency: number;
-  readonly leaseMs: number;
-  readonly queuePollIntervalMs: number;
-  /** Returns whether the server is currently notified of all ready jobs. */
-  readonly isNotified: () => boolean;
-  /** Returns the server id to claim with; `null` while the server is not registered. */
-  readonly serverId: () => string | null;
-  /** Returns the number of claimed jobs (running or waiting for a free slot) plus reserved slots on this server. */
-  readonly claimedCount: () => number;
-  readonly take: (jobs: ClaimedJob[]) => void;
-  /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
-  readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
-  /** Returns the claims of running jobs, waiting jobs, unwritten outcomes and reserved slots on this server. */
-  readonly claims: () => Iterable<Claim>;
+type FetchingOption =
+  'queues' | 'concurrency' | 'logger' | 'queuePollIntervalMs' | 'slidingInvisibilityTimeoutMs';
+
+export interface FetcherOptions extends Pick<ResolvedServerOptions, FetchingOption> {
+  readonly storage: Pick<JobStorage, 'claims' | 'notificationsArrive'>;
+  readonly holdings: Holdings;
+  readonly runner: Pick<Runner, 'take' | 'takeWaiting'>;
   /** Returns the time in milliseconds; by default, `performance.now()`. */
   readonly now?: () => number;
 }
@@ -60,6 +53,7 @@ export interface FetcherOptions {
 export class Fetcher {
   readonly #options: FetcherOptions;
   readonly #now: () => number;
+  readonly #loop: Loop;
   #finished = 0;
   #measuredAt: number;
   #perMs = 0;
@@ -81,12 +75,29 @@ export class Fetcher {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#measuredAt = this.#now();
+    this.#loop = new Loop({
+      task: 'fetching jobs',
+      logger: options.logger,
+      runOnce: () => this.runOnce(),
+      floorMs: 5, // short, because jobs wait for it
+    });
   }
 
-  /** Counts a finished job. Returns whether to fetch again: more jobs may be ready, and few are left on this server. */
-  jobFinished(): boolean {
+  /** Begins to claim, unless the fetcher has been stopped. */
+  start(): void {
+    if (!this.#stopped) this.#loop.start();
+  }
+
+  /** Ends the current round after its pass over the queues. `isIdle` is `false` from now on. Resolves when it has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#loop.stop();
+  }
+
+  /** Counts a finished job. Claims again if more jobs may be ready, and few are left on this server. */
+  jobFinished(): void {
     this.#finished++;
-    return this.#more && this.#options.claimedCount() <= this.#capacity() / 2;
+    if (this.#more && this.#isHungry()) this.#loop.wake();
   }
 
   get isStopped(): boolean {
@@ -110,16 +121,20 @@ export class Fetcher {
     return this.#stopped || this.#unansweredAt === undefined ? 0 : this.#now() - this.#unansweredAt;
   }
 
-  /** Makes the next round release the leases in this queue that the server does not know about, and poll all queues. */
+  /** Releases the leases in this queue that the server does not know about, and polls all queues. */
   uncertain(queue: string): void {
-    this.#uncertain.add(queue);
-    this.#pollAt = -Infinity;
+    this.#doubt(queue);
+    this.#loop.wake();
   }
 
-  /** Makes the next round claim from this queue. With `null`, makes the next round poll all queues. */
-  notified(queue: string | null): void {
-    if (queue === null) this.#pollAt = -Infinity;
-    else this.#ready.add(queue);
+  /**
+   * Claims from this queue within this time. With `null`, makes sure that a round starts within this time, and that it polls
+   * all queues if that is now.
+   */
+  notified(queue: string | null, withinMs = 0): void {
+    if (queue !== null) this.#ready.add(queue);
+    else if (withinMs === 0) this.#pollAt = -Infinity;
+    this.#loop.notified(withinMs);
   }
 
   /**
@@ -127,8 +142,8 @@ export class Fetcher {
    * one claim while the storage processes the next claim. Resolves to the time until the next round, in milliseconds.
    */
   async runOnce(): Promise<number> {
-    const { queues, queuePollIntervalMs, serverId, claimedCount, take } = this.#options;
-    const id = serverId();
+    const { queues, queuePollIntervalMs, holdings, runner } = this.#options;
+    const id = holdings.serverId;
     if (id === null) return alertPollMs;
     for (const queue of this.#uncertain) await this.#releaseUnknown(id, queue);
     const startedAt = this.#now();
@@ -156,13 +171,13 @@ export class Fetcher {
         if (deferred.length > 0) {
           claiming.catch(() => undefined); // the `await` below rethrows the error
           await requestSent();
-          if (serverId() === id) take(deferred);
+          if (holdings.serverId === id) runner.take(deferred);
           deferred = [];
         }
         const jobs = await claiming;
-        if (serverId() !== id) return alertPollMs; // declared dead during the claim, so the leases are lost
+        if (holdings.serverId !== id) return alertPollMs; // declared dead during the claim, so the leases are lost
         if (jobs.length < limit) {
-          if (jobs.length > 0) take(jobs);
+          if (jobs.length > 0) runner.take(jobs);
           continue;
         }
         deferred = jobs;
@@ -170,15 +185,10 @@ export class Fetcher {
         this.#more = true;
       }
     } while (this.#continues(deferred.length, endAt));
-    if (deferred.length > 0) take(deferred);
+    if (deferred.length > 0) runner.take(deferred);
     this.#planPoll(startedAt, isIdle);
-    if (this.#more && claimedCount() <= this.#capacity() / 2) return 0;
+    if (this.#more && this.#isHungry()) return 0;
     return Math.max(0, this.#pollAt - this.#now());
-  }
-
-  /** Ends the current round after its pass over the queues. `isIdle` is `false` from now on. */
-  stop(): void {
-    this.#stopped = true;
   }
 
   /**
@@ -186,12 +196,12 @@ export class Fetcher {
    * until the next check.
    */
   async trim(): Promise<number> {
-    const { takeWaiting, store } = this.#options;
-    const claims = takeWaiting(maxAheadMs).map(({ claim }) => claim);
+    const { runner, storage } = this.#options;
+    const claims = runner.takeWaiting(maxAheadMs).map(({ claim }) => claim);
     if (claims.length === 0) return checkAheadMs;
     this.#perMs = 0;
     try {
-      await store.release(claims);
+      await storage.claims.release(claims);
     } catch (error) {
       for (const { queue } of claims) this.#uncertain.add(queue);
       throw error;
@@ -200,10 +210,10 @@ export class Fetcher {
   }
 
   async #poll(serverId: string): Promise<void> {
-    const { store, queues } = this.#options;
+    const { storage, queues } = this.#options;
     this.#pollAt = Infinity; // a notification during the poll resets this, so that another poll follows
     try {
-      for (const queue of await this.#answered(store.findReady(serverId, queues.names)))
+      for (const queue of await this.#answered(storage.claims.findReady(serverId, queues.names)))
         this.#ready.add(queue);
     } catch (error) {
       this.#pollAt = -Infinity;
@@ -216,24 +226,25 @@ export class Fetcher {
    * {@link idlePollMs} if this round's poll found nothing and notifications arrive, and {@link alertPollMs} otherwise.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
-    const { queuePollIntervalMs, isNotified } = this.#options;
-    const intervalMs = queuePollIntervalMs || (isIdle && isNotified() ? idlePollMs : alertPollMs);
+    const { queuePollIntervalMs, storage } = this.#options;
+    const isRare = isIdle && storage.notificationsArrive;
+    const intervalMs = queuePollIntervalMs || (isRare ? idlePollMs : alertPollMs);
     this.#pollAt = Math.min(this.#pollAt, startedAt + intervalMs);
   }
 
   /** Returns whether to claim again in this round. */
   #continues(deferred: number, endAt: number): boolean {
     if (!this.#more || this.#stopped || this.#now() >= Math.min(endAt, this.#pollAt)) return false;
-    return this.#options.claimedCount() + deferred <= this.#capacity() / 2;
+    return this.#isHungry(deferred);
   }
 
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
-    const { store, leaseMs } = this.#options;
+    const { storage, slidingInvisibilityTimeoutMs: leaseMs } = this.#options;
     this.#isClaiming = true;
     try {
-      return await this.#answered(store.claim({ serverId, queue, limit, leaseMs }));
+      return await this.#answered(storage.claims.claim({ serverId, queue, limit, leaseMs }));
     } catch (error) {
-      this.uncertain(queue);
+      this.#doubt(queue);
       this.#ready.add(queue);
       throw error;
     } finally {
@@ -246,11 +257,12 @@ export class Fetcher {
    * jobs would not run until the leases expire.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
-    const { store, claims } = this.#options;
-    const stored = await this.#answered(store.claimsOf(serverId, queue));
-    const known = new Set([...claims()].map(({ jobId, attempt }) => `${jobId} ${attempt}`));
+    const { storage, holdings } = this.#options;
+    const stored = await this.#answered(storage.claims.claimsOf(serverId, queue));
+    const claims = [...holdings.leases(), ...holdings.reserved.values()];
+    const known = new Set(claims.map(({ jobId, attempt }) => `${jobId} ${attempt}`));
     const unknown = stored.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
-    if (unknown.length > 0) await store.release(unknown);
+    if (unknown.length > 0) await storage.claims.release(unknown);
     this.#uncertain.delete(queue);
   }
 
@@ -260,6 +272,16 @@ export class Fetcher {
     const answer = await request;
     this.#unansweredAt = undefined;
     return answer;
+  }
+
+  #doubt(queue: string): void {
+    this.#uncertain.add(queue);
+    this.#pollAt = -Infinity;
+  }
+
+  /** Returns whether few jobs are left on this server. */
+  #isHungry(deferred = 0): boolean {
+    return this.#options.holdings.taken + deferred <= this.#capacity() / 2;
   }
 
   #capacity(): number {
@@ -273,7 +295,7 @@ export class Fetcher {
   #limit(deferred: number): number {
     const capacity = this.#capacity();
     const half = Math.max(this.#options.concurrency, Math.ceil(capacity / 2));
-    return Math.min(capacity - this.#options.claimedCount() - deferred, half, maxBatch);
+    return Math.min(capacity - this.#options.holdings.taken - deferred, half, maxBatch);
   }
 
   #measure(): void {

@@ -1,32 +1,19 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
-import {
-  delayOf,
-  type LocalNotification,
-  type Notification,
-  type ReadyJobs,
-} from '../storage/notification.js';
+import type { NewRecurringJob } from '../recurring/recurring-job.js';
+import { delayOf, type LocalNotification, type ReadyJobs } from '../storage/notification.js';
+import type { ServerDescription } from '../storage/servers.js';
 import type { JobStorage } from '../storage/storage.js';
-import { BulkRunner } from './bulk-runner.js';
-import { Canceller } from './canceller.js';
-import { Cleaner } from './cleaner.js';
+import { Background } from './background.js';
 import { Completer } from './completer.js';
-import { logFailure } from './failure-log.js';
-import { Fetcher } from './fetcher.js';
-import { LeaseRenewer } from './lease-renewer.js';
-import { Loop } from './loop.js';
-import { Membership } from './membership.js';
-import { RecurringScheduler } from './recurring-scheduler.js';
-import { Rescuer } from './rescuer.js';
-import { Resumer } from './resumer.js';
-import { Runner } from './runner.js';
-import { Scheduler } from './scheduler.js';
-import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
-import { DependencyResolver } from './dependency-resolver.js';
-import { warnOf } from './storage-outage.js';
-import { describeServer } from './server-description.js';
 import { DirectStarts } from './direct-starts.js';
+import { Fetcher } from './fetcher.js';
+import { Holdings } from './holdings.js';
+import type { Logger } from './logger.js';
+import { Membership } from './membership.js';
+import { Runner } from './runner.js';
+import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
-import { waitAtMost } from './wait-at-most.js';
+import { warnOf } from './storage-outage.js';
 
 /**
  * Maximum time for `stop` to release jobs, write outcomes and end background tasks, in milliseconds. Counted from when
@@ -49,117 +36,55 @@ const leaveMs = 1_000;
  */
 export class JobServer {
   readonly #options: ResolvedServerOptions;
+  readonly #holdings: Holdings;
   readonly #membership: Membership;
   readonly #runner: Runner;
   readonly #completer: Completer;
   readonly #events: ServerEvents;
   readonly #fetcher: Fetcher;
-  readonly #fetching: Loop;
   readonly #directStarts: DirectStarts;
-  readonly #recurring: RecurringScheduler;
-  readonly #resolvingDependencies: Loop;
-  /** The loops that have something to do after a notification, by its kind. */
-  readonly #notifiedLoops: Readonly<Record<Exclude<Notification['kind'], 'ready'>, Loop>>;
-  readonly #background: readonly Loop[];
+  readonly #background: Background;
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
   #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
-  /** Whether newly claimed jobs are released instead of run. Set when `stop` has finished waiting for running jobs. */
-  #refusing = false;
 
   /** @throws {RangeError} if an option is out of bounds, or two handlers have the same job name */
-  constructor(options: JobServerOptions) {
-    const resolved = resolveServerOptions(options);
-    const { storage, logger, concurrency, queues, slidingInvisibilityTimeoutMs: leaseMs } = resolved;
-    const isNotified = (): boolean => storage.notificationsArrive;
-    this.#options = resolved;
+  constructor(given: JobServerOptions) {
+    const options = resolveServerOptions(given);
+    const { storage, logger } = options;
+    const holdings = new Holdings(storage.claims, logger);
+    this.#options = options;
+    this.#holdings = holdings;
     this.#membership = new Membership({
       servers: storage.servers,
+      holdings,
       logger,
       onLost: () => this.#dropEverything(),
       onRequest: (request) => void (request === 'stop' ? this.stop() : this.quiet()),
-      description: describeServer(resolved),
+      description: descriptionOf(options),
     });
-    this.#completer = new Completer(storage.completions, logger, () => this.#resolvingDependencies.wake());
     this.#events = new ServerEvents(logger);
-    this.#runner = new Runner({
-      ...resolved,
-      onStart: (job, waitedMs) => this.#events.started(job, waitedMs),
+    this.#completer = new Completer(storage.completions, holdings, logger, () =>
+      this.#background.wake('outbox'),
+    );
+    const runner = new Runner({
+      ...options,
+      holdings,
+      onStart: (job, waitedMs) => this.#begin(job, waitedMs),
       onOutcome: (job, outcome) => this.#finish(job, outcome),
     });
-    this.#fetcher = new Fetcher({
-      store: storage.claims,
-      queues,
-      concurrency,
-      leaseMs,
-      queuePollIntervalMs: resolved.queuePollIntervalMs,
-      isNotified,
-      serverId: () => this.#membership.serverId,
-      claimedCount: () => this.#runner.claimedCount + this.#directStarts.reservedCount,
-      take: (jobs) => this.#take(jobs),
-      takeWaiting: (minWaitMs) => this.#runner.takeWaiting(minWaitMs),
-      claims: () => [...this.#claims(), ...this.#directStarts.claims],
-    });
-    this.#directStarts = new DirectStarts({
-      queues: queues.names,
-      concurrency,
-      leaseMs,
-      handles: (name) => this.#runner.handles(name),
-      serverId: () => this.#membership.serverId,
-      isIdle: () => this.#fetcher.isIdle,
-      claimedCount: () => this.#runner.claimedCount,
-      take: (jobs) => this.#takeInserted(jobs),
-      onUncertain: (queue) => {
-        this.#fetcher.uncertain(queue);
-        this.#fetching.wake();
-      },
-    });
-    const leases = new LeaseRenewer({
-      store: storage.claims,
-      leaseMs,
-      claims: () => this.#claims(),
+    const fetcher = new Fetcher({ ...options, holdings, runner });
+    this.#runner = runner;
+    this.#fetcher = fetcher;
+    this.#directStarts = new DirectStarts({ ...options, holdings, runner, fetcher });
+    this.#background = new Background({
+      ...options,
+      holdings,
+      runner,
+      fetcher,
       onLost: (claims) => this.#dropLost(claims),
     });
-    const canceller = new Canceller({
-      control: storage.control,
-      claims: () => [...this.#runner.claims()],
-      cancel: (claims) => this.#release(this.#runner.cancel(claims)), // the storage cancels what is released
-    });
-    const scheduler = new Scheduler(storage.maintenance, isNotified);
-    const resumer = new Resumer(storage.maintenance, isNotified);
-    const resolver = new DependencyResolver(storage.maintenance, isNotified);
-    const bulk = new BulkRunner(storage.bulk, isNotified);
-    this.#recurring = new RecurringScheduler(storage.recurring, logger, isNotified);
-    const rescuer = new Rescuer(
-      storage.maintenance,
-      Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3),
-      logger,
-    );
-    const cleaner = new Cleaner(storage.maintenance);
-    this.#fetching = new Loop({
-      task: 'fetching jobs',
-      logger,
-      runOnce: () => this.#fetcher.runOnce(),
-      floorMs: 5, // short, because jobs wait for it
-    });
-    const loop = (task: string, runOnce: () => Promise<number>): Loop => new Loop({ task, logger, runOnce });
-    this.#resolvingDependencies = loop('resolving dependencies', () => resolver.runOnce());
-    this.#notifiedLoops = {
-      outbox: this.#resolvingDependencies,
-      due: loop('scheduling jobs', () => scheduler.runOnce()),
-      recurring: loop('enqueueing recurring jobs', () => this.#recurring.runOnce()),
-      pause: loop('resuming what was paused', () => resumer.runOnce()),
-      bulk: loop('running bulk operations', () => bulk.runOnce()),
-      cancel: loop('cancelling jobs', () => canceller.runOnce()),
-    };
-    this.#background = [
-      ...Object.values(this.#notifiedLoops),
-      loop('releasing waiting jobs', () => this.#fetcher.trim()),
-      loop('renewing leases', () => leases.runOnce()),
-      loop('rescuing jobs', () => rescuer.runOnce()),
-      loop('cleaning up', () => cleaner.runOnce()),
-    ];
   }
 
   /**
@@ -167,7 +92,7 @@ export class JobServer {
    * `stop`.
    */
   get id(): string | null {
-    return this.#membership.serverId;
+    return this.#holdings.serverId;
   }
 
   /** Aborts when this server has stopped, whether after a call to `stop` or at an operator's request. */
@@ -189,7 +114,7 @@ export class JobServer {
 
   /** Number of jobs whose handlers are running. */
   get running(): number {
-    return this.#runner.running;
+    return this.#holdings.running.size;
   }
 
   /**
@@ -220,11 +145,11 @@ export class JobServer {
 
   async #start(): Promise<void> {
     const { recurring } = this.#options;
-    if (recurring !== null) await this.#recurring.synchronize(recurring.application, recurring.jobs);
+    if (recurring !== null) await this.#synchronize(recurring.application, recurring.jobs);
     if (this.#stopped !== undefined) return;
     await this.#membership.join();
     if (this.#stopped !== undefined) return this.#membership.leave();
-    const { logger, storage, queuePollIntervalMs } = this.#options;
+    const { logger, storage } = this.#options;
     const stopNotifications = storage.onNotification(
       (notification) => this.#notified(notification),
       this.#options.queues.names,
@@ -235,16 +160,29 @@ export class JobServer {
         'item set aside after an error; background processing continues without it',
       ),
     );
-    // If a polling interval is set, jobs must not start before the next poll.
-    const stopDirectStarts =
-      queuePollIntervalMs > 0 ? undefined : storage.enqueuer.startOn?.(this.#directStarts);
+    const stopDirectStarts = this.#ignoresReadyJobs
+      ? undefined
+      : storage.enqueuer.startOn?.(this.#directStarts);
     this.#unsubscribe = () => {
       stopDirectStarts?.();
       stopNotifications();
       stopSetAside();
     };
-    if (!this.#fetcher.isStopped) this.#fetching.start();
-    for (const loop of this.#background) loop.start();
+    this.#fetcher.start();
+    this.#background.start();
+  }
+
+  /** Adds, updates and removes the application's stored recurring jobs to match the given ones. */
+  async #synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<void> {
+    const { storage, logger } = this.#options;
+    const { added, updated, removed, refused } = await storage.recurring.synchronize(application, jobs);
+    if (added.length + updated.length + removed.length > 0)
+      logger.info({ application, added, updated, removed }, 'recurring jobs synchronized');
+    if (refused.length > 0)
+      logger.warn(
+        { application, refused },
+        'recurring jobs with these ids have another owner and were not changed; use other ids',
+      );
   }
 
   /**
@@ -257,9 +195,8 @@ export class JobServer {
 
   async #quiet(): Promise<void> {
     this.#membership.enter('quiet');
-    this.#fetcher.stop();
-    await this.#fetching.stop();
-    await this.#release(this.#runner.takeWaiting().map(({ claim }) => claim));
+    await this.#fetcher.stop();
+    await this.#holdings.release(this.#runner.takeWaiting().map(({ claim }) => claim));
   }
 
   /**
@@ -287,27 +224,27 @@ export class JobServer {
     const quieted = this.#quiet(); // can hang if the storage does not respond, so the wait for it is limited
     await waitAtMost(Math.max(0, stopAt - performance.now()), quieted);
     this.#membership.enter('stopping');
-    logger.info({ running: this.#runner.running }, 'server stopping');
+    logger.info({ running: this.running }, 'server stopping');
     const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));
-    this.#refusing = true;
+    this.#runner.refuse();
     const endAt = performance.now() + shutdownGraceMs;
     const inTime = (task: Promise<unknown>, minMs = 0): Promise<void> =>
       waitAtMost(Math.max(minMs, endAt - performance.now()), task);
     if (!finished) {
-      const unfinished = [...this.#runner.claims()];
+      const unfinished = this.#holdings.claims();
       logger.warn(
         { jobs: unfinished.length },
         'jobs did not finish in time; another server will run them again',
       );
       this.#runner.drop(unfinished, new Error('The server is stopping'));
       await inTime(this.#runner.abandoned());
-      await inTime(this.#release(unfinished));
+      await inTime(this.#holdings.release(unfinished));
     }
     await inTime(quieted);
     await inTime(this.#completer.drained());
     this.#completer.abandon();
     await inTime(this.#runner.close());
-    await inTime(Promise.all(this.#background.map((loop) => loop.stop())));
+    await inTime(this.#background.stop());
     await inTime(this.#membership.leave(), leaveMs).catch((error: unknown) =>
       warnOf(logger, error, {}, 'the server could not be removed from the list; others will do so'),
     );
@@ -315,43 +252,44 @@ export class JobServer {
     this.#ended.abort();
   }
 
-  #take(jobs: readonly ClaimedJob[]): void {
-    if (this.#refusing) void this.#release(jobs.map(({ claim }) => claim));
-    else this.#runner.take(jobs);
-    this.#membership.report(this.#runner.running);
-  }
-
-  /** Takes jobs that were inserted with a lease for this server. Releases them if the server has since become quiet. */
-  #takeInserted(jobs: readonly ClaimedJob[]): void {
-    if (this.#fetcher.isStopped) void this.#release(jobs.map(({ claim }) => claim));
-    else this.#take(jobs);
-  }
-
-  /** Wakes the loop that has something to do. Returns whether this server does all of it. */
+  /** Wakes what has something to do. Returns whether this server does all of it. */
   #notified(notification: LocalNotification): boolean {
-    if (notification.kind === 'ready') return this.#notifiedOfJobs(notification);
-    if (notification.kind === 'listening' || notification.kind === 'enqueued') {
-      const withinMs = delayOf(notification);
-      if (notification.kind === 'listening')
-        for (const loop of Object.values(this.#notifiedLoops)) loop.notified(withinMs);
-      if (this.#options.queuePollIntervalMs > 0) return false;
-      if (withinMs === 0) this.#fetcher.notified(null);
-      this.#fetching.notified(withinMs);
-      return false;
+    const withinMs = delayOf(notification);
+    switch (notification.kind) {
+      case 'ready':
+        return this.#notifiedOfJobs(notification);
+      case 'listening':
+        this.#background.notified(null, withinMs);
+        if (!this.#ignoresReadyJobs) this.#fetcher.notified(null, withinMs);
+        return false;
+      case 'enqueued':
+        if (!this.#ignoresReadyJobs) this.#fetcher.notified(null, withinMs);
+        return false;
+      default:
+        this.#background.notified(notification.kind, withinMs);
+        return notification.kind !== 'cancel'; // the job may run on another server
     }
-    this.#notifiedLoops[notification.kind].notified(delayOf(notification));
-    return notification.kind !== 'cancel'; // the job may run on another server
   }
 
   #notifiedOfJobs({ queue, jobs = Infinity, names = [] }: ReadyJobs): boolean {
-    const { queues, queuePollIntervalMs, concurrency } = this.#options;
-    if (queuePollIntervalMs > 0 || !queues.names.includes(queue)) return false;
-    const free = concurrency - this.#runner.claimedCount - this.#directStarts.reservedCount;
+    const { queues, concurrency } = this.#options;
+    if (this.#ignoresReadyJobs || !queues.names.includes(queue)) return false;
     const runsThem =
-      this.#fetcher.isIdle && jobs <= free && names.every((name) => this.#runner.handles(name));
+      this.#fetcher.isIdle &&
+      jobs <= concurrency - this.#holdings.taken &&
+      names.every((name) => this.#runner.handles(name));
     this.#fetcher.notified(queue);
-    this.#fetching.notified(0);
     return runsThem;
+  }
+
+  /** If a polling interval is set, jobs must not start before the next poll. */
+  get #ignoresReadyJobs(): boolean {
+    return this.#options.queuePollIntervalMs > 0;
+  }
+
+  #begin(job: ClaimedJob, waitedMs: number): void {
+    this.#events.started(job, waitedMs);
+    this.#membership.report(this.running);
   }
 
   #finish(job: ClaimedJob, outcome: Outcome | null): void {
@@ -359,13 +297,13 @@ export class JobServer {
     if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
     logFailure(this.#options.logger, job, outcome);
     this.#events.ended(job, outcome);
-    this.#membership.report(this.#runner.running);
-    if (this.#fetcher.jobFinished()) this.#fetching.wake();
+    this.#membership.report(this.running);
+    this.#fetcher.jobFinished();
   }
 
   #dropLost(claims: readonly Claim[]): void {
     // Excludes jobs that finished during the renewal, because their leases ended normally.
-    const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
+    const held = new Map(this.#holdings.claims().map(({ jobId, attempt }) => [jobId, attempt]));
     const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
     this.#options.logger.warn({ claims: lost }, 'leases were lost; other servers may run the jobs again');
@@ -374,23 +312,53 @@ export class JobServer {
   }
 
   #dropEverything(): void {
-    const lost = [...this.#runner.claims()];
+    const lost = this.#holdings.claims();
     this.#events.lost(lost);
     this.#runner.drop(lost, new Error('This server was declared dead'));
     this.#completer.abandon();
   }
+}
 
-  #claims(): Claim[] {
-    return [...this.#runner.claims(), ...this.#completer.claims];
-  }
+/** Returns the details to register for this server. The list of servers shows them. */
+function descriptionOf(options: ResolvedServerOptions): ServerDescription {
+  const { weights } = options.queues;
+  return {
+    host: options.host,
+    pid: process.pid,
+    queues: [...options.queues.names],
+    ...(weights !== null && { queueWeights: weights }),
+    jobNames: options.handlers.map(({ definition }) => definition.name),
+    concurrency: options.concurrency,
+    ...(options.version !== null && { version: options.version }),
+    timeoutMs: options.serverTimeoutMs,
+  };
+}
 
-  /** Releases claims. If this fails, the rescuer reclaims the jobs later. */
-  async #release(claims: readonly Claim[]): Promise<void> {
-    if (claims.length === 0) return;
-    try {
-      await this.#options.storage.claims.release(claims);
-    } catch (error) {
-      warnOf(this.#options.logger, error, { jobs: claims.length }, 'releasing jobs failed');
-    }
+/** Logs a failed attempt. Logs a warning if the job will be retried, otherwise an error. Ignores other outcomes. */
+function logFailure(logger: Logger, { name, claim, maxAttempts }: ClaimedJob, outcome: Outcome | null): void {
+  if (outcome?.kind !== 'retry' && outcome?.kind !== 'failed') return;
+  const { jobId: id, queue, attempt } = claim;
+  const fields = { job: { id, name, queue, attempt, maxAttempts }, err: outcome.error };
+  if (outcome.kind === 'retry')
+    logger.warn(
+      { ...fields, retryInMs: Math.round(outcome.delayMs) },
+      `job ${name} failed and will be retried`,
+    );
+  else logger.error(fields, `job ${name} failed for good`);
+}
+
+/**
+ * Waits for the task, but at most `timeoutMs`. The task itself continues after this time. Rejects if the task rejects
+ * in time.
+ */
+async function waitAtMost(timeoutMs: number, task: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  try {
+    await Promise.race([task, timeout]);
+  } finally {
+    clearTimeout(timer);
   }
 }

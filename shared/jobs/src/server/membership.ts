@@ -1,5 +1,6 @@
 import type { ServerRequest, ServerState } from '../job/server-state.js';
 import type { ServerDescription, ServerRegistration, Servers } from '../storage/servers.js';
+import type { Holdings } from './holdings.js';
 import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
 
@@ -11,6 +12,8 @@ const rejoinMs = 1_000;
 
 export interface MembershipOptions {
   readonly servers: Servers;
+  /** Gets the id of the registration. */
+  readonly holdings: Pick<Holdings, 'serverId'>;
   readonly description: ServerDescription;
   readonly logger: Logger;
   /** Called when the storage has declared this server dead; all leases are lost. */
@@ -42,11 +45,6 @@ export class Membership {
     });
   }
 
-  /** The id of the current registration; `null` while this server is not registered. */
-  get serverId(): string | null {
-    return this.#registration?.id ?? null;
-  }
-
   /** Sets the number of running jobs for the next heartbeat. */
   report(processing: number): void {
     this.#registration?.report(processing);
@@ -64,12 +62,12 @@ export class Membership {
       logger.info({ request }, 'received a request from an operator');
       onRequest(request);
     });
-    this.#registration = registration;
+    this.#set(registration);
     if (this.#state !== 'running') registration.enter(this.#state);
     logger.info({ serverId: registration.id, ...description }, 'server registered');
     registration.lost.addEventListener('abort', () => {
       if (this.#registration !== registration) return;
-      this.#registration = null;
+      this.#set(null);
       this.#lostRegistration = registration;
       const { id: serverId, lost } = registration;
       logger.error(
@@ -84,8 +82,13 @@ export class Membership {
   async leave(): Promise<void> {
     await this.#rejoining.stop();
     const registration = this.#registration;
-    this.#registration = null;
+    this.#set(null);
     await registration?.unregister();
+  }
+
+  #set(registration: ServerRegistration | null): void {
+    this.#registration = registration;
+    this.#options.holdings.serverId = registration?.id ?? null;
   }
 
   /** Registers again. First removes the old registration, so that its jobs are rescued immediately. */

@@ -6,18 +6,19 @@ import { isUncheckedId } from '../job/id.js';
 import type { JobStorage } from '../storage/storage.js';
 import { compose } from '../job/middleware.js';
 import type { JobHandler, RunJob } from './handler.js';
+import type { Holdings } from './holdings.js';
 import { checkedArgs, failure, toResult } from './outcome.js';
 import { Reporter } from './reporter.js';
 import { type AttemptOptions, RunningAttempt } from './running-attempt.js';
 import type { ResolvedServerOptions } from './server-options.js';
 import { ThreadPool } from './threads/thread-pool.js';
-import { TimeLimit } from './time-limit.js';
 
 type RunningOption = 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'threads' | 'timeoutGraceMs';
 type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
   readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'timings' | 'clock'>;
+  readonly holdings: Holdings;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
   /** Called when an attempt ends, but not for dropped attempts. `outcome` is `null` if it is already stored. */
@@ -29,12 +30,6 @@ interface RunnableHandler extends JobHandler {
   readonly options: AttemptOptions;
 }
 
-/** A claimed job that waits for a free slot. */
-interface WaitingJob {
-  readonly job: ClaimedJob;
-  readonly takenAt: number;
-}
-
 /** Queues claimed jobs and runs their handlers, up to `concurrency` at a time. */
 export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
@@ -42,8 +37,8 @@ export class Runner {
   readonly #options: RunnerOptions;
   /** The options for jobs without a handler. */
   readonly #attemptOptions: AttemptOptions;
-  readonly #running = new Map<string, RunningAttempt>();
-  #waiting: WaitingJob[] = [];
+  readonly #holdings: Holdings;
+  #isRefusing = false;
   #idle: (() => void)[] = [];
   /** Transactions of abandoned attempts that are still open. */
   readonly #abandoned = new Set<Promise<void>>();
@@ -51,6 +46,7 @@ export class Runner {
   /** @throws {RangeError} if two handlers have the same job name */
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#holdings = options.holdings;
     const { storage: store, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
     const { threads, timeoutGraceMs: graceMs, logger } = options;
     this.#threads = new ThreadPool({ threads, graceMs, maxLogLines, logger });
@@ -75,24 +71,9 @@ export class Runner {
     }
   }
 
-  get running(): number {
-    return this.#running.size;
-  }
-
-  /** Number of claimed jobs on this server, whether running or waiting for a free slot. */
-  get claimedCount(): number {
-    return this.#running.size + this.#waiting.length;
-  }
-
   /** Returns whether there is a handler for jobs of this name. */
   handles(name: string): boolean {
     return this.#handlers.has(name);
-  }
-
-  /** Yields the claims on all jobs that are running or waiting for a free slot. */
-  *claims(): Iterable<Claim> {
-    for (const { claim } of this.#running.values()) yield claim;
-    for (const { job } of this.#waiting) yield job.claim;
   }
 
   /**
@@ -101,10 +82,16 @@ export class Runner {
    * crash.
    */
   take(jobs: readonly ClaimedJob[]): void {
+    if (this.#isRefusing) return void this.#holdings.release(jobs.map(({ claim }) => claim));
     this.#dropEarlierAttempts(jobs);
     const takenAt = performance.now();
-    for (const job of jobs) this.#waiting.push({ job, takenAt });
+    for (const job of jobs) this.#holdings.waiting.push({ job, takenAt });
     this.#startNext();
+  }
+
+  /** Releases all further jobs instead of running them. */
+  refuse(): void {
+    this.#isRefusing = true;
   }
 
   /**
@@ -113,8 +100,8 @@ export class Runner {
    */
   takeWaiting(minWaitMs = 0): ClaimedJob[] {
     const before = performance.now() - minWaitMs;
-    const next = this.#waiting.findIndex(({ takenAt }) => takenAt > before);
-    return this.#waiting.splice(0, next === -1 ? Infinity : next).map(({ job }) => job);
+    const next = this.#holdings.waiting.findIndex(({ takenAt }) => takenAt > before);
+    return this.#holdings.waiting.splice(0, next === -1 ? Infinity : next).map(({ job }) => job);
   }
 
   /**
@@ -125,26 +112,28 @@ export class Runner {
     const lost = new Map<string, Claim>();
     for (const claim of claims) {
       lost.set(claim.jobId, claim);
-      const attempt = this.#running.get(claim.jobId);
+      const attempt = this.#holdings.running.get(claim.jobId);
       // The running attempt may be a different attempt of the same job.
       if (attempt === undefined || !isSame(attempt.claim, claim)) continue;
       this.#abandon(attempt.drop(reason));
-      this.#running.delete(claim.jobId);
+      this.#holdings.running.delete(claim.jobId);
     }
-    this.#waiting = this.#waiting.filter(({ job }) => !isSame(job.claim, lost.get(job.claim.jobId)));
+    this.#holdings.waiting = this.#holdings.waiting.filter(
+      ({ job }) => !isSame(job.claim, lost.get(job.claim.jobId)),
+    );
     this.#startNext();
   }
 
   #dropEarlierAttempts(jobs: readonly ClaimedJob[]): void {
-    if (this.claimedCount === 0) return;
+    if (this.#holdings.claimed === 0) return;
     const ids = new Set(jobs.map(({ claim }) => claim.jobId));
-    if (this.#waiting.some(({ job }) => ids.has(job.claim.jobId)))
-      this.#waiting = this.#waiting.filter(({ job }) => !ids.has(job.claim.jobId));
+    if (this.#holdings.waiting.some(({ job }) => ids.has(job.claim.jobId)))
+      this.#holdings.waiting = this.#holdings.waiting.filter(({ job }) => !ids.has(job.claim.jobId));
     for (const id of ids) {
-      const attempt = this.#running.get(id);
+      const attempt = this.#holdings.running.get(id);
       if (attempt === undefined) continue;
       this.#abandon(attempt.drop(new Error('The lease on this job was lost')));
-      this.#running.delete(id);
+      this.#holdings.running.delete(id);
     }
   }
 
@@ -156,14 +145,15 @@ export class Runner {
     const requested = new Map<string, Claim>();
     for (const claim of claims) {
       requested.set(claim.jobId, claim);
-      const attempt = this.#running.get(claim.jobId);
+      const attempt = this.#holdings.running.get(claim.jobId);
       if (attempt !== undefined && isSame(attempt.claim, claim) && !attempt.cancelled)
         attempt.abort(new JobCancelledError());
     }
     const isRequested = ({ job: { claim } }: { job: ClaimedJob }): boolean =>
       isSame(claim, requested.get(claim.jobId));
-    const removed = this.#waiting.filter(isRequested);
-    if (removed.length > 0) this.#waiting = this.#waiting.filter((waiting) => !isRequested(waiting));
+    const removed = this.#holdings.waiting.filter(isRequested);
+    if (removed.length > 0)
+      this.#holdings.waiting = this.#holdings.waiting.filter((waiting) => !isRequested(waiting));
     return removed.map(({ job }) => job.claim);
   }
 
@@ -174,7 +164,7 @@ export class Runner {
 
   /** Resolves to `true` when no handler is running, or to `false` after `timeoutMs`. */
   async finished(timeoutMs: number): Promise<boolean> {
-    if (this.#running.size === 0) return true;
+    if (this.#holdings.running.size === 0) return true;
     return new Promise<boolean>((resolve) => {
       const timer = setTimeout(() => resolve(false), timeoutMs);
       this.#idle.push(() => {
@@ -202,13 +192,16 @@ export class Runner {
 
   #startNext(): void {
     let started = 0;
-    while (this.#running.size < this.#options.concurrency && started < this.#waiting.length) {
-      const next = this.#waiting[started++];
+    while (
+      this.#holdings.running.size < this.#options.concurrency &&
+      started < this.#holdings.waiting.length
+    ) {
+      const next = this.#holdings.waiting[started++];
       if (next === undefined) continue;
       this.#run(next.job).catch((error: unknown) => this.#failUnexpectedly(next.job, error));
     }
-    if (started > 0) this.#waiting.splice(0, started);
-    if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    if (started > 0) this.#holdings.waiting.splice(0, started);
+    if (this.#holdings.running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   async #run(claimed: ClaimedJob): Promise<void> {
@@ -218,7 +211,7 @@ export class Runner {
       ? { job: claimed, refusal: null }
       : checkedArgs(claimed, handler.definition);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
-    this.#running.set(job.claim.jobId, attempt);
+    this.#holdings.running.set(job.claim.jobId, attempt);
     const { timings, clock } = this.#options.storage;
     const waitedMs = clock.now() - job.readyAt.getTime();
     this.#options.onStart(job, waitedMs);
@@ -234,8 +227,8 @@ export class Runner {
 
   #settle(attempt: RunningAttempt, job: ClaimedJob, outcome: Outcome): void {
     // The attempt may have been dropped. This server may then run another attempt of the same job.
-    if (this.#running.get(job.claim.jobId) !== attempt) return;
-    this.#running.delete(job.claim.jobId);
+    if (this.#holdings.running.get(job.claim.jobId) !== attempt) return;
+    this.#holdings.running.delete(job.claim.jobId);
     this.#options.onOutcome(job, attempt.outcomeStored ? null : outcome);
     const kind = attempt.outcomeStored ? 'done' : outcome.kind;
     this.#options.storage.timings.ended(
@@ -250,7 +243,7 @@ export class Runner {
   /** Logs an unexpected internal error and fails the job. Other jobs are not affected. */
   #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
-    const attempt = this.#running.get(job.claim.jobId);
+    const attempt = this.#holdings.running.get(job.claim.jobId);
     if (attempt !== undefined && isSame(attempt.claim, job.claim))
       this.#settle(attempt, job, { kind: 'failed', error: toJobError(error) });
   }
@@ -272,7 +265,7 @@ export class Runner {
       graceMs,
       onTimeout: () => attempt.abort(error),
       onGraceOver: () => {
-        if (this.#running.get(job.claim.jobId) !== attempt) return;
+        if (this.#holdings.running.get(job.claim.jobId) !== attempt) return;
         const { name, claim } = job;
         logger.warn(
           { name, claim, timeoutMs, graceMs },
@@ -318,4 +311,30 @@ function timeoutOf({ meta }: ClaimedJob): number | null {
 /** Returns whether two claims of the same job belong to the same attempt. */
 function isSame(claim: Claim, other: Claim | undefined): boolean {
   return claim.serverId === other?.serverId && claim.attempt === other.attempt;
+}
+
+interface TimeLimitOptions {
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly onTimeout: () => void;
+  readonly onGraceOver: () => void;
+}
+
+/**
+ * Calls `onTimeout` after `timeoutMs`, and `onGraceOver` after another `graceMs`. `cancel` prevents the calls that are
+ * still pending.
+ */
+class TimeLimit {
+  #timer: NodeJS.Timeout;
+
+  constructor({ timeoutMs, graceMs, onTimeout, onGraceOver }: TimeLimitOptions) {
+    this.#timer = setTimeout(() => {
+      this.#timer = setTimeout(onGraceOver, graceMs);
+      onTimeout();
+    }, timeoutMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
 }
