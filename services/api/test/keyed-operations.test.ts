@@ -8,12 +8,22 @@ const work = defineJob({ name: 'work' });
 const later = { runAt: new Date('2100-01-01') };
 const cron = '0 0 1 1 *';
 
+/** The bodies of the operations on many jobs, by verb. */
+const setBodies: Readonly<Record<string, object>> = {
+  cancel: {},
+  retry: {},
+  run: {},
+  reschedule: { runAt: '2100-01-02T00:00:00Z' },
+  delete: {},
+};
+
 /** Matches the paths of the example application's operations. The tests of `@longshore/resources` cover these. */
 const applicationPath = /^\/(customers|orders|cancellations|cars|tickets)\//;
 
 /** An operation to call, and a query for checking its effect. */
 interface Operated {
   readonly path: string;
+  readonly body?: object;
   /** A query for a single row that the operation changes. */
   readonly effect: string;
   /** The status of the response; 200 by default. */
@@ -39,9 +49,14 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
   let operations: Record<string, Operated>;
   let leave: () => Promise<void>;
 
-  const operate = async ({ path }: Operated, key: string): Promise<number> =>
-    (await api.call('PUT', `/api/v1${path}`, { token: adminKey, headers: { 'idempotency-key': key } }))
-      .status;
+  const operate = async ({ path, body }: Operated, key: string): Promise<number> =>
+    (
+      await api.call('PUT', `/api/v1${path}`, {
+        token: adminKey,
+        json: body,
+        headers: { 'idempotency-key': key },
+      })
+    ).status;
 
   before(async () => {
     database = await createTestDatabase();
@@ -72,12 +87,12 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     const [first, second] = servers.map(({ id }) => id);
     const requestOf = (id: string | undefined): string =>
       `select requested from longshore.server where id = '${id}'`;
-    const [toCancel, toRun] = [await job(), await job()];
+    const [toCancel, toRun, toReschedule] = [await job(), await job(), await job(later)];
     await database.query(`
       insert into longshore.set_aside (role, key, job_id, error)
       values ('bulk', 'cancel ${cancelled}', '${cancelled}', '{"name": "Error", "message": "odd", "stack": null}')`);
     const [aside] = await storage.setAside.list({ limit: 1 });
-    for (const verb of ['cancel', 'retry', 'run', 'delete']) {
+    for (const verb of Object.keys(setBodies)) {
       const id = await job({ ...later, queue: `set-${verb}` });
       if (verb === 'retry' || verb === 'delete') await storage.control.cancel(id);
     }
@@ -90,6 +105,11 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       '/jobs/{jobId}/cancel': { path: `/jobs/${toCancel}/cancel`, effect: stateOf(toCancel) },
       '/jobs/{jobId}/retry': { path: `/jobs/${cancelled}/retry`, effect: stateOf(cancelled) },
       '/jobs/{jobId}/run': { path: `/jobs/${toRun}/run`, effect: stateOf(toRun) },
+      '/jobs/{jobId}/reschedule': {
+        path: `/jobs/${toReschedule}/reschedule`,
+        body: { runAt: '2100-01-02T00:00:00Z' },
+        effect: `select run_at from longshore.job_scheduled where id = '${toReschedule}'`,
+      },
       '/queues/{queueName}/pause': {
         path: '/queues/moving/pause',
         effect: pausedOf('queue', 'name', 'moving'),
@@ -124,11 +144,12 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         effect: `select state::text from longshore.bulk_operation where id = '${pending.id}'`,
       },
       ...Object.fromEntries(
-        ['cancel', 'retry', 'run', 'delete'].map((verb) => [
+        Object.entries(setBodies).map(([verb, body]) => [
           `/jobs/${verb}`,
           {
             path: `/jobs/${verb}?queue=set-${verb}`,
             status: 202,
+            body,
             effect: `select count(*)::integer as operations from longshore.bulk_operation where action = '${verb}'`,
           },
         ]),

@@ -11,7 +11,7 @@ import {
   setAsideOperations,
 } from '@longshore/jobs/operations';
 import type { Command } from 'commander';
-import { readId, readInteger } from './arguments.js';
+import { readId, readInteger, readJson } from './arguments.js';
 import { addHttpCommand, type HttpOptions, list, show } from './http-command.js';
 import { Installation, type Item } from './installation.js';
 import { printError } from './print.js';
@@ -89,9 +89,11 @@ export function addOperationCommands(program: Command): void {
     jobOperations.cancel,
     jobOperations.retry,
     jobOperations.run,
+    jobOperations.reschedule,
     jobOperations.delete,
   ])
     addJobCommand(program, operation);
+  addEditCommand(program);
   for (const [name, collection] of Object.entries(collections)) {
     const group = addHttpCommand(
       program,
@@ -127,7 +129,7 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
     .addHelpText('after', `\nExample: longshore ${verb} --queue mail --state failed`);
   for (const filter of filters)
     command.option(`--${filter} <${filter}...>`, `instead of ids: only jobs with this ${filter}`);
-  for (const [name, field] of Object.entries(jobSetOperations[verb].fields.properties))
+  for (const [name, field] of Object.entries<object>(jobSetOperations[verb].fields.properties))
     if (!(name in operation.fields.properties)) addField(command, name, field);
   command.action(async (given: string[] | undefined, options: OperationOptions) => {
     const ids = given ?? [];
@@ -136,11 +138,31 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
       for (const value of (options[filter] ?? []) as string[]) query.append(filter, value);
     if (ids.length > 0 === query.size > 0)
       throw new Error(`longshore ${verb} needs either the ids of jobs, or filters such as --queue`);
-    if (ids.length > 0) return changeEach(operation, 'jobs', ids, options, (jobs) => table(jobs, jobColumns));
+    if (ids.length > 0) {
+      // A running job is still `processing` after a request to cancel it.
+      const columns = operation === jobOperations.cancel ? [...jobColumns, 'cancelRequestedAt'] : jobColumns;
+      return changeEach(operation, 'jobs', ids, options, (jobs) => table(jobs, columns));
+    }
     const body = valuesOf(jobSetOperations[verb], options);
     const installation = new Installation(options);
     const started = await installation.call<Item>('PUT', `jobs/${verb}?${query.toString()}`, body);
     show(started, options, fields);
+  });
+}
+
+/** Adds a command that changes jobs that have not started. */
+function addEditCommand(program: Command): void {
+  const { summary, fields: edited } = jobOperations.edit;
+  const command = addHttpCommand(program, 'edit', summary)
+    .argument('<id...>', 'the ids of the jobs', (id, ids: string[] | undefined) => [
+      ...(ids ?? []),
+      readId(id),
+    ])
+    .addHelpText('after', `\nExample: longshore edit ${examples.id} --tags vip eu --max-attempts 5`);
+  for (const [name, field] of Object.entries(edited.properties)) addField(command, name, field);
+  command.action((ids: string[], options: OperationOptions) => {
+    const columns = [...jobColumns, 'maxAttempts', 'tags'];
+    return changeEach(jobOperations.edit, 'jobs', ids, options, (jobs) => table(jobs, columns));
   });
 }
 
@@ -165,7 +187,9 @@ async function changeEach(
               name: target,
               ...(await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`)),
             }
-          : await installation.call<Item>('PUT', `${place}/${operation.name}`, values),
+          : operation.name === 'edit'
+            ? await installation.call<Item>('PATCH', place, values)
+            : await installation.call<Item>('PUT', `${place}/${operation.name}`, values),
       );
     } catch (error) {
       printError(`${target}: ${(error as Error).message}`);
@@ -191,9 +215,18 @@ function withFields(command: Command, { fields: { properties } }: OperationDescr
 }
 
 function addField(command: Command, name: string, field: object): void {
-  const { type, description = '' } = field as { readonly type?: string; readonly description?: string };
+  const { description = '' } = field as { readonly description?: string };
+  const types = typesOf(field);
   const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (type === 'boolean') command.option(flag, description);
-  else if (type === 'integer') command.option(`${flag} <number>`, description, readInteger);
-  else command.option(`${flag} <value>`, description);
+  if (types.includes('boolean')) command.option(flag, description);
+  else if (types.includes('string')) command.option(`${flag} <value>`, description);
+  else if (types.includes('array')) command.option(`${flag} <value...>`, description);
+  else if (types.join() === 'integer') command.option(`${flag} <number>`, description, readInteger);
+  else command.option(`${flag} <json>`, description, readJson);
+}
+
+/** Returns the types that a field can have; none if it can have any. */
+function typesOf(field: object): string[] {
+  const { type, anyOf = [] } = field as { readonly type?: string; readonly anyOf?: readonly object[] };
+  return type === undefined ? anyOf.flatMap(typesOf) : [type];
 }

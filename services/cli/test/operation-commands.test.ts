@@ -66,6 +66,18 @@ describe('The command line, with an installation that answers', () => {
       ['retry', '--queue', 'mail', '--state', 'failed', '--dependents', '--delay-ms', '500'],
       'PUT jobs/retry?state=failed&queue=mail {"dependents":true,"delayMs":500}',
     ],
+    [
+      ['reschedule', '--tag', 'night', '--run-at', '2027-01-31T08:00:00Z'],
+      'PUT jobs/reschedule?tag=night {"runAt":"2027-01-31T08:00:00Z"}',
+    ],
+    [
+      ['reschedule', String(first), '--run-at', '2027-01-31T08:00:00Z'],
+      `PUT jobs/${first}/reschedule {"runAt":"2027-01-31T08:00:00Z"}`,
+    ],
+    [
+      ['edit', String(first), '--tags', 'vip', 'eu', '--max-attempts', '5', '--args', '{"a":1}'],
+      `PATCH jobs/${first} {"maxAttempts":5,"tags":["vip","eu"],"args":{"a":1}}`,
+    ],
     [['queues'], 'GET queues?limit=100'],
     [
       ['queues', 'pause', 'mail/eu', '--until', '2027-01-31T08:00:00Z'],
@@ -103,6 +115,10 @@ describe('The command line, with an installation that answers', () => {
       expect(code).to.equal(1);
     }
     expect(requests).to.deep.equal([]);
+  });
+
+  it('shows which cancelled jobs are still running', async () => {
+    expect((await run(['cancel', String(first)])).out).to.contain('CANCEL REQUESTED AT');
   });
 
   it('prints its version', async () => {

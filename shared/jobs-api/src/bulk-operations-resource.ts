@@ -3,7 +3,7 @@ import { bulkOperations, type OperableStorage } from '@longshore/jobs/operations
 import { bounds, type BulkOperation, bulkActions, type JobFilter } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { createdAtOf, Id, nullable, text, Time, toTime } from './fields.js';
+import { createdAtOf, Id, nullable, nullInExamples, text, Time, toTime } from './fields.js';
 import { served } from './operations.js';
 import { seekPage } from './seek.js';
 
@@ -42,6 +42,14 @@ const BulkOperationItem = Type.Object({
     minimum: 0,
     description: 'How many selected jobs it has left as they were, because they had ended, moved or gone',
   }),
+  runAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'The new time of rescheduled jobs; null for other actions',
+    }),
+    nullInExamples,
+  ),
+  reason: nullable(text(bounds.reasonLength, 'Why the jobs are changed; null if no reason was given')),
   requestedBy: nullable(Type.String({ maxLength: 300, description: 'Who requested it; null if unknown' })),
   createdAt: Time,
   startsAt: Type.String({ format: 'date-time', description: 'Until then, it can be undone by `stop`' }),
@@ -87,7 +95,8 @@ export function bulkOperationsResource(storage: OperableStorage, requiresReason:
 }
 
 export function toBulkOperationItem(operation: BulkOperation): Static<typeof BulkOperationItem> {
-  const { id, action, filter, state, matched, changed, restored, skipped, requestedBy, error } = operation;
+  const { id, action, filter, state, matched, changed, restored, skipped, requestedBy, error, reason } =
+    operation;
   return {
     id,
     action,
@@ -98,6 +107,8 @@ export function toBulkOperationItem(operation: BulkOperation): Static<typeof Bul
     changed,
     restored,
     skipped,
+    runAt: toTime(operation.runAt),
+    reason,
     requestedBy,
     createdAt: createdAtOf(operation),
     startsAt: operation.startsAt.toISOString(),

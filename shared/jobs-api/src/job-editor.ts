@@ -1,11 +1,25 @@
-import type { Job, JobStorage } from '@longshore/jobs';
+import type { Job, JsonValue } from '@longshore/jobs';
+import {
+  type Call,
+  type EditedValues,
+  type JobEdits,
+  jobOperations,
+  type OperableStorage,
+} from '@longshore/jobs/operations';
 import { type DecideEdits, editableStates, type JobContent, mapInSlices } from '@longshore/jobs/storage';
-import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
+import {
+  ApiError,
+  applyAll,
+  type CallContext,
+  type ItemChange,
+  type KeyedChange,
+} from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
 import type { Backlog } from './backlog.js';
 import type { CallerQuotas, Creator } from './caller-quotas.js';
 import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
+import { perform } from './operations.js';
 
 type Item = Static<typeof JobItem>;
 
@@ -17,13 +31,13 @@ export const serverSet = [
   'result',
   'error',
   'attempt',
-  'maxAttempts',
   'createdAt',
   'startedAt',
   'finishedAt',
   'progress',
   'serverId',
-  'tags',
+  'cancelRequestedAt',
+  'cancelReason',
   'parentId',
   'batchId',
   'recurringJobId',
@@ -33,15 +47,18 @@ export const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
+/** A multi-job edit records the values of at most this many jobs in the audit log. */
+const maxRecorded = 20;
+
 /** Applies PATCH and PUT requests to jobs that are neither running nor finished. */
 export class JobEditor {
-  readonly #storage: Pick<JobStorage, 'control'>;
+  readonly #storage: OperableStorage;
   readonly #requests: EnqueueRequests;
   readonly #quotas: CallerQuotas;
   readonly #backlog: Backlog;
 
   constructor(
-    storage: Pick<JobStorage, 'control'>,
+    storage: OperableStorage,
     requests: EnqueueRequests,
     { quotas, backlog }: { readonly quotas: CallerQuotas; readonly backlog: Backlog },
   ) {
@@ -56,26 +73,43 @@ export class JobEditor {
    * @throws {ApiError} 412 if a precondition fails, 422 if the new fields are invalid, 40902 if the job is running or
    *   finished, 42901 if its new queue would have too many jobs
    */
-  async one(id: string, change: ItemChange<Item, Fields>, creator: Creator): Promise<Item | undefined> {
-    await this.#admitQueues([change], creator);
-    const edited = await this.#edit([id], async (current) => {
+  async one(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined> {
+    await this.#admitQueues([change], context);
+    const decide: DecideEdits = async (current) => {
       const [job] = current.values();
       return job === undefined ? new Map() : this.#decide([{ id: job.id, change }], current);
-    });
-    return edited[0];
+    };
+    const call = { target: { ids: [id], decide }, fields: recordedOf(change.fields) };
+    const [edited] = await this.#edit(call, context);
+    return edited && toJobItem(edited);
   }
 
   /**
    * Changes all jobs or none, and returns them in the order of the changes. Throws like {@link one}, and also 40402 if
    * a job does not exist.
    */
-  async all(changes: readonly KeyedChange<Item, Fields>[], creator: Creator): Promise<Item[]> {
+  async all(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<Item[]> {
     await this.#admitQueues(
       changes.map(({ change }) => change),
-      creator,
+      context,
     );
     const ids = changes.map(({ id }) => id);
-    return this.#edit(ids, (current) => this.#decide(changes, current));
+    const decide: DecideEdits = (current) => this.#decide(changes, current, requireEditable);
+    const values = changes.slice(0, maxRecorded).map(({ id, change }) => [id, recordedOf(change.fields)]);
+    const selected = {
+      ids: ids.slice(0, maxRecorded),
+      values: JSON.parse(JSON.stringify(Object.fromEntries(values))) as JsonValue,
+    };
+    const call = { target: { ids, decide }, fields: {}, selected };
+    return mapInSlices(await this.#edit(call, context), toJobItem);
+  }
+
+  async #edit(
+    call: Pick<Call<JobEdits, EditedValues, Job>, 'target' | 'fields' | 'selected'>,
+    context: CallContext,
+  ): Promise<readonly Job[]> {
+    const { subject } = await withApiErrors(() => perform(jobOperations.edit, this.#storage, context, call));
+    return subject ?? [];
   }
 
   async #admitQueues(changes: readonly ItemChange<Item, Fields>[], creator: Creator): Promise<void> {
@@ -83,40 +117,52 @@ export class JobEditor {
     await withApiErrors(() => this.#quotas.admitQueues(queues, creator));
   }
 
-  async #edit(ids: readonly string[], decide: DecideEdits): Promise<Item[]> {
-    return mapInSlices(await withApiErrors(() => this.#storage.control.edit(ids, decide)), toJobItem);
-  }
-
+  /** Returns the new contents of the editable jobs. `require` may refuse the edit because of the others. */
   async #decide(
     changes: readonly KeyedChange<Item, Fields>[],
     current: ReadonlyMap<string, Job>,
+    require?: (jobs: readonly Job[]) => void,
   ): Promise<ReadonlyMap<string, JobContent>> {
     const items = new Map(await mapInSlices([...current], ([id, job]) => [id, toJobItem(job)] as const));
     const fields = await applyAll({ singular: 'job' }, changes, items);
-    requireEditable([...current.values()]);
-    const contents = new Map(
-      await mapInSlices(changes, ({ id, change }, index) => {
-        const { queue, priority, args, runAt } = fields[index] ?? change.fields;
-        const job = current.get(id);
-        const name = job?.name ?? '';
-        const isNew = change.fields.args !== undefined;
-        const content = {
-          queue: queue ?? '',
-          priority: priority ?? 0,
-          args: isNew ? this.#requests.definitionOf(name).check(args).text : JSON.stringify(job?.args),
-          runAt: runAt === undefined || runAt === null ? null : new Date(runAt),
-        };
-        return [id, content] as const;
-      }),
-    );
+    require?.([...current.values()]);
+    const contents = new Map<string, JobContent>();
+    await mapInSlices(changes, ({ id, change }, index) => {
+      const job = current.get(id);
+      if (job === undefined || !isEditable(job)) return;
+      const { queue, priority, args, runAt, tags, maxAttempts } = fields[index] ?? change.fields;
+      const isNew = change.fields.args !== undefined;
+      contents.set(id, {
+        queue: queue ?? '',
+        priority: priority ?? 0,
+        args: isNew ? this.#requests.definitionOf(job.name).check(args).text : JSON.stringify(job.args),
+        runAt: runAt === undefined || runAt === null ? null : new Date(runAt),
+        tags,
+        maxAttempts,
+      });
+    });
     await this.#backlog.admitEdited(current, contents);
     return contents;
   }
 }
 
+/** Returns the values of a change for the audit log, which does not keep arguments. */
+function recordedOf({ args, ...values }: Partial<Fields>): EditedValues {
+  const { runAt, ...others } = values;
+  return {
+    ...others,
+    ...(typeof runAt === 'string' && { runAt }),
+    ...(args !== undefined && { args: '…' }),
+  };
+}
+
+function isEditable({ state }: Job): boolean {
+  return editableStates.includes(state);
+}
+
 function requireEditable(jobs: readonly Job[]): void {
   const [first, ...rest] = jobs
-    .filter(({ state }) => !editableStates.includes(state))
+    .filter((job) => !isEditable(job))
     .map(({ id, state }) => ({
       code: 40902 as const,
       internalMessage: `The job ${id} is ${state} and cannot be changed`,

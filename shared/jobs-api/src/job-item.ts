@@ -80,6 +80,18 @@ export const JobItem = Type.Object({
   serverId: nullable(
     Type.String({ format: 'uuid', description: 'The server that is running it or ran it last' }),
   ),
+  cancelRequestedAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'When someone asked to cancel it while it was running; null once it has ended, and if nobody has asked',
+    }),
+    nullInExamples,
+  ),
+  cancelReason: nullable(
+    text(bounds.reasonLength, 'The reason that was given with that request'),
+    nullInExamples,
+  ),
   tags: Type.Array(Tag, { maxItems: bounds.tags.max, description: 'Labels to find it by' }),
   parentId: nullable(
     Type.String({ format: 'uuid', description: 'The first of the jobs or batches that it depends on' }),
@@ -266,6 +278,8 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     finishedAt: toTime(job.finishedAt),
     progress: job.progress,
     serverId: job.serverId,
+    cancelRequestedAt: toTime(job.cancelRequestedAt),
+    cancelReason: job.cancelReason,
     tags: job.tags,
     parentId: job.parentId,
     batchId: job.batchId,

@@ -1,8 +1,14 @@
 import type { JobEvents, JobStorage, JsonValue } from '@longshore/jobs';
-import { jobOperations, jobSetOperations, type OperableStorage } from '@longshore/jobs/operations';
-import { type BulkAction, isUnrestricted, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
+import {
+  jobOperations,
+  type JobSelection,
+  jobSetOperations,
+  type OperableStorage,
+  type Operation,
+} from '@longshore/jobs/operations';
+import { type BulkOperation, isUnrestricted, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
 import { apiError, defineResource, type Resource, type SetOperationFunction } from '@longshore/resources';
-import type { Static } from 'typebox';
+import type { TObject } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { toBulkOperationItem } from './bulk-operations-resource.js';
 import { endOf, startAfterCommit } from './bulk-work.js';
@@ -40,18 +46,21 @@ export function jobsResource({
   requiresReason,
   bulkOperations,
 }: JobsResourceParts): Resource {
-  const operations = served([jobOperations.cancel, jobOperations.retry, jobOperations.run], {
-    storage,
-    requiresReason,
-    toItem: toJobItem,
-  });
+  const operations = served(
+    [jobOperations.cancel, jobOperations.retry, jobOperations.run, jobOperations.reschedule],
+    {
+      storage,
+      requiresReason,
+      toItem: toJobItem,
+    },
+  );
   return defineResource({
     name: 'jobs',
     description: 'Units of work that servers run in the background.',
     item: JobItem,
     deletionReason: requiresReason ? 'required' : 'optional',
     serverSet,
-    bulk: ['priority', 'queue', 'args'],
+    bulk: ['priority', 'queue', 'args', 'tags', 'maxAttempts'],
     create: NewJobItem,
     filters: jobFilters,
     sort: ['createdAt'],
@@ -74,7 +83,7 @@ export function jobsResource({
     ),
     notAllowed: {
       replace:
-        'A job keeps its name, tags and dependencies; use PATCH to change its queue, priority, arguments or time.',
+        'A job keeps its name and dependencies; use PATCH to change its queue, priority, arguments, time, tags or maximum of attempts.',
     },
     children: [
       { resource: attemptsResource(storage) },
@@ -152,11 +161,11 @@ async function requireNoneLeft(
 const maxAwaited = 1_000;
 
 function setFunctionOf(
-  operation: (typeof jobSetOperations)[BulkAction],
+  operation: Operation<TObject, BulkOperation, JobSelection>,
   storage: OperableStorage,
 ): SetOperationFunction {
   return async ({ ids, filters }, body, context, respondsAsync) => {
-    const { reason, ...fields } = body as Static<typeof operation.fields> & { readonly reason?: string };
+    const { reason, ...fields } = body as { readonly reason?: string; readonly delayMs?: number };
     const matching = toJobFilter({ filters, search: undefined });
     if (matching === null) throw apiError(40902, 'No job can match these filters together');
     const filter = { ...matching, ...(ids && { id: ids }) };

@@ -44,13 +44,14 @@ type Functions<Item> = Readonly<Record<string, OperationFunction<Item, unknown>>
 
 /** Returns the declaration of an operation for the API reference and for the check of its body. */
 export function declarationOf(
-  { summary, note, states, fields, isReasoned = false }: OperationDescription,
+  { summary, note, pending, states, fields, isReasoned = false }: OperationDescription,
   requiresReason: boolean,
 ): OperationDeclaration & { readonly body: TSchema } {
   const required = isReasoned && requiresReason;
   return {
     summary,
     ...(note !== undefined && { note }),
+    ...(pending !== undefined && { pending }),
     ...(states && { states: { field: 'state', ...states } }),
     body: Type.Object(
       { ...fields.properties, reason: required ? Reason : Type.Optional(Reason) },
@@ -85,8 +86,8 @@ export function functionOf<Subject, After, Item>(
     if (subject === null) return undefined;
     const answered = await answer(subject, target, context);
     if (answered === undefined || answered instanceof Outcome) return answered;
-    const changed = changedBy(facts);
-    return changed === undefined ? answered : new Outcome(answered, { changed });
+    const isPending = operation.isPending?.(subject) ?? false;
+    return new Outcome(answered, { isPending, changed: changedBy(facts) });
   };
 }
 

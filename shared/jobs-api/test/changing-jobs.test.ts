@@ -1,6 +1,6 @@
 import { newId } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import { onEachStorage } from './support/jobs-api-under-test.js';
+import { add, onEachStorage } from './support/jobs-api-under-test.js';
 
 const unknown = '01890a5d-ac96-774b-bcce-b302099a8057';
 
@@ -46,6 +46,59 @@ onEachStorage('Changing jobs over HTTP', (api) => {
       expect((await api.storage.jobs.findDocuments(id))?.args).to.equal(documents?.args);
     });
   }
+
+  it('PATCH /jobs/{id} changes tags and the maximum of attempts, which the audit keeps', async () => {
+    const { id } = await api.enqueue(api.newName(), { tags: ['old', 'kept'] });
+    const tag = api.newName();
+    const { status, item } = await api.patch(`/jobs/${id}`, { tags: [tag, 'kept'], maxAttempts: 77 });
+    expect(status).to.equal(200);
+    expect(item).to.deep.include({ tags: [tag, 'kept'], maxAttempts: 77 });
+    expect((await api.get(`/jobs?tag=${tag}`)).items.map((job) => job.id)).to.deep.equal([id]);
+    const { items } = await api.get(`/audit-entries?target=${id}`);
+    expect(items).to.have.lengthOf(1);
+    expect(items[0]).to.deep.include({
+      action: 'jobs/edit',
+      outcome: 'done',
+      values: { tags: [tag, 'kept'], maxAttempts: 77 },
+      before: { tags: ['old', 'kept'], maxAttempts: add.maxAttempts },
+    });
+  });
+
+  it('PATCH /jobs/{id} keeps no arguments in the audit', async () => {
+    const { id } = await api.enqueue(api.newName());
+    await api.patch(`/jobs/${id}`, { args: { a: 98765 } });
+    const { text, items } = await api.get(`/audit-entries?target=${id}`);
+    expect(items).to.have.lengthOf(1);
+    expect(text).not.to.contain('98765');
+  });
+
+  it('PATCH /jobs/{id} of a job that has ended is 409, and recorded as refused', async () => {
+    const id = await cancelled();
+    const { codes, text } = await api.patch(`/jobs/${id}`, { tags: ['late'] });
+    expect(codes).to.deep.equal([40902]);
+    expect(text).to.contain('cannot be edited: it is cancelled; in this state, it can be retried or deleted');
+    const { items } = await api.get(`/audit-entries?target=${id}&action=jobs%2Fedit`);
+    expect(items.map(({ outcome }) => outcome)).to.deep.equal(['refused']);
+  });
+
+  it('PATCH /jobs/{id} with a maximum of attempts beyond the limit is 422', async () => {
+    const { id } = await api.enqueue(api.newName());
+    expect((await api.patch(`/jobs/${id}`, { maxAttempts: 1_001 })).codes).to.deep.equal([42202]);
+  });
+
+  it('PUT /jobs changes the tags of many jobs, with one entry in the audit', async () => {
+    const [one, two] = [await api.enqueue(api.newName()), await api.enqueue(api.newName())];
+    const answer = await api.put('/jobs', [
+      { id: one.id, tags: ['a'] },
+      { id: two.id, tags: ['b'], maxAttempts: 3 },
+    ]);
+    expect(answer.items.map(({ tags }) => tags)).to.deep.equal([['a'], ['b']]);
+    const [entry] = (await api.get('/audit-entries?action=jobs%2Fedit&limit=1')).items;
+    expect(entry).to.deep.include({
+      count: 2,
+      values: { [one.id]: { tags: ['a'] }, [two.id]: { tags: ['b'], maxAttempts: 3 } },
+    });
+  });
 
   it('PATCH /jobs/{id} gives a time', async () => {
     const { id } = await api.enqueue(api.newName());

@@ -59,6 +59,8 @@ onEachStorage('An operation on a job', (api) => {
     },
   };
 
+  const bodies: Readonly<Record<string, object>> = { reschedule: { runAt: '2100-01-02T00:00:00.000Z' } };
+
   for (const { verb, states } of operations) {
     for (const state of jobStates) {
       const effect = states?.unchanged.includes(state)
@@ -70,7 +72,7 @@ onEachStorage('An operation on a job', (api) => {
         const { id } = await makers[state]();
         const { item } = await api.get(`/jobs/${id}`);
         expect(item['state']).to.equal(state);
-        const answer = await api.put(`/jobs/${id}/${verb}`);
+        const answer = await api.put(`/jobs/${id}/${verb}`, bodies[verb]);
         if (effect === 'refuses') expect(answer.codes).to.deep.equal([40902]);
         else if (effect === 'leaves') expect(answer.item).to.deep.equal(item);
         // A running job is cancelled later, by its server.
@@ -78,4 +80,28 @@ onEachStorage('An operation on a job', (api) => {
       });
     }
   }
+
+  it('answers 202 to a request to cancel a running job, which then shows it until it has ended', async () => {
+    const { id } = await makers.processing();
+    const answer = await api.put(`/jobs/${id}/cancel`, { reason: 'wrong address' });
+    expect(answer.status).to.equal(202);
+    expect(answer.item).to.include({ state: 'processing', cancelReason: 'wrong address' });
+    expect(answer.item['cancelRequestedAt']).to.match(/^\d{4}-.*Z$/);
+    expect((await api.get(`/jobs/${id}`)).item).to.deep.equal(answer.item);
+    expect((await api.put(`/jobs/${id}/cancel`)).status, 'again').to.equal(202);
+  });
+
+  it('answers 200 when it has cancelled a job that was not running', async () => {
+    for (const state of ['enqueued', 'scheduled', 'awaiting', 'cancelled'] as const) {
+      const { id } = await makers[state]();
+      expect((await api.put(`/jobs/${id}/cancel`)).status, state).to.equal(200);
+    }
+  });
+
+  it('moves the due time of a scheduled job with `reschedule`', async () => {
+    const { id } = await makers.scheduled();
+    const answer = await api.put(`/jobs/${id}/reschedule`, { runAt: '2100-01-02T00:00:00.000Z' });
+    expect(answer.item['runAt']).to.equal('2100-01-02T00:00:00.000Z');
+    expect((await api.put(`/jobs/${id}/reschedule`)).codes, 'without a time').to.deep.equal([42201]);
+  });
 });

@@ -38,6 +38,36 @@ onEachStorage('Operations on many jobs', (api) => {
     expect((await api.get(`/bulk-operations/${id}`)).item).to.include({ id, action: 'retry', matched: 1 });
   });
 
+  it('reschedule the scheduled jobs among them, and say to when', async () => {
+    const queue = api.newName();
+    const [one, two] = [
+      await api.enqueue(queue, { queue, runAt: '2100-01-01T00:00:00Z' }),
+      await api.enqueue(queue, { queue }),
+    ];
+    const runAt = '2100-01-02T00:00:00.000Z';
+    const { status, item } = await api.put(`/jobs/reschedule?queue=${queue}`, { runAt });
+    expect([status, item['action'], item['changed'], item['runAt']]).to.deep.equal([
+      200,
+      'reschedule',
+      1,
+      runAt,
+    ]);
+    expect((await api.get(`/jobs/${one.id}`)).item['runAt']).to.equal(runAt);
+    expect((await api.get(`/jobs/${two.id}`)).item['runAt']).to.equal(null);
+    expect((await api.put(`/jobs/reschedule?queue=${queue}`, {})).codes, 'without a time').to.deep.equal([
+      42201,
+    ]);
+  });
+
+  it('take no fields that mean nothing to them', async () => {
+    const { id } = await api.enqueue(api.newName());
+    for (const [verb, field] of [
+      ['cancel', { dependents: true }],
+      ['retry', { runAt: '2100-01-02T00:00:00Z' }],
+    ] as const)
+      expect((await api.put(`/jobs/${verb}`, { ids: [id], ...field })).codes, verb).to.deep.equal([42203]);
+  });
+
   it('can be undone until they start', async () => {
     const queue = api.newName();
     const job = await cancelled(queue);

@@ -121,7 +121,7 @@ onEachStorage('Conditions of changes', (api) => {
     const cancel = (headers: Readonly<Record<string, string>>) =>
       api.call('PUT', `/jobs/${id}/cancel`, undefined, headers);
     expect((await cancel(seen)).status).to.equal(412);
-    expect((await cancel({ 'if-match': await etagOf(`/jobs/${id}`) })).status).to.equal(200);
+    expect((await cancel({ 'if-match': await etagOf(`/jobs/${id}`) })).status).to.equal(202);
     const path = `/servers/${server.id}`;
     const asked = (tag: string) => api.call('PUT', `${path}/quiet`, undefined, { 'if-match': tag });
     expect((await asked('"stale"')).status).to.equal(412);

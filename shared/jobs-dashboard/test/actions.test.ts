@@ -71,7 +71,7 @@ describe('an action', () => {
     if (path.startsWith('/servers')) return story.serverId;
     if (path.startsWith('/bulk/')) return operationId;
     if (path.startsWith('/set-aside/')) return '1';
-    return /(run|cancel|reschedule)$/.test(path) ? story.scheduledId : story.failedId;
+    return /(run|cancel|reschedule|edit)$/.test(path) ? story.scheduledId : story.failedId;
   };
 
   it('cancels a job and goes back to its page', async () => {
@@ -152,6 +152,41 @@ describe('an action', () => {
     const answer = await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-01T08:00' });
     expect(answer.status).to.equal(422);
     expect(answer.text).to.include(new Date(storage.manualClock.now()).toISOString().slice(0, 16));
+    expect(await storage.jobs.find(scheduledId)).to.deep.equal(before);
+  });
+
+  it('edits the tags, the attempts and the priority of a job that has not started', async () => {
+    const { storage, scheduledId } = site.story;
+    await storage.control.edit([scheduledId], async (current) => {
+      const contents = [...current].map(([id, { queue, priority, args, runAt }]) => {
+        return [id, { queue, priority, args: JSON.stringify(args), runAt, tags: ['a, b', 'c\nd'] }] as const;
+      });
+      return new Map(contents);
+    });
+    const before = await storage.jobs.find(scheduledId);
+    const { text } = await site.http.get(`/job-dashboard/jobs/${scheduledId}`);
+    expect(textOf(text)).to.include('New tags, separated by commas');
+    const form = { tags: 'vip, eu ', maxAttempts: '7', priority: '-3', keep: JSON.stringify('c\nd') };
+    expect((await act(`/jobs/${scheduledId}/edit`, form)).status).to.equal(303);
+    expect(await storage.jobs.find(scheduledId)).to.deep.equal({
+      ...before,
+      tags: ['c\nd', 'vip', 'eu'],
+      maxAttempts: 7,
+      priority: -3,
+    });
+    const [entry] = await storage.audit.list({ target: scheduledId, limit: 1 });
+    expect(entry?.filter).to.deep.include({
+      values: { tags: ['c\nd', 'vip', 'eu'], maxAttempts: 7, priority: -3 },
+      before: { tags: ['a, b', 'c\nd'], maxAttempts: before?.maxAttempts, priority: before?.priority },
+    });
+  });
+
+  it('edits no job that has ended, and takes no values that make no sense', async () => {
+    const { failedId, scheduledId, storage } = site.story;
+    const before = await storage.jobs.find(scheduledId);
+    expect((await act(`/jobs/${failedId}/edit`, { tags: 'vip' })).status).to.equal(409);
+    for (const form of [{ maxAttempts: '0' }, { maxAttempts: '1e3' }, { priority: '999' }, { keep: '7' }])
+      expect((await act(`/jobs/${scheduledId}/edit`, form)).status).to.equal(422);
     expect(await storage.jobs.find(scheduledId)).to.deep.equal(before);
   });
 

@@ -75,7 +75,7 @@ describe('a bulk action', () => {
       [...(await get(path)).matchAll(/name="action" value="(\w+)"/g)].map(([, action]) => action);
     expect(await offered('jobs?state=failed')).to.deep.equal(['retry', 'delete']);
     expect(await offered('jobs?state=processing')).to.deep.equal(['cancel']);
-    expect(await offered('jobs')).to.deep.equal(['retry', 'run', 'cancel', 'delete']);
+    expect(await offered('jobs')).to.deep.equal(['retry', 'run', 'reschedule', 'cancel', 'delete']);
   });
 
   it('is not offered where no row has a suitable state, and nothing can be selected there', async () => {
@@ -156,6 +156,24 @@ describe('a bulk action', () => {
     expect(textOf(await get(path)))
       .to.include('2 jobs retried in ')
       .and.include('Started by local');
+  });
+
+  it('reschedules to the time that the operator enters on its page', async () => {
+    const { storage, scheduledId } = site.story;
+    const html = await get('bulk/confirm?action=reschedule&state=scheduled');
+    expect(html).to.include('type="datetime-local" name="at" required');
+    const fields = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
+    expect((await post('/job-dashboard/bulk-reschedule', form.toString())).status).to.equal(422);
+    form.set('at', '2026-03-03T08:00');
+    expect((await post('/job-dashboard/bulk-reschedule', form.toString())).status).to.equal(303);
+    while (await storage.bulk.advance());
+    const due = (await storage.jobs.list({ filter: { state: ['scheduled'] }, limit: 100 })).map(({ runAt }) =>
+      runAt?.toISOString(),
+    );
+    expect(new Set(due)).to.deep.equal(new Set(['2026-03-03T08:00:00.000Z']));
+    expect((await storage.jobs.find(scheduledId))?.state).to.equal('scheduled');
+    expect(textOf(await get('audit'))).to.include('Started rescheduling');
   });
 
   it('changes only the selected jobs', async () => {

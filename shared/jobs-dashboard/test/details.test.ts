@@ -30,6 +30,16 @@ describe('a details page', () => {
     expect(await page(`/jobs/${site.story.processingId}`)).to.include('Its last log line came 6 min ago');
   });
 
+  it('shows that someone has asked to cancel a running job, and why, until it has ended', async () => {
+    const { storage, processingId } = site.story;
+    expect(await page(`/jobs/${processingId}`)).to.include('Cancel the job');
+    await storage.control.cancel(processingId, { reason: 'wrong catalogue' });
+    expect(await page(`/jobs/${processingId}`))
+      .to.match(/Someone asked to cancel it .*: it ends as cancelled once its handler throws/)
+      .and.match(/Cancel requested .* wrong catalogue/)
+      .and.not.include('Cancel the job');
+  });
+
   it('confirms running a job without its dependencies', async () => {
     const text = await page(`/jobs/${site.story.awaitingId}`);
     expect(text)

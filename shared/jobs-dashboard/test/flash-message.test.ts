@@ -70,6 +70,7 @@ describe('the result of an action', () => {
       '/bulk-cancel',
       '/bulk-retry',
       '/bulk-run',
+      '/bulk-reschedule',
       '/bulk-delete',
     ]);
   });

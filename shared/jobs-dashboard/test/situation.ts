@@ -41,6 +41,8 @@ export const job = (own: Partial<Job>): Job => ({
   startedAt: null,
   finishedAt: null,
   serverId: null,
+  cancelRequestedAt: null,
+  cancelReason: null,
   tags: [],
   parentId: null,
   parentIds: [],

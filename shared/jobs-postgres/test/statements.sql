@@ -538,11 +538,17 @@ update longshore.set_aside set discarded_at = now() where id = $1 and discarded_
 with
 edit as materialized (
   select * from rows from (
-    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-  ) as edit (id, args, priority, run_at, to_queue)
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+    unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+  ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
 ),
 edited as (
-  update longshore.job as job set args = edit.args, priority = edit.priority
+  update longshore.job as job set args = edit.args, priority = edit.priority, max_attempts = coalesce(edit.max_attempts, job.max_attempts),
+    meta = case when edit.tags = 'null' then job.meta else nullif(
+    (case when jsonb_typeof(job.meta) = 'object' then job.meta else '{}' end) - 'tags'
+      || case when edit.tags = '[]' then '{}' else jsonb_build_object('tags', edit.tags) end,
+    '{}'
+  ) end
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id, job.priority, job.seq
 ),
@@ -556,12 +562,18 @@ select 1 from edited;
 with
 edit as materialized (
   select * from rows from (
-    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-  ) as edit (id, args, priority, run_at, to_queue)
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+    unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+  ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
 ),
 edited as (
   update longshore.job_awaiting as job
-  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end
+  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, max_attempts = coalesce(edit.max_attempts, job.max_attempts),
+    meta = case when edit.tags = 'null' then job.meta else nullif(
+    (case when jsonb_typeof(job.meta) = 'object' then job.meta else '{}' end) - 'tags'
+      || case when edit.tags = '[]' then '{}' else jsonb_build_object('tags', edit.tags) end,
+    '{}'
+  ) end, run_at = case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id
 ),
@@ -574,11 +586,17 @@ union all select $1, 'awaiting'::longshore.job_state, -jobs from moved;
 with
 edit as materialized (
   select * from rows from (
-    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-  ) as edit (id, args, priority, run_at, to_queue)
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+    unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+  ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
 ),
 edited as (
-  update longshore.job_blocked as job set args = edit.args, priority = edit.priority
+  update longshore.job_blocked as job set args = edit.args, priority = edit.priority, max_attempts = coalesce(edit.max_attempts, job.max_attempts),
+    meta = case when edit.tags = 'null' then job.meta else nullif(
+    (case when jsonb_typeof(job.meta) = 'object' then job.meta else '{}' end) - 'tags'
+      || case when edit.tags = '[]' then '{}' else jsonb_build_object('tags', edit.tags) end,
+    '{}'
+  ) end
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id, job.priority, job.seq
 )
@@ -588,12 +606,18 @@ select 1 from edited;
 with
 edit as materialized (
   select * from rows from (
-    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-  ) as edit (id, args, priority, run_at, to_queue)
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+    unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+  ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
 ),
 edited as (
   update longshore.job_scheduled as job
-  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = greatest(case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end, now())
+  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, max_attempts = coalesce(edit.max_attempts, job.max_attempts),
+    meta = case when edit.tags = 'null' then job.meta else nullif(
+    (case when jsonb_typeof(job.meta) = 'object' then job.meta else '{}' end) - 'tags'
+      || case when edit.tags = '[]' then '{}' else jsonb_build_object('tags', edit.tags) end,
+    '{}'
+  ) end, run_at = greatest(case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end, now())
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id
 ),
@@ -637,7 +661,10 @@ select aside.id::text, role, key, queue.name as queue, job_id, error, failures, 
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress
+) as progress, case when found.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = found.queue_id and request.job_id = found.id
+) end as cancellation
 from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -707,7 +734,10 @@ select found.queue_id, found.args::text as args, coalesce(found.result::text, 'n
 select found.*, (
     select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
     where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-  ) as progress from (
+  ) as progress, case when found.finished_at is null then (
+    select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+    where request.queue_id = found.queue_id and request.job_id = found.id
+  ) end as cancellation from (
   select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = $1
   union all
@@ -734,7 +764,10 @@ select found.*, (
 select found.*, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress
+) as progress, case when found.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = found.queue_id and request.job_id = found.id
+) end as cancellation
 from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -802,7 +835,10 @@ left join lateral (
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, case when not coalesce(pg_column_compression(found.args) is not null or pg_column_size(found.args) > 8000, false) then found.args end as args, coalesce(pg_column_compression(found.args) is not null or pg_column_size(found.args) > 8000, false) as args_left_out, case when not coalesce(pg_column_compression(found.result) is not null or pg_column_size(found.result) > 8000, false) then found.result end as result, coalesce(pg_column_compression(found.result) is not null or pg_column_size(found.result) > 8000, false) as result_left_out, coalesce(pg_column_size(found.args), 0) + coalesce(pg_column_size(found.result), 0) as bytes, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress
+) as progress, case when found.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = found.queue_id and request.job_id = found.id
+) end as cancellation
 from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (wanted_id, wanted_queue, place)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -835,7 +871,10 @@ select 1 from longshore.job where queue_id = $1 and id = any($2::uuid[]) and ser
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress
+) as progress, case when found.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = found.queue_id and request.job_id = found.id
+) end as cancellation
 from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (wanted_id, wanted_queue, place)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -1292,11 +1331,11 @@ returning now() as created_at;
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues, reason, run_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11, $12, $13, $14)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error;
 
 -- longshore-insert-creations
 insert into longshore.creation (kind, item, creator)
@@ -1454,7 +1493,7 @@ select 1 from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -1759,7 +1798,7 @@ with picked as materialized (
   where job.queue_id = $1::integer and id = any($2::uuid[]) and job.server_id is not null order by queue_id, id
 ),
 removed as (
-  insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
+  insert into longshore.job_cancellation (queue_id, job_id, reason) select queue_id, id, $3::text from picked
   on conflict (queue_id, job_id) do nothing
   returning queue_id, job_id as id
 )
@@ -1851,16 +1890,22 @@ select id, true as changed from removed;
 with
 edit as materialized (
   select * from rows from (
-    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-  ) as edit (id, args, priority, run_at, to_queue)
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+    unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+  ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
 ),
 removed as (
   delete from longshore.job as job using edit where job.queue_id = $1 and job.id = edit.id
-  returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue
+  returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue,
+    coalesce(edit.max_attempts, job.max_attempts) as new_max_attempts, case when edit.tags = 'null' then job.meta else nullif(
+    (case when jsonb_typeof(job.meta) = 'object' then job.meta else '{}' end) - 'tags'
+      || case when edit.tags = '[]' then '{}' else jsonb_build_object('tags', edit.tags) end,
+    '{}'
+  ) end as new_meta
 ),
 edited as (
   select to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at) then run_at else greatest(new_run_at, now()) end as run_at,
-    new_priority as priority, attempt, max_attempts, name, new_args as args, meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
+    new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
   from removed
 ),
 arriving as (select * from edited where not waits),
@@ -1892,16 +1937,22 @@ union all select $1, 'enqueued', -count(*) from edited having count(*) > 0;
 with
 edit as materialized (
   select * from rows from (
-    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-  ) as edit (id, args, priority, run_at, to_queue)
+    unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+    unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+  ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
 ),
 removed as (
   delete from longshore.job_blocked as job using edit where job.queue_id = $1 and job.id = edit.id
-  returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue
+  returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue,
+    coalesce(edit.max_attempts, job.max_attempts) as new_max_attempts, case when edit.tags = 'null' then job.meta else nullif(
+    (case when jsonb_typeof(job.meta) = 'object' then job.meta else '{}' end) - 'tags'
+      || case when edit.tags = '[]' then '{}' else jsonb_build_object('tags', edit.tags) end,
+    '{}'
+  ) end as new_meta
 ),
 edited as (
   select to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at) then run_at else greatest(new_run_at, now()) end as run_at,
-    new_priority as priority, attempt, max_attempts, name, new_args as args, meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
+    new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
   from removed
 ),
 arriving as (select * from edited where not waits),
@@ -1943,10 +1994,10 @@ recorded as (
 withdrawn as (
   delete from longshore.job_cancellation as request using moved
   where request.queue_id = $1 and request.job_id = moved.id
-  returning moved.to_queue, request.job_id, request.requested_at
+  returning moved.to_queue, request.job_id, request.requested_at, request.reason
 ),
 requested as (
-  insert into longshore.job_cancellation (queue_id, job_id, requested_at) select * from withdrawn
+  insert into longshore.job_cancellation (queue_id, job_id, requested_at, reason) select * from withdrawn
   on conflict (queue_id, job_id) do nothing
 ),
 dependencies as (
@@ -1959,6 +2010,28 @@ aside as (
 update longshore.job_report as report set queue_id = moved.to_queue
 from moved
 where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour';
+
+-- longshore-move-reschedule-scheduled
+with picked as materialized (
+  select queue_id, id from longshore.job_scheduled as job
+  where job.queue_id = $1::integer and id = any($2::uuid[]) order by queue_id, id
+),
+locked as materialized (
+  select job.* from longshore.job_scheduled as job join picked on job.queue_id = picked.queue_id and job.id = picked.id and job.queue_id = $1::integer order by job.queue_id, job.id for update of job
+),
+
+transitions as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'rescheduled', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
+  from locked
+  on conflict do nothing
+),
+removed as (
+  update longshore.job_scheduled as job set run_at = greatest($3::timestamptz, now()) from locked
+  where job.queue_id = locked.queue_id and job.id = locked.id and job.queue_id = $1::integer
+  returning job.queue_id, job.id
+)
+select id, true as changed from removed;
 
 -- longshore-move-retry-cancelled
   with picked as materialized (
@@ -2755,20 +2828,6 @@ insert into longshore.job_cancellation (queue_id, job_id) values ($1, $2) on con
 -- longshore-request-of-server
 update longshore.server set requested = $2 where id = $1;
 
--- longshore-reschedule-waiting
-with removed as (
-  select * from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for update
-),
-
-transitions as (
-  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'rescheduled', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
-  from removed
-  on conflict do nothing
-)
-update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id = $1 and id in (select id from removed)
-returning id, true as changed;
-
 -- longshore-rescue-jobs
   with
   running as materialized (
@@ -3256,7 +3315,7 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
@@ -3412,7 +3471,10 @@ order by run_at limit $3;
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress
+) as progress, case when listed.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = listed.queue_id and request.job_id = listed.id
+) end as cancellation
   from (
     select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
 created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where (finished_at, id) < (least((select finished_at from longshore.job_history_failed where id = $2::uuid limit 1), $3::timestamptz + interval '1 millisecond'), $2::uuid)
@@ -3424,7 +3486,10 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress
+) as progress, case when listed.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = listed.queue_id and request.job_id = listed.id
+) end as cancellation
   from (
     select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
 created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer and (finished_at, id) < (least((select finished_at from longshore.job_history_failed where id = $3::uuid limit 1), $4::timestamptz + interval '1 millisecond'), $3::uuid)
@@ -3598,7 +3663,10 @@ select last_value as seq from longshore.job_seq;
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress
+) as progress, case when listed.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = listed.queue_id and request.job_id = listed.id
+) end as cancellation
   from (
     select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
 created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where true
@@ -3610,7 +3678,10 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress
+) as progress, case when listed.finished_at is null then (
+  select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+  where request.queue_id = listed.queue_id and request.job_id = listed.id
+) end as cancellation
   from (
     select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
 created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer
@@ -3711,7 +3782,7 @@ order by id desc limit $1 offset $2;
 -- longshore-select-newest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2;
 
@@ -3731,7 +3802,7 @@ order by id limit $1 offset $2;
 -- longshore-select-oldest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2;
 
@@ -3861,7 +3932,7 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id limit $1;
 
 -- longshore-select-saved-search
@@ -4096,7 +4167,7 @@ returning single;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-outbox-entries

@@ -148,6 +148,19 @@ export function controlling(fixture: Fixture): void {
     expect((await fixture.storage.jobs.find(id))?.runAt?.getTime()).to.equal(runAt.getTime());
   });
 
+  it('does not reschedule a job if the check throws', async () => {
+    const id = await jobIn('scheduled');
+    const before = await fixture.storage.jobs.find(id);
+    const check = (): void => {
+      throw new RangeError('refused');
+    };
+    const error: unknown = await fixture.storage.control
+      .reschedule(id, new Date(0), { check })
+      .catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(RangeError);
+    expect(await fixture.storage.jobs.find(id)).to.deep.equal(before);
+  });
+
   it('returns the claims of running jobs that have been cancelled', async () => {
     const { claim } = await fixture.claimOne();
     const { claim: other } = await fixture.claimOne();
@@ -159,6 +172,44 @@ export function controlling(fixture: Fixture): void {
     const { claim } = await fixture.claimOne();
     await fixture.storage.control.cancel(claim.jobId);
     expect(await fixture.storage.control.cancel(claim.jobId)).to.include({ outcome: 'ok', changed: false });
+  });
+
+  it('shows a request to cancel a running job, with its first reason, until the job has ended', async () => {
+    const { jobs, control, completions } = fixture.storage;
+    const { queue, claim } = await fixture.claimOne();
+    const requests = async (): Promise<unknown[]> => {
+      const filter = { queue: [queue] };
+      const found = [
+        await jobs.find(claim.jobId),
+        ...(await jobs.findMany([claim.jobId])),
+        ...(await jobs.list({ filter, limit: 2 })),
+        ...(await jobs.listPage({ filter, limit: 2, maxBytes: 1_000 })).jobs,
+        ...(await jobs.listBrief({ filter, limit: 2 })).jobs,
+      ];
+      expect(found).to.have.length(5);
+      return [
+        ...new Set(found.map((job) => `${typeof job?.cancelRequestedAt?.getTime()} ${job?.cancelReason}`)),
+      ];
+    };
+    expect(await requests()).to.deep.equal(['undefined null']);
+    expect(await control.cancel(claim.jobId, { reason: 'wrong address' })).to.deep.nested.include({
+      'job.state': 'processing',
+      'job.cancelReason': 'wrong address',
+    });
+    await control.cancel(claim.jobId, { reason: 'again' });
+    expect(await requests()).to.deep.equal(['number wrong address']);
+    await completions.complete([{ claim, outcome: { kind: 'cancelled', error } }]);
+    expect(await requests()).to.deep.equal(['undefined null']);
+  });
+
+  it('shows no request to cancel a job that has not started, because it is cancelled at once', async () => {
+    const { id } = await fixture.enqueue(fixture.newQueue());
+    const { control } = fixture.storage;
+    expect(await control.cancel(id, { reason: 'wrong address' })).to.deep.nested.include({
+      'job.state': 'cancelled',
+      'job.cancelRequestedAt': null,
+      'job.cancelReason': null,
+    });
   });
 
   it('does not run a cancelled job again after its server died', async () => {

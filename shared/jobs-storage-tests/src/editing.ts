@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Job } from '@longshore/jobs';
-import { type JobContent, newId, type NewJob } from '@longshore/jobs/storage';
+import { type EditResult, type JobContent, newId, type NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import { type Fixture, moveJob, newJob, yearMs } from './storage-under-test.js';
 
@@ -52,6 +52,76 @@ export function editing(fixture: Fixture): void {
     ]);
   });
 
+  it('keeps the rest of the metadata when the tags are changed', async () => {
+    const meta = { tags: ['old'], concurrencyKey: 'tenant', concurrencyLimit: 3, recurringJobId: 'nightly' };
+    const { id } = await fixture.enqueue(fixture.newQueue(), { meta });
+    const before = await find(id);
+    for (const tags of [['new'], []])
+      expect((await edit([id], { tags }))[0]).to.deep.equal({ ...before, tags });
+  });
+
+  it('gives a job no fewer attempts than it has had, nor more than possible', async () => {
+    const { claim } = await fixture.claimOne({ maxAttempts: 5 });
+    const outcome = {
+      kind: 'retry',
+      error: { name: 'E', message: '', stack: null },
+      delayMs: yearMs,
+    } as const;
+    await fixture.storage.completions.complete([{ claim, outcome }]);
+    for (const maxAttempts of [0, 1, 1.5, 1_001]) {
+      const error = await edit([claim.jobId], { maxAttempts }).catch((thrown: unknown) => thrown);
+      expect(error, String(maxAttempts)).to.be.instanceOf(RangeError);
+    }
+    expect((await edit([claim.jobId], { maxAttempts: 2 }))[0]).to.include({ maxAttempts: 2, attempt: 1 });
+  });
+
+  it('refuses tags that are too long or too many', async () => {
+    const { id } = await fixture.enqueue(fixture.newQueue());
+    for (const tags of [[''], ['x'.repeat(101)], Array.from({ length: 21 }, (_, n) => `t${n}`)]) {
+      const error = await edit([id], { tags }).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(RangeError);
+    }
+  });
+
+  it('writes the audit entry of an edit with the jobs before and after', async () => {
+    const { id } = await fixture.enqueue(fixture.newQueue(), { meta: { tags: ['old'] } });
+    const decide = async (current: ReadonlyMap<string, Job>) =>
+      new Map(
+        [...current].map(([each, { queue, priority, args, runAt }]) => [
+          each,
+          { queue, priority, args: JSON.stringify(args), runAt, tags: ['new'] },
+        ]),
+      );
+    const audit = ({ before, jobs }: EditResult) => ({
+      who: 'ann',
+      action: 'jobs/edit',
+      target: id,
+      count: jobs.length,
+      filter: { before: before.get(id)?.tags ?? null, after: jobs[0]?.tags ?? null },
+    });
+    await fixture.storage.control.edit([id], decide, { audit });
+    const [entry] = await fixture.storage.audit.list({ target: id, limit: 1 });
+    expect(entry).to.deep.include({ count: 1, filter: { before: ['old'], after: ['new'] } });
+  });
+
+  it('knows no jobs in queues that the caller cannot see, not even their size', async () => {
+    const args = JSON.stringify({ text: 'x'.repeat(9 * 1024 * 1024) });
+    const hidden = [
+      await fixture.enqueue(fixture.newQueue(), { args }),
+      await fixture.enqueue(fixture.newQueue(), { args }),
+    ];
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
+    const seen: string[] = [];
+    const decide = async (current: ReadonlyMap<string, Job>) => {
+      seen.push(...current.keys());
+      return new Map<string, JobContent>();
+    };
+    const ids = [...hidden.map((job) => job.id), id];
+    await fixture.storage.control.edit(ids, decide, { visibleQueues: [queue] });
+    expect(seen).to.deep.equal([id]);
+  });
+
   it('counts the results of jobs towards this limit', async () => {
     const result = JSON.stringify({ text: 'x'.repeat(9 * 1024 * 1024) });
     const claims = [(await fixture.claimOne()).claim, (await fixture.claimOne()).claim];
@@ -69,6 +139,31 @@ export function editing(fixture: Fixture): void {
       const before = await find(id);
       const [edited] = await edit([id], { priority: -3, args: '{"n":2}' });
       expect(edited).to.deep.equal({ ...before, priority: -3, args: { n: 2 } });
+      expect(await find(id)).to.deep.equal(edited);
+    });
+
+    it(`changes the tags and the attempts of a job that is ${state}, and nothing else`, async () => {
+      const queue = fixture.newQueue();
+      const { id } = await make(queue);
+      const before = await find(id);
+      const [edited] = await edit([id], { tags: ['new', 'other', 'new'], maxAttempts: 77 });
+      expect(edited).to.deep.equal({ ...before, tags: ['new', 'other'], maxAttempts: 77 });
+      expect(await find(id)).to.deep.equal(edited);
+      await edit([id], { tags: ['newer'] });
+      const found = async (tag: string): Promise<unknown[]> =>
+        (await fixture.storage.jobs.list({ filter: { queue: [queue], tag: [tag] }, limit: 2 })).map(
+          (job) => job.id,
+        );
+      expect([await found('newer'), await found('new')]).to.deep.equal([[id], []]);
+      await edit([id], { tags: [] });
+      expect(await find(id)).to.deep.equal({ ...before, tags: [], maxAttempts: 77 });
+    });
+
+    it(`changes tags and attempts of a job that is ${state} together with its queue`, async () => {
+      const { id } = await make(fixture.newQueue());
+      const queue = fixture.newQueue();
+      const [edited] = await edit([id], { queue, tags: ['moved'], maxAttempts: 78 });
+      expect(edited).to.deep.include({ queue, tags: ['moved'], maxAttempts: 78 });
       expect(await find(id)).to.deep.equal(edited);
     });
 

@@ -2,7 +2,7 @@ import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobState } from '@longshore/jobs';
-import { newId } from '@longshore/jobs/storage';
+import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage';
 import { BulkFixture } from './bulk-fixture.js';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { jobInState, whileServing } from './serving-queue.js';
@@ -38,17 +38,21 @@ export function operatingInBulk(fixture: Fixture): void {
     },
     retry: { failed: 'enqueued', cancelled: 'enqueued' },
     run: { scheduled: 'enqueued', awaiting: 'enqueued' },
+    reschedule: { scheduled: 'scheduled' },
     delete: { done: undefined, failed: undefined, cancelled: undefined },
   } as const;
+
+  const requestOf = (action: string, filter: JobFilter): BulkRequest => ({
+    action: action as keyof typeof effects,
+    filter,
+    ...(action === 'reschedule' && { runAt: new Date('2900-01-01T00:00:00Z') }),
+  });
 
   for (const [action, effect] of Object.entries(effects)) {
     it(`applies ${action} to every matching job in a permitted state, and to no other`, async () => {
       const queue = fixture.newQueue();
       const ids = await oneInEach(queue);
-      const operation = await bulk.carryOut({
-        action: action as keyof typeof effects,
-        filter: { queue: [queue] },
-      });
+      const operation = await bulk.carryOut(requestOf(action, { queue: [queue] }));
       const changed = Object.keys(effect).length;
       expect(operation).to.include({ state: 'done', seen: changed, changed, skipped: 0 });
       for (const [state, id] of ids) {
@@ -61,7 +65,7 @@ export function operatingInBulk(fixture: Fixture): void {
       const queue = fixture.newQueue();
       const ids = await oneInEach(queue);
       const id = [...ids.values(), newId(), 'nothing'];
-      const operation = await bulk.carryOut({ action: action as keyof typeof effects, filter: { id } });
+      const operation = await bulk.carryOut(requestOf(action, { id }));
       const changed = Object.keys(effect).length;
       expect(operation).to.include({ state: 'done', seen: 9, changed, skipped: 9 - changed });
     });
@@ -109,6 +113,50 @@ export function operatingInBulk(fixture: Fixture): void {
     await storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     expect(await bulk.carriedOut(operation.id)).to.include({ changed: 0 });
     expect(await stateOf(claim.jobId)).to.equal('done');
+  });
+
+  it('reschedules every matching scheduled job to the same time, and records the transitions', async () => {
+    const queue = fixture.newQueue();
+    const ids = await bulk.fill(queue, 3, { due: { inMs: yearMs } });
+    const runAt = new Date('2900-01-01T00:00:00.123Z');
+    const operation = await bulk.carryOut({ action: 'reschedule', filter: { queue: [queue] }, runAt });
+    expect(operation.runAt).to.deep.equal(runAt);
+    const jobs = await fixture.storage.jobs.findMany(ids);
+    expect(jobs.map((job) => job.runAt)).to.deep.equal([runAt, runAt, runAt]);
+    const transitions = await fixture.storage.reports.listTransitions(ids[0] ?? '', 10);
+    expect(transitions.map(({ reason }) => reason)).to.include('rescheduled');
+  });
+
+  it('lets rescheduled jobs start at once if their new time is past', async () => {
+    const queue = fixture.newQueue();
+    await bulk.fill(queue, 2, { due: { inMs: yearMs } });
+    await bulk.carryOut({ action: 'reschedule', filter: { queue: [queue] }, runAt: new Date(1_000) });
+    await eventually(
+      async () => {
+        await fixture.storage.maintenance.promoteDue(100);
+        return (await fixture.storage.queues.find(queue))?.counts.enqueued;
+      },
+      (ready) => ready === 2,
+    );
+  });
+
+  it('refuses to reschedule without a time, and a time for other actions', async () => {
+    const filter = { queue: [fixture.newQueue()] };
+    for (const request of [
+      { action: 'reschedule', filter },
+      { action: 'reschedule', filter, runAt: new Date(NaN) },
+      { action: 'retry', filter, runAt: new Date(1_000) },
+    ] as const) {
+      const error: unknown = await fixture.storage.bulk.start(request).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(RangeError);
+    }
+  });
+
+  it('shows its reason with the running jobs that it cancels', async () => {
+    const { queue, claim } = await fixture.claimOne();
+    const request = { action: 'cancel', filter: { queue: [queue] }, reason: 'wrong address' } as const;
+    expect(await bulk.carryOut(request)).to.include({ reason: 'wrong address', changed: 1 });
+    expect(await fixture.storage.jobs.find(claim.jobId)).to.include({ cancelReason: 'wrong address' });
   });
 
   it('makes servers abort the running jobs that it cancels', async () => {

@@ -247,12 +247,13 @@ const operateInBulk =
     const ids = jobs.flatMap((index) => pick(chronicle.ids, index) ?? []);
     if (ids.length === 0) return;
     const filter = { id: ids, ...(action === 'delete' && { state: [state] }) };
-    const { id } = await bulk.carryOut({ action, filter, dependents });
+    const time = action === 'reschedule' ? { runAt: new Date(0) } : {};
+    const { id } = await bulk.carryOut({ action, filter, dependents, ...time });
     for (const changed of await storage.bulk.listChanged(id, { limit: 1_000 })) {
       if (action === 'cancel') chronicle.cancelled(changed);
       else if (action === 'retry') chronicle.retried(changed);
       else if (action === 'run') chronicle.freed(changed);
-      else chronicle.deleted(changed, state);
+      else if (action === 'delete') chronicle.deleted(changed, state);
     }
     if (action === 'retry' && dependents) await noteRestored(world);
   };

@@ -2,19 +2,28 @@ import { parseNumber } from '@longshore/edge';
 import {
   batchOperations,
   bulkOperations,
+  type EditedValues,
+  editOfOne,
   type JobSelection as SelectedJobs,
   jobOperations,
   jobSetOperations,
   jobTypeOperations,
   type LimitFields,
+  type Operation,
   queueOperations,
   recurringJobOperations,
   savedSearchOperations,
   serverOperations,
   setAsideOperations,
 } from '@longshore/jobs/operations';
-import { type BulkAction, maxTokens, savedSearchBounds } from '@longshore/jobs/storage';
-import type { Static } from 'typebox';
+import {
+  bounds,
+  type BulkAction,
+  type BulkOperation,
+  maxTokens,
+  savedSearchBounds,
+} from '@longshore/jobs/storage';
+import type { Static, TObject } from 'typebox';
 import { formFields } from '../http/address.js';
 import type { Form } from '../http/form.js';
 import { isDestructive, undoMs } from '../pages/bulk-words.js';
@@ -44,6 +53,11 @@ export const actions: readonly Action[] = [
     fields: (request) => ({ runAt: newTime(request).toISOString() }),
     next: (id) => `jobs/${id}`,
   }),
+  action(jobOperations.edit, {
+    target: (request) => editOfOne(request.target, editedValues(request)),
+    fields: editedValues,
+    next: ({ ids: [id] }) => `jobs/${id}`,
+  }),
   // One job is deleted like many: after a delay, in which the operator can undo it.
   action(jobSetOperations.delete, {
     path: '/jobs/:target/delete',
@@ -52,18 +66,11 @@ export const actions: readonly Action[] = [
     selected: ({ target }) => ({ ids: [target] }),
     next: (_jobs, operation) => `bulk/${operation?.id}`,
   }),
-  ...(['cancel', 'retry', 'run', 'delete'] as const).map((name) =>
-    action(jobSetOperations[name], {
-      path: `/bulk-${name}`,
-      target: (request) => confirmedJobs(request, name),
-      fields: ({ form }) => ({
-        dependents: form.get('dependents') === 'on',
-        ...(name === 'delete' && { delayMs: undoMs }),
-      }),
-      selected: (request) => selectionIn(request).auditFilter,
-      next: (_jobs, operation) => `bulk/${operation?.id}`,
-    }),
-  ),
+  onMany('cancel', jobSetOperations.cancel, () => ({})),
+  onMany('retry', jobSetOperations.retry, ({ form }) => ({ dependents: form.get('dependents') === 'on' })),
+  onMany('run', jobSetOperations.run, () => ({})),
+  onMany('reschedule', jobSetOperations.reschedule, (request) => ({ runAt: newTime(request).toISOString() })),
+  onMany('delete', jobSetOperations.delete, () => ({ delayMs: undoMs })),
   action(bulkOperations.stop, { next: (id) => `bulk/${id}` }),
   action(queueOperations.pause, { fields: pauseEnd, next: (name) => page('queues', name) }),
   action(queueOperations.resume, { next: (name) => page('queues', name) }),
@@ -95,8 +102,59 @@ export const actions: readonly Action[] = [
   }),
 ];
 
+/** Declares the form of the confirmation page for an operation on many jobs. */
+function onMany<Fields extends TObject>(
+  name: BulkAction,
+  operation: Operation<Fields, BulkOperation, SelectedJobs>,
+  fields: (request: ActionRequest) => Static<Fields>,
+): Action {
+  return action(operation, {
+    path: `/bulk-${name}`,
+    target: (request) => confirmedJobs(request, name),
+    fields,
+    selected: (request) => selectionIn(request).auditFilter,
+    next: (_jobs, started) => `bulk/${started?.id}`,
+  });
+}
+
 function page(section: string, name: string): string {
   return `${section}/${encodeURIComponent(name)}`;
+}
+
+/** Returns the new values of a job; without those whose fields are empty. Tags are kept, or added. */
+function editedValues({ form }: ActionRequest): EditedValues {
+  const priority = textField(form, 'priority');
+  const maxAttempts = countField(form, 'maxAttempts', {
+    what: 'The maximum of attempts',
+    ...bounds.maxAttempts,
+  });
+  if (priority !== '' && !/^-?\d{1,3}$/.test(priority))
+    throw invalidField(
+      'The priority',
+      `a whole number from ${bounds.priority.min} to ${bounds.priority.max}`,
+    );
+  const added = textField(form, 'tags').split(',');
+  return {
+    ...(priority !== '' && { priority: Number(priority) }),
+    ...(maxAttempts !== null && { maxAttempts }),
+    tags: [...keptTags(form), ...added.map((tag) => tag.trim()).filter(Boolean)],
+  };
+}
+
+/** Returns the checked tags. Each is JSON text, because browsers change line breaks in the values of fields. */
+function keptTags(form: Form): string[] {
+  const tags = form.getAll('keep').map((text): unknown => parseOr(null, text));
+  if (!tags.every((tag) => typeof tag === 'string'))
+    throw invalidField('The tags', 'those that the page shows');
+  return tags;
+}
+
+function parseOr(fallback: unknown, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return fallback;
+  }
 }
 
 function newTime({ form, nowMs }: ActionRequest): Date {

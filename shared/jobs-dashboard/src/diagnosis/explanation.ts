@@ -68,7 +68,7 @@ export function explain(job: Job, around: ExplanationContext): Explanation {
     case 'enqueued':
       return explainEnqueued(job, around);
     case 'processing':
-      return explainProcessing(job, around);
+      return withRequest(explainProcessing(job, around), job);
     case 'done':
       return calm(sentence`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
     case 'failed':
@@ -166,6 +166,15 @@ function explainProcessing(job: Job, around: ExplanationContext): Explanation {
   return calm(
     sentence`It has been running on ${where}${since} (${attempt}). The server is alive.${lastLine}`,
   );
+}
+
+/** Adds that someone has asked to cancel the job, if so. */
+function withRequest({ text, tone }: Explanation, { cancelRequestedAt: at }: Job): Explanation {
+  if (at === null) return { text, tone };
+  return {
+    text: sentence`${text} Someone asked to cancel it ${{ at }}: it ends as cancelled once its handler throws, and as done if its handler returns anyway.`,
+    tone,
+  };
 }
 
 /**

@@ -47,6 +47,15 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     done: 'made ready',
     effect: 'They become ready at once, without waiting for their time or for other jobs.',
   },
+  reschedule: {
+    title: 'Bulk reschedule',
+    doing: 'Rescheduling',
+    verb: 'Reschedule',
+    all: 'Reschedule all matching jobs',
+    of: (jobs) => `Reschedule ${jobs}`,
+    done: 'rescheduled',
+    effect: 'They become ready at the time that you enter, instead of their own.',
+  },
   delete: {
     title: 'Bulk delete',
     doing: 'Deleting',

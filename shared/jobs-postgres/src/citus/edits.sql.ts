@@ -3,14 +3,16 @@ import { dueFrom, fromNow } from '../connection/from-now.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { metaFrom } from '../enqueue/replace-jobs.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
+import { metaWithTags } from '../control/job-editor.sql.js';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 
 const edit = `
     edit as materialized (
       select * from rows from (
-        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-      ) as edit (id, args, priority, run_at, to_queue)
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+        unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+      ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
     )`;
 
 /**
@@ -34,7 +36,8 @@ function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string): 
     ),
     edited as materialized (
       select edit.to_queue as queue_id, removed.id, created_at, ${table === 'job_scheduled' ? dueFrom(runAt) : runAt} as run_at,
-        edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts${columns}
+        edit.priority, attempt, coalesce(edit.max_attempts, removed.max_attempts) as max_attempts, name, edit.args,
+        ${metaWithTags('removed.meta', 'edit.tags')} as meta, past_attempts${columns}
       from removed join edit on edit.id = removed.id
     ),
     inserted as (
@@ -64,11 +67,11 @@ const moveRelatedRows = replacedBy(`
     ),
     withdrawn as (
       delete from longshore.job_cancellation where queue_id = $1 and job_id = any($2::uuid[])
-      returning job_id, requested_at
+      returning job_id, requested_at, reason
     ),
     requested as (
-      insert into longshore.job_cancellation (queue_id, job_id, requested_at)
-      select moved.to_queue, job_id, requested_at from withdrawn join moved on moved.id = withdrawn.job_id
+      insert into longshore.job_cancellation (queue_id, job_id, requested_at, reason)
+      select moved.to_queue, job_id, requested_at, reason from withdrawn join moved on moved.id = withdrawn.job_id
       on conflict (queue_id, job_id) do nothing
     ),
     reports as (

@@ -16,22 +16,26 @@ const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): s
       union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
 
 /**
- * SQL column with the latest progress of a job's current attempt. Requires {@link withProgress}. The single-node form
- * runs a subquery for each row instead.
+ * SQL columns with what other tables have about a job, as `reportedOf` returns them. Requires {@link withReported}. The
+ * single-node form runs a subquery for each row instead.
  */
-const progress = `case when report.job_id is not null
-      then json_build_object('percent', report.percent, 'message', report.message) end as progress`;
+const reported = `case when report.job_id is not null
+      then json_build_object('percent', report.percent, 'message', report.message) end as progress,
+    case when request.job_id is not null and found.finished_at is null
+      then json_build_object('requestedAt', request.requested_at, 'reason', request.reason) end as cancellation`;
 
-/** Joins the FROM item `source` with the latest progress of the jobs. `source` must end with an alias. */
-export const withProgress = (source: string): string => `${source} left join longshore.job_report as report
-      on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
-        and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
+/** Joins the FROM item `source` with what {@link reported} needs. `source` must end with the alias `found`. */
+const withReported = (source: string): string => `${source} left join longshore.job_report as report
+      on report.queue_id = found.queue_id and report.job_id = found.id
+        and report.started_at = found.started_at and report.line = 0
+      left join longshore.job_cancellation as request
+      on request.queue_id = found.queue_id and request.job_id = found.id`;
 
 /** SQL condition on a job: $1 id, $2 queue, or null if unknown. With a queue, Citus searches only one node. */
 const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
 
 const findJob = `
-    select found.*, ${progress} from ${withProgress(`(${jobsWhere(withId)}) as found`)} limit 1`;
+    select found.*, ${reported} from ${withReported(`(${jobsWhere(withId)}) as found`)} limit 1`;
 
 const findDocuments = `
     select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result
@@ -46,8 +50,8 @@ const findDocuments = `
  */
 const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): string => `
     with found as materialized (
-      select ${listedColumns('found', documents)}, ${progress}
-      from ${withProgress(`(${jobsWhere(`id = any($1::uuid[])${queues}`)}) as found`)}
+      select ${listedColumns('found', documents)}, ${reported}
+      from ${withReported(`(${jobsWhere(`id = any($1::uuid[])${queues}`)}) as found`)}
     )
     select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
 

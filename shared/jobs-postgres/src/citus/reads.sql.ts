@@ -1,21 +1,21 @@
 import { limitOf } from '../dependencies/concurrency-semaphore.sql.js';
 import { maxKeys } from '../dependencies/blocking-keys.sql.js';
-import { progressOf } from '../read/reports.sql.js';
+import { reportedOf } from '../read/reports.sql.js';
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /**
- * Returns the Citus form of a job list. The form selects the jobs, and then joins the progress of all of them. The
- * single-node form instead has a subquery for each row.
+ * Returns the Citus form of a job list. The form selects the jobs, and then joins what other tables have about all of
+ * them. The single-node form instead has a subquery for each row.
  *
  * @param alias alias of the list in the single-node form
  */
 export function withReports(alias: string): Form {
-  const progress = `, ${progressOf(alias)}`;
+  const reported = `, ${reportedOf(alias)}`;
   return (usual) => {
-    if (!usual.includes(progress)) throw new Error(`A form for Citus expects the progress of ${alias}`);
+    if (!usual.includes(reported)) throw new Error(`A form for Citus expects the progress of ${alias}`);
     return `
     with found as materialized (
-      select found.*, row_number() over () as place from (${usual.replace(progress, '')}) as found
+      select found.*, row_number() over () as place from (${usual.replace(reported, '')}) as found
     ),
     wanted as materialized (
       select found.queue_id, found.id, found.started_at from found where found.started_at is not null
@@ -25,10 +25,18 @@ export function withReports(alias: string): Form {
       from longshore.job_report as report join wanted
         on report.queue_id = wanted.queue_id and report.job_id = wanted.id and report.started_at = wanted.started_at
       where report.line = 0
+    ),
+    unfinished as materialized (select found.queue_id, found.id from found where found.finished_at is null),
+    requests as materialized (
+      select request.job_id, request.requested_at, request.reason
+      from longshore.job_cancellation as request join unfinished
+        on request.queue_id = unfinished.queue_id and request.job_id = unfinished.id
     )
     select found.*, case when reports.job_id is not null
-      then json_build_object('percent', reports.percent, 'message', reports.message) end as progress
-    from found left join reports on reports.job_id = found.id
+        then json_build_object('percent', reports.percent, 'message', reports.message) end as progress,
+      case when requests.job_id is not null
+        then json_build_object('requestedAt', requests.requested_at, 'reason', requests.reason) end as cancellation
+    from found left join reports on reports.job_id = found.id left join requests on requests.job_id = found.id
     order by found.place`;
   };
 }

@@ -1,5 +1,5 @@
 import type { Statement } from '../connection/statement.js';
-import { progressOf } from '../read/reports.sql.js';
+import { reportedOf } from '../read/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
@@ -44,7 +44,7 @@ export function searchForm({ name, text }: Statement): string {
     '',
   );
   for (const alias of fragments)
-    if (other.includes(`, ${progressOf(alias)}`)) other = withReports(alias)(other);
+    if (other.includes(`, ${reportedOf(alias)}`)) other = withReports(alias)(other);
   const [rest] = unsupported.exec(other) ?? [];
   if (rest !== undefined) throw new Error(`A search has no form for Citus: "${rest}" was not replaced`);
   return other;

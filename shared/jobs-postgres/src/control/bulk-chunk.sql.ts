@@ -4,7 +4,16 @@ import { conditionsOf } from '../read/job-conditions.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import type { Position } from './bulk-walk.js';
-import { moved, notYetRequested, pick, type Place, places, placeTables } from './job-moves.sql.js';
+import {
+  detailsOf,
+  moved,
+  type MoveDetails,
+  notYetRequested,
+  pick,
+  type Place,
+  places,
+  placeTables,
+} from './job-moves.sql.js';
 
 export interface ChunkRow {
   seen: number;
@@ -22,6 +31,7 @@ export interface ChunkRequest {
   readonly action: BulkAction;
   readonly place: Place;
   readonly filter: JobFilter;
+  readonly details: MoveDetails;
   readonly queueIds: readonly number[] | undefined;
   /** The operation's id, which is recorded with each changed job. */
   readonly operationId: string;
@@ -70,14 +80,17 @@ export function bulkNext(request: ChunkRequest): Query {
  * Builds the statement that finds the next jobs of an operation and moves them.
  */
 export function bulkChunk(request: ChunkRequest): Query {
-  const { action, place } = request;
+  const { action, place, details } = request;
   const { finished } = placeTables[place];
   const { picked, values } = pickedBy(request);
   const operation = `$${values.push(request.operationId)}`;
+  const detail = detailsOf(action, place, details)
+    .map((value) => `$${values.push(value)}`)
+    .join();
   return queryOf(
     `
       with ${picked},
-      ${moved(action, place)},
+      ${moved(action, place, detail)},
       recorded as (
         insert into longshore.bulk_operation_job (operation_id, job_id)
         select ${operation}::uuid, id from removed

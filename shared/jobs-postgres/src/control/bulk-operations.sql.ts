@@ -38,6 +38,10 @@ export interface BulkRow {
   dependents: boolean;
   /** The queues in which dependents may be restored; null for all. */
   visible_queues: string[] | null;
+  /** Why the jobs are changed, recorded with requests to cancel running ones; `null` if no reason was given. */
+  reason: string | null;
+  /** When rescheduled jobs become ready; `null` for other actions. */
+  run_at: Date | null;
   restored: string;
   finished_at: Date | null;
   error: string | null;
@@ -85,6 +89,8 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
     restored: Number(row.restored),
     skipped: Number(row.skipped),
     requestedBy: row.requested_by,
+    reason: row.reason,
+    runAt: row.run_at,
     createdAt: row.created_at,
     startsAt: row.starts_at,
     finishedAt: row.finished_at,
@@ -94,20 +100,21 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
 
 const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, restored, finished_at, error`;
+  coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error`;
 
 /**
  * $1 id, $2 action, $3 filter, $4 who requested it, $5 number of matching jobs, $6 whether that number is exact, $7
  * time (null for now): jobs created or finished later are skipped, $8 lowest id to change, by finished state, $9
  * maximum number of jobs to change, or null, $10 milliseconds until the operation starts, $11 whether to restore
- * dependents, $12 names of the queues in which to restore them, null for all.
+ * dependents, $12 names of the queues in which to restore them, null for all, $13 the reason, $14 the new time of
+ * rescheduled jobs.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
   `
     insert into longshore.bulk_operation
-      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11, $12)
+      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, max_jobs, starts_at, dependents, visible_queues, reason, run_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11, $12, $13, $14)
     returning ${columns}`,
 );
 
@@ -123,6 +130,8 @@ export function bulkValues(
     delayMs = 0,
     dependents = false,
     visibleQueues = null,
+    reason = null,
+    runAt = null,
   }: BulkRequest & { readonly matched: JobCount | null },
 ): unknown[] {
   return [
@@ -138,6 +147,8 @@ export function bulkValues(
     delayMs,
     dependents,
     visibleQueues,
+    reason,
+    runAt,
   ];
 }
 

@@ -10,6 +10,7 @@ import {
   type BulkRequest,
   type ChangedJobsQuery,
   checkBulkRequest,
+  checkSelection,
   IdSource,
   isFinished,
   isId,
@@ -75,7 +76,7 @@ export class PostgresBulkOperations implements BulkOperations {
   }
 
   async preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview> {
-    checkBulkRequest(request);
+    checkSelection(request);
     const { filter } = request;
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
@@ -157,9 +158,9 @@ export class PostgresBulkOperations implements BulkOperations {
    *
    * @throws {StorageUnavailableError} if the database is unavailable; the operation then stays as it is
    */
-  async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
+  async #advance({ id, action, filter: json, run_at: runAt }: sql.BulkRow): Promise<boolean> {
     try {
-      const request = { action, filter: sql.readFilterStrictly(json) };
+      const request = { action, filter: sql.readFilterStrictly(json), runAt };
       checkBulkRequest(request); // the stored request might be invalid
       const counts = selectionOf(request) === null ? noJobs : await this.#reader.counts();
       const scope = { request, queueIds: await this.#reader.queueIds(request.filter), counts, limit: chunk };
@@ -207,6 +208,7 @@ export class PostgresBulkOperations implements BulkOperations {
     if (action === 'delete') return;
     this.#notify(outbox);
     if (action === 'cancel') return this.#notify({ kind: 'cancel' });
+    if (action === 'reschedule') return this.#notify({ kind: 'due', inMs: 0 });
     for (const queueId of queueIds) this.#notify(readyIn(await this.#queues.nameOf(queueId)));
   }
 
@@ -293,6 +295,7 @@ async function stepFrom(
     place,
     // For jobs selected by id, searches only the queues that have jobs in this state.
     queueIds: selected ? queuesWith(counts, place, queueIds) : queueIds,
+    details: { reason: row.reason, runAt: row.run_at },
     operationId: row.id,
     asOf: row.as_of,
     firstId: isFinished(state) ? row.first_ids[state] : undefined,

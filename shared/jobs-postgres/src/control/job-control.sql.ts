@@ -1,8 +1,6 @@
 import type { FinishedState } from '@longshore/jobs/storage';
-import { dueFrom } from '../connection/from-now.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { liveTables } from '../read/job-columns.sql.js';
-import { transitionRecorded } from '../read/job-transitions.sql.js';
 
 /** One statement per final state: $1 queue, $2 id. Locks the job until the transaction ends. */
 export const lockFinished = {
@@ -17,18 +15,6 @@ function lock(state: FinishedState): Statement {
     `select id from longshore.job_history_${state} where queue_id = $1 and id = $2 for update`,
   );
 }
-
-/** $1 queue, $2 ids, $3 new time. Returns rows as {@link MovedRow} describes. */
-export const rescheduleWaiting = prepared(
-  'longshore-reschedule-waiting',
-  `
-    with removed as (
-      select * from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for update
-    ),
-    ${transitionRecorded('removed', 'rescheduled', { runAt: 'run_at' })}
-    update longshore.job_scheduled set run_at = ${dueFrom('$3')} where queue_id = $1 and id in (select id from removed)
-    returning id, true as changed`,
-);
 
 /** $1 ids of running jobs. Returns the ids of those jobs that an operator has asked to cancel. */
 export const selectCancellations = prepared(

@@ -3,6 +3,7 @@ import {
   checkTime,
   type Claim,
   type ActionOptions,
+  type CancelOptions,
   type ControlResult,
   type JobControl,
   type JobControlOptions,
@@ -26,34 +27,30 @@ import type { CancellationRequests } from './cancellation-requests.js';
 import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
-import { type Move, moveJobs, type MovedRow, type Place, placeTables } from './job-moves.sql.js';
+import {
+  detailsOf,
+  type Move,
+  type MoveDetails,
+  moveJobs,
+  type MovedRow,
+  type Place,
+  placesOf,
+  placeTables,
+} from './job-moves.sql.js';
 
-/**
- * Maps a job's state to the statements that carry out an action, one for each place where a job in this state can be, or
- * to `unchanged` if there is nothing to do. The action is not allowed in other states.
- */
-type Steps = Partial<Record<JobState, readonly Statement[] | 'unchanged'>>;
-
-/** Returns the steps of a move: those for the places from which it takes jobs, and `unchanged` for the given states. */
-function stepsOf(move: Move, unchangedIn: readonly JobState[] = []): Steps {
-  const steps: Partial<Record<JobState, Statement[] | 'unchanged'>> = {};
-  for (const state of unchangedIn) steps[state] = 'unchanged';
-  for (const [place, statement] of Object.entries(moveJobs[move]) as [Place, Statement][]) {
-    const { state } = placeTables[place];
-    const others = steps[state];
-    steps[state] = Array.isArray(others) ? [...others, statement] : [statement];
-  }
-  return steps;
+/** How an action on a job is carried out. */
+interface Action {
+  readonly move: Move;
+  /** The states in which there is nothing to do. */
+  readonly unchangedIn: readonly JobState[];
 }
 
-const steps = {
-  cancel: stepsOf('cancel', ['cancelled']),
-  retry: stepsOf('retry', ['enqueued', 'processing']),
-  retryIgnoringDependencies: stepsOf('retryIgnoringDependencies', ['enqueued', 'processing']),
-  run: stepsOf('run', ['enqueued', 'processing']),
-  reschedule: { scheduled: [sql.rescheduleWaiting] },
-  delete: stepsOf('delete'),
-} satisfies Record<string, Steps>;
+const cancellation: Action = { move: 'cancel', unchangedIn: ['cancelled'] };
+const retry: Action = { move: 'retry', unchangedIn: ['enqueued', 'processing'] };
+const retryIgnoringDependencies: Action = { ...retry, move: 'retryIgnoringDependencies' };
+const run: Action = { move: 'run', unchangedIn: ['enqueued', 'processing'] };
+const reschedule: Action = { move: 'reschedule', unchangedIn: [] };
+const deletion: Action = { move: 'delete', unchangedIn: [] };
 
 /** How an action reads the job and runs statements. */
 interface JobAccess {
@@ -102,35 +99,35 @@ export class PostgresControl implements JobControl {
     this.#editor = editor;
   }
 
-  cancel(id: string, options?: JobControlOptions): Promise<ControlResult> {
+  cancel(id: string, { reason, ...options }: CancelOptions = {}): Promise<ControlResult> {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);
     };
     return this.#notified(options, ['cancel', 'outbox'], notify, () =>
-      this.#control(id, steps.cancel, options),
+      this.#control(id, cancellation, options, { reason }),
     );
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
     const { dependents = false, ignoreDependencies = false, visibleQueues = null, ...rest } = options;
-    const step = ignoreDependencies ? steps.retryIgnoringDependencies : steps.retry;
+    const action = ignoreDependencies ? retryIgnoringDependencies : retry;
     const afterChange = dependents ? restoreDependentsIn(visibleQueues) : undefined;
-    return this.#enqueued(rest, () => this.#control(id, step, rest, [], afterChange));
+    return this.#enqueued(rest, () => this.#control(id, action, rest, {}, afterChange));
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#enqueued(options, () => this.#control(id, steps.run, options));
+    return this.#enqueued(options, () => this.#control(id, run, options));
   }
 
-  async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
-    const time = checkTime('runAt', runAt).toISOString();
-    const control = (): Promise<ControlResult> => this.#control(id, steps.reschedule, options, [time]);
+  async reschedule(id: string, runAt: Date, options?: JobControlOptions): Promise<ControlResult> {
+    checkTime('runAt', runAt);
+    const control = (): Promise<ControlResult> => this.#control(id, reschedule, options, { runAt });
     return this.#notified(options, ['due'], () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#control(id, steps.delete, options);
+    return this.#control(id, deletion, options);
   }
 
   edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
@@ -144,9 +141,9 @@ export class PostgresControl implements JobControl {
   /** Carries out an action. Locks the job first if there is a check or an audit entry. */
   async #control(
     id: string,
-    action: Steps,
+    action: Action,
     options: JobControlOptions = {},
-    values: readonly unknown[] = [],
+    details: MoveDetails = {},
     afterChange?: AfterChange,
   ): Promise<ControlResult> {
     const { check, audit, transaction } = options;
@@ -157,7 +154,7 @@ export class PostgresControl implements JobControl {
           { queues: this.#queues, run: runAlone(this.#database), find, locks: false },
           id,
           action,
-          values,
+          details,
         );
       const row = await find();
       // Caches the name of the queue, so that the transaction needs no second connection to look it up.
@@ -170,7 +167,7 @@ export class PostgresControl implements JobControl {
         find: () => findRowOn(run, id),
         locks: check !== undefined || audit !== undefined,
       };
-      return this.#controlOn(access, id, action, values, check, record, afterChange);
+      return this.#controlOn(access, id, action, details, check, record, afterChange);
     });
   }
 
@@ -178,8 +175,8 @@ export class PostgresControl implements JobControl {
   async #controlOn(
     access: JobAccess,
     id: string,
-    action: Steps,
-    values: readonly unknown[],
+    { move, unchangedIn }: Action,
+    details: MoveDetails,
     check?: JobControlOptions['check'],
     record: RecordResult<ControlResult> = () => Promise.resolve(),
     afterChange?: AfterChange,
@@ -194,20 +191,22 @@ export class PostgresControl implements JobControl {
       if (row === undefined) return ended({ outcome: 'unknown' });
       const job = toJob(row, await queues.nameOf(row.queue_id));
       check?.(job);
-      const statements = action[row.state];
-      if (statements === undefined) return ended({ outcome: 'illegal', job });
-      if (statements === 'unchanged') return ended({ outcome: 'ok', job, changed: false, restored: 0 });
-      const done = await firstOf(statements, run, [row.queue_id, arrayOf([id]), ...values]);
+      if (unchangedIn.includes(row.state)) return ended({ outcome: 'ok', job, changed: false, restored: 0 });
+      const places = placesOf[move].filter((place) => placeTables[place].state === row.state);
+      if (places.length === 0) return ended({ outcome: 'illegal', job });
+      const done = await firstMove(run, move, places, row, details);
       if (done === undefined) continue;
       const restored = done.changed ? ((await afterChange?.(run, row)) ?? 0) : 0;
       const after = await find();
       // A running job is not locked, so its attempt may just have gone back to the queue, and may even have been moved and
       // claimed in another one. Then it is cancelled there.
-      const isRequest = action === steps.cancel && row.state === 'processing';
+      const isRequest = move === 'cancel' && row.state === 'processing';
       if (isRequest && after !== undefined && hasGoneBack(row, after)) continue;
       await record({ outcome: 'ok', job, changed: done.changed, restored });
       const changed = after === undefined ? job : toJob(after, await queues.nameOf(after.queue_id));
-      if (isRequest) check?.(changed);
+      // The request itself is not a change of what the caller saw.
+      const { cancelRequestedAt, cancelReason } = job;
+      if (isRequest) check?.({ ...changed, cancelRequestedAt, cancelReason });
       return { outcome: 'ok', job: changed, changed: done.changed, restored };
     }
   }
@@ -237,15 +236,19 @@ export class PostgresControl implements JobControl {
 /** Starts an action. */
 type Control = () => Promise<ControlResult>;
 
-/** Runs the statements until one of them finds the job. */
-async function firstOf(
-  statements: readonly Statement[],
+/** Moves the job from the first of these places in which it is found. */
+async function firstMove(
   run: Run,
-  values: unknown[],
+  move: Move,
+  places: readonly Place[],
+  { queue_id: queueId, id }: JobRow,
+  details: MoveDetails,
 ): Promise<MovedRow | undefined> {
-  for (const statement of statements) {
-    const [row] = (await run(statement, values)) as readonly MovedRow[];
-    if (row !== undefined) return row;
+  for (const place of places) {
+    const statement = moveJobs[move][place];
+    const values = [queueId, arrayOf([id]), ...detailsOf(move, place, details)];
+    const [moved] = statement === undefined ? [] : ((await run(statement, values)) as readonly MovedRow[]);
+    if (moved !== undefined) return moved;
   }
   return undefined;
 }

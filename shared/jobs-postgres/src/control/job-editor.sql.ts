@@ -59,14 +59,29 @@ const keepsTime = sameTime('run_at', 'new_run_at');
 
 /**
  * The CTE `edit`, with one row per edited job: $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5
- * times, $6 new queues. The jobs must already be locked.
+ * times, $6 new queues, $7 maximum attempts and $8 tags, each null if unchanged. The jobs must already be locked.
  */
 const edit = `
     edit as materialized (
       select * from rows from (
-        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
-      ) as edit (id, args, priority, run_at, to_queue)
+        unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[]),
+        unnest($7::smallint[]), jsonb_array_elements($8::jsonb)
+      ) as edit (id, args, priority, run_at, to_queue, max_attempts, tags)
     )`;
+
+/** Returns an SQL expression for a job's metadata with other tags; `tags` is JSON null if they stay as they are. */
+export const metaWithTags = (
+  meta: string,
+  tags: string,
+): string => `case when ${tags} = 'null' then ${meta} else nullif(
+        (case when jsonb_typeof(${meta}) = 'object' then ${meta} else '{}' end) - 'tags'
+          || case when ${tags} = '[]' then '{}' else jsonb_build_object('tags', ${tags}) end,
+        '{}'
+      ) end`;
+
+/** The assignments of what an edit changes wherever the job is. */
+const content = `args = edit.args, priority = edit.priority, max_attempts = coalesce(edit.max_attempts, job.max_attempts),
+        meta = ${metaWithTags('job.meta', 'edit.tags')}`;
 
 /** Edits ready or blocked jobs that stay in their queue and do not become scheduled. */
 export const editReady = ofTables(readyTables, (table) =>
@@ -75,7 +90,7 @@ export const editReady = ofTables(readyTables, (table) =>
     `
     with ${edit},
     edited as (
-      update longshore.${table} as job set args = edit.args, priority = edit.priority
+      update longshore.${table} as job set ${content}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id, job.priority, job.seq
     )${table === 'job' ? `, ${gapCte('edited')}` : ''}
@@ -91,7 +106,7 @@ export const editWaiting = ofTables(waitingTables, (table) =>
     with ${edit},
     edited as (
       update longshore.${table} as job
-      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_scheduled' ? dueFrom(runAt) : runAt}
+      set queue_id = edit.to_queue, ${content}, run_at = ${table === 'job_scheduled' ? dueFrom(runAt) : runAt}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
     ),
@@ -110,11 +125,12 @@ export const moveReady = ofTables(readyTables, (table) =>
     with ${edit},
     removed as (
       delete from longshore.${table} as job using edit where job.queue_id = $1 and job.id = edit.id
-      returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue
+      returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue,
+        coalesce(edit.max_attempts, job.max_attempts) as new_max_attempts, ${metaWithTags('job.meta', 'edit.tags')} as new_meta
     ),
     edited as (
       select to_queue as queue_id, id, created_at, case when ${keepsTime} then run_at else ${dueFrom('new_run_at')} end as run_at,
-        new_priority as priority, attempt, max_attempts, name, new_args as args, meta, past_attempts, not (${keepsTime}) as waits
+        new_priority as priority, attempt, new_max_attempts as max_attempts, name, new_args as args, new_meta as meta, past_attempts, not (${keepsTime}) as waits
       from removed
     ),
     arriving as (select * from edited where not waits),
@@ -149,10 +165,10 @@ export const moveRelatedRows = prepared(
     withdrawn as (
       delete from longshore.job_cancellation as request using moved
       where request.queue_id = $1 and request.job_id = moved.id
-      returning moved.to_queue, request.job_id, request.requested_at
+      returning moved.to_queue, request.job_id, request.requested_at, request.reason
     ),
     requested as (
-      insert into longshore.job_cancellation (queue_id, job_id, requested_at) select * from withdrawn
+      insert into longshore.job_cancellation (queue_id, job_id, requested_at, reason) select * from withdrawn
       on conflict (queue_id, job_id) do nothing
     ),
     dependencies as (

@@ -3,6 +3,8 @@ import {
   checkEditedBytes,
   checkEdits,
   type DecideEdits,
+  type EditOptions,
+  type EditResult,
   isId,
   type JobContent,
   type JsonText,
@@ -16,11 +18,13 @@ import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
 import { type JobRow, toJob } from '../read/job-row.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
 import { findJobs, sizeOfJobs } from '../read/find-jobs.sql.js';
 import { findBareJobs } from '../read/job-documents.js';
 import type { Notifier } from '../connection/notifier.js';
+import { afterCommit } from '../connection/run.js';
 import type { Statement } from '../connection/statement.js';
+import { inTransaction } from './audit.js';
 import {
   editReady,
   editWaiting,
@@ -31,6 +35,14 @@ import {
 } from './job-editor.sql.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+/** How an edit reads and writes. */
+interface Access {
+  readonly run: Run;
+  readonly queues: QueueIds;
+  /** The queues whose jobs the caller may see; `null` for all. */
+  readonly visibleQueues: readonly string[] | null;
+}
 
 /** The queue, table and arguments of a job that has been locked. */
 interface Place {
@@ -64,38 +76,46 @@ export class JobEditor {
     this.#notifier = notifier;
   }
 
-  async edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]> {
+  async edit(ids: readonly string[], decide: DecideEdits, options: EditOptions = {}): Promise<Job[]> {
+    const { transaction, visibleQueues = null } = options;
     const known = ids.filter(isId).map((id) => id.toLowerCase());
+    const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     for (;;) {
       try {
-        const jobs = await this.#database.transaction((client) => {
+        const { jobs } = await inTransaction(this.#database, options, async (runAny, record) => {
           const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
-            (await client.query(statement, values)).rows as Row[];
-          return this.#edit(known, decide, run);
+            (await runAny(statement, values)) as Row[];
+          const result = await this.#edit(known, decide, { run, queues, visibleQueues });
+          await record(result);
+          return result;
         });
-        for (const queue of new Set(jobs.map((job) => job.queue))) this.#notifier.notify(readyIn(queue));
-        this.#notifier.notify({ kind: 'due', inMs: 0 });
-        this.#notifier.notify(outbox);
-        return jobs;
+        await afterCommit(transaction, this.#database.schema, ['ready', 'due', 'outbox'], () => {
+          for (const queue of new Set(jobs.map((job) => job.queue))) this.#notifier.notify(readyIn(queue));
+          this.#notifier.notify({ kind: 'due', inMs: 0 });
+          this.#notifier.notify(outbox);
+        });
+        return [...jobs];
       } catch (error) {
         if (!(error instanceof MovedError)) throw error;
       }
     }
   }
 
-  async #edit(ids: readonly string[], decide: DecideEdits, run: Run): Promise<Job[]> {
-    const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
-    const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read again, because jobs can change before the lock
+  async #edit(ids: readonly string[], decide: DecideEdits, access: Access): Promise<EditResult> {
+    const { run } = access;
+    const bare = await onlyVisible(await run<JobRow>(findBareJobs, [arrayOf(ids)]), access);
+    const places = await this.#lock(bare, run);
+    // Read again, because jobs can change before the lock.
+    const rows = await onlyVisible(await run<JobRow>(findJobs, [arrayOf(bare.map(({ id }) => id))]), access);
     if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
       throw new MovedError();
-    const current = new Map((await this.#toJobs(rows)).map((job) => [job.id, job]));
-    const edits = await decide(current);
-    checkEdits(current, edits);
-    for (const [statement, place, group] of await grouped(edits, current, places))
-      await run(statement, await this.#values(place.queueId, group, edits, places));
-    await this.#moveRelatedRows(edits, current, places, run);
+    const before = new Map((await toJobs(rows, access)).map((job) => [job.id, job]));
+    const edits = checkEdits(before, await decide(before));
+    for (const [statement, place, group] of await grouped(edits, before, places))
+      await run(statement, await this.#values(place.queueId, group, edits, places, access));
+    await this.#moveRelatedRows(edits, before, places, access);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
-    return this.#toJobs(edited);
+    return { before, jobs: await toJobs(edited, access) };
   }
 
   /**
@@ -127,6 +147,7 @@ export class JobEditor {
     ids: readonly string[],
     edits: ReadonlyMap<string, JobContent>,
     places: ReadonlyMap<string, Place>,
+    { queues }: Access,
   ): Promise<unknown[]> {
     const contents = ids.flatMap((id) => edits.get(id) ?? []);
     const documents = await mapInSlices(contents, ({ args }, index) =>
@@ -134,8 +155,8 @@ export class JobEditor {
     );
     const queueIds = new Map<string, number>();
     for (const [queue, group] of byQueue(contents)) {
-      const id = await this.#queues.idOf(queue);
-      await this.#queues.notePriorities(id, group);
+      const id = await queues.idOf(queue);
+      await queues.notePriorities(id, group);
       queueIds.set(queue, id);
     }
     return [
@@ -145,6 +166,8 @@ export class JobEditor {
       arrayOf(contents.map(({ priority }) => priority)),
       contents.map(({ runAt }) => runAt?.toISOString() ?? null),
       arrayOf(contents.flatMap(({ queue }) => queueIds.get(queue) ?? [])),
+      contents.map(({ maxAttempts }) => maxAttempts ?? null),
+      JSON.stringify(contents.map(({ tags }) => tags ?? null)),
     ];
   }
 
@@ -152,7 +175,7 @@ export class JobEditor {
     edits: ReadonlyMap<string, JobContent>,
     current: ReadonlyMap<string, Job>,
     places: ReadonlyMap<string, Place>,
-    run: Run,
+    { run, queues }: Access,
   ): Promise<void> {
     const moved = [...edits].flatMap(([id, { queue }]) => {
       const [job, place] = [current.get(id), places.get(id)];
@@ -163,7 +186,7 @@ export class JobEditor {
       const [first] = group;
       if (first === undefined) continue;
       const times = group.map(({ createdAt }) => createdAt.getTime());
-      const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
+      const queueIds = await Promise.all(group.map(({ to }) => queues.idOf(to)));
       await run(moveRelatedRows, [
         first.queueId,
         arrayOf(group.map(({ id }) => id)),
@@ -172,12 +195,19 @@ export class JobEditor {
       ]);
     }
   }
+}
 
-  async #toJobs(rows: readonly JobRow[]): Promise<Job[]> {
-    const names = new Map<number, string>();
-    for (const id of new Set(rows.map((row) => row.queue_id))) names.set(id, await this.#queues.nameOf(id));
-    return mapInSlices(rows, (row) => toJob(row, names.get(row.queue_id) ?? ''));
-  }
+/** Returns the jobs that the caller may see. The others must not even count towards the limit of an edit. */
+async function onlyVisible(rows: readonly JobRow[], { queues, visibleQueues }: Access): Promise<JobRow[]> {
+  if (visibleQueues === null) return [...rows];
+  const visible = new Set(await queues.idsOf(visibleQueues));
+  return rows.filter((row) => visible.has(row.queue_id));
+}
+
+async function toJobs(rows: readonly JobRow[], { queues }: Access): Promise<Job[]> {
+  const names = new Map<number, string>();
+  for (const id of new Set(rows.map((row) => row.queue_id))) names.set(id, await queues.nameOf(id));
+  return mapInSlices(rows, (row) => toJob(row, names.get(row.queue_id) ?? ''));
 }
 
 /** Groups the edits by queue and statement. Each group contains the ids of its jobs in ascending order. */

@@ -6,12 +6,13 @@ import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { awaitingCancelled, dependenciesResolved } from '../dependencies/awaiting-jobs.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
+import { dueFrom } from '../connection/from-now.sql.js';
 
 /**
  * How operators' actions move jobs: the same for one job, the members of a batch and all jobs that match a filter. A move
  * begins with a CTE named `picked`, which selects jobs of one {@link Place}.
  */
-export type Move = 'cancel' | 'retry' | 'retryIgnoringDependencies' | 'run' | 'delete';
+export type Move = 'cancel' | 'retry' | 'retryIgnoringDependencies' | 'run' | 'reschedule' | 'delete';
 
 /** The tables and parts of tables in which jobs are. `running` jobs are those that a server has claimed. */
 export const places = [
@@ -54,6 +55,7 @@ export const placesOf: Readonly<Record<Move, readonly Place[]>> = {
   retry: ['failed', 'cancelled'],
   retryIgnoringDependencies: ['failed', 'cancelled'],
   run: ['awaiting', 'scheduled'],
+  reschedule: ['scheduled'],
   delete: finishedPlaces,
 };
 
@@ -73,19 +75,34 @@ export function pick(place: Place, conditions: readonly string[], limit = ''): s
     )`;
 }
 
+/** What some moves need to know besides the jobs. */
+export interface MoveDetails {
+  /** Why running jobs are to be cancelled; `null` if no reason was given. */
+  readonly reason?: string | null | undefined;
+  /** When rescheduled jobs become ready. */
+  readonly runAt?: Date | null | undefined;
+}
+
+/** Returns the value of the details that a move from this place needs; nothing if it needs none. */
+export function detailsOf(move: Move, place: Place, { reason = null, runAt = null }: MoveDetails): unknown[] {
+  if (move === 'reschedule') return [runAt?.toISOString() ?? null];
+  return place === 'running' ? [reason] : [];
+}
+
 /**
  * Returns CTEs that move the picked jobs. The last of them is followed by no comma; `removed` has the ids and queues of
  * the jobs that have changed.
  *
+ * @param details the parameter with the value of {@link detailsOf}, such as `$3`
  * @param more a condition on the rows of the table, for statements that concern one queue
  */
-export function moved(move: Move, place: Place, more?: string): string {
-  return place === 'running'
-    ? cancellationsRequested
-    : `${removedFrom(place, more)}, ${arrivals[move](place)}`;
+export function moved(move: Move, place: Place, details: string, more?: string): string {
+  if (move === 'reschedule') return rescheduled(`${details}::timestamptz`, more);
+  if (place === 'running') return cancellationsRequested(`${details}::text`);
+  return `${removedFrom(place, more)}, ${arrivals[move](place)}`;
 }
 
-const arrivals: Readonly<Record<Move, (from: Place) => string>> = {
+const arrivals: Readonly<Record<Exclude<Move, 'reschedule'>, (from: Place) => string>> = {
   cancel: becomeCancelled,
   retry: () => becomeReadyAgain(neverStarted),
   retryIgnoringDependencies: () => becomeReadyAgain('false'),
@@ -113,11 +130,27 @@ function removedFrom(place: Place, more?: string): string {
 export const notYetRequested = `not exists (
   select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id)`;
 
-const cancellationsRequested = `removed as (
-      insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
+function cancellationsRequested(reason: string): string {
+  return `removed as (
+      insert into longshore.job_cancellation (queue_id, job_id, reason) select queue_id, id, ${reason} from picked
       on conflict (queue_id, job_id) do nothing
       returning queue_id, job_id as id
     )`;
+}
+
+/** Returns CTEs that change when the picked scheduled jobs become ready. They stay in their table. */
+function rescheduled(runAt: string, more?: string): string {
+  const same = `job.queue_id = picked.queue_id and job.id = picked.id${more === undefined ? '' : ` and ${more}`}`;
+  return `locked as materialized (
+      select job.* from longshore.job_scheduled as job join picked on ${same} order by job.queue_id, job.id for update of job
+    ),
+    ${transitionRecorded('locked', 'rescheduled', { runAt: 'run_at' })},
+    removed as (
+      update longshore.job_scheduled as job set run_at = ${dueFrom(runAt)} from locked
+      where job.queue_id = locked.queue_id and job.id = locked.id${more === undefined ? '' : ` and ${more}`}
+      returning job.queue_id, job.id
+    )`;
+}
 
 /**
  * Returns the CTE `counted`, which updates the counters.
@@ -223,7 +256,7 @@ const deleteWithReports = `
     ), ${counted('state', null)}`;
 
 /**
- * Statements that move jobs by their ids: $1 queue, $2 ids. Each returns the jobs that it found in its place; those that
+ * Statements that move jobs by their ids: $1 queue, $2 ids, $3 the value of {@link detailsOf} if there is one. Each returns the jobs that it found in its place; those that
  * are elsewhere stay as they are.
  */
 export const moveJobs = Object.fromEntries(
@@ -243,7 +276,7 @@ function moveByIds(move: Move, place: Place): Statement {
     `longshore-move-${move.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-${place}`,
     `
     with ${pick(place, [ofQueue, 'id = any($2::uuid[])'])},
-    ${moved(move, place, ofQueue)}
+    ${moved(move, place, '$3', ofQueue)}
     ${found}`,
   );
 }

@@ -3,7 +3,7 @@ import {
   type BatchControlResult,
   type Batches,
   type BatchListQuery,
-  type ControlOptions,
+  type CancelBatchOptions,
   type FinishedState,
   isFinished,
   isId,
@@ -16,7 +16,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
-import { moveJobs, type MovedRow, type Place } from '../control/job-moves.sql.js';
+import { detailsOf, moveJobs, type MovedRow, type Place } from '../control/job-moves.sql.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver } from './outbox-relay.js';
 import {
@@ -93,14 +93,11 @@ export class PostgresBatches implements DependencyResolver, Batches {
    * Cancels a batch's unfinished jobs. In a caller's transaction, cancels all of them at once. Otherwise, uses several
    * transactions, because a single one could exceed the time limit. The first transaction includes the audit entry.
    */
-  async cancel(
-    id: string,
-    options: ControlOptions<Batch, BatchControlResult> = {},
-  ): Promise<BatchControlResult> {
+  async cancel(id: string, { reason, ...options }: CancelBatchOptions = {}): Promise<BatchControlResult> {
     const { transaction } = options;
     const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     const queueIds = isId(id) ? (await queues.all()).map((queue) => queue.id) : [];
-    const cancelSome = (run: Run): Promise<Cancelled> => cancelMembersOf(id, queueIds, run);
+    const cancelSome = (run: Run): Promise<Cancelled> => cancelMembersOf(id, queueIds, run, reason);
     let isComplete = true;
     const result = await inTransaction(this.#database, options, async (run, record) => {
       const [row] = isId(id) ? ((await run(selectBatch, [id])) as readonly BatchRow[]) : [];
@@ -139,7 +136,12 @@ interface Cancelled {
  * Cancels up to {@link chunk} jobs of a batch, or requests their cancellation if they run. Repeat until none is found: a
  * job that has moved in the meantime, for example because its attempt failed and is retried, is found again elsewhere.
  */
-async function cancelMembersOf(batchId: string, queueIds: readonly number[], run: Run): Promise<Cancelled> {
+async function cancelMembersOf(
+  batchId: string,
+  queueIds: readonly number[],
+  run: Run,
+  reason: string | null | undefined,
+): Promise<Cancelled> {
   const members = (await run(selectMembers, [arrayOf(queueIds), batchId, chunk])) as readonly MemberRow[];
   const groups = new Map<
     string,
@@ -155,7 +157,8 @@ async function cancelMembersOf(batchId: string, queueIds: readonly number[], run
   for (const { queueId, place, ids } of groups.values()) {
     const cancel = moveJobs.cancel[place];
     if (cancel === undefined) continue;
-    const rows = (await run(cancel, [queueId, arrayOf(ids)])) as readonly MovedRow[];
+    const values = [queueId, arrayOf(ids), ...detailsOf('cancel', place, { reason })];
+    const rows = (await run(cancel, values)) as readonly MovedRow[];
     cancelled += rows.filter(({ changed }) => changed).length;
   }
   return { found: members.length, cancelled };

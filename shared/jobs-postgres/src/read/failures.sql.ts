@@ -4,7 +4,7 @@ import { type Bind, conditionsOf, oneOf } from './job-conditions.sql.js';
 import { all, type Query, queryOf } from './job-search.sql.js';
 import { listedColumns } from './job-documents.js';
 import { existingDays, startOfDay } from './search-history.sql.js';
-import { progressOf } from './reports.sql.js';
+import { reportedOf } from './reports.sql.js';
 import { finishedAs, lastError } from './job-columns.sql.js';
 
 // Each daily partition of failed jobs has separate indexes. Partitions are scanned from the newest to the oldest until
@@ -42,7 +42,7 @@ function before(id: string, failedAt: string): string {
 
 function latestFailed(condition: string): string {
   return `
-    select ${listedColumns('listed', 'brief')}, ${progressOf('listed')}
+    select ${listedColumns('listed', 'brief')}, ${reportedOf('listed')}
     from (
       select ${finishedAs('failed')} from longshore.job_history_failed where ${condition}
       order by finished_at desc, id desc limit $1::integer
@@ -72,7 +72,7 @@ export function searchFailures(search: FailureSearch): Query {
   const { bounds, max } = rangeOf(search, bind);
   return queryOf(
     `
-      select ${listedColumns('listed', 'brief')}, ${progressOf('listed')}
+      select ${listedColumns('listed', 'brief')}, ${reportedOf('listed')}
       from (
         select ${finishedAs('failed')}
         from (select * from longshore.job_history_failed where ${bounds} ${latestFirst} limit ${max}) as examined

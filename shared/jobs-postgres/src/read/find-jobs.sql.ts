@@ -1,6 +1,6 @@
 import { prepared, unprepared } from '../connection/statement.js';
 import { columnsIn, finished, inLiveTables } from './job-columns.sql.js';
-import { progressOf } from './reports.sql.js';
+import { reportedOf } from './reports.sql.js';
 import { isShown } from './shown-queues.sql.js';
 
 /**
@@ -9,7 +9,7 @@ import { isShown } from './shown-queues.sql.js';
  */
 export const findJob = prepared(
   'longshore-find-job',
-  `select found.*, ${progressOf('found')} from (${jobWithId('$1', '$2::integer')}) as found`,
+  `select found.*, ${reportedOf('found')} from (${jobWithId('$1', '$2::integer')}) as found`,
 );
 
 export interface DocumentsRow {
@@ -31,7 +31,7 @@ export const findDocuments = prepared(
 export const findJobs = prepared(
   'longshore-find-jobs',
   `
-  select found.*, ${progressOf('found')}
+  select found.*, ${reportedOf('found')}
   from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
   cross join lateral (${jobWithId('wanted_id')}) as found
   order by place`,

@@ -5,7 +5,7 @@ import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 import type { JobRow } from './job-row.js';
 import { jobWithId } from './find-jobs.sql.js';
-import { progressOf } from './reports.sql.js';
+import { reportedOf } from './reports.sql.js';
 
 /**
  * Which documents (arguments and results of jobs) a list reads:
@@ -61,7 +61,7 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
 export const findBareJobs = prepared(
   'longshore-find-bare-jobs',
   `
-  select ${listedColumns('found', 'none')}, ${progressOf('found')}
+  select ${listedColumns('found', 'none')}, ${reportedOf('found')}
   from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
   cross join lateral (${jobWithId('wanted_id')}) as found
   order by place`,
@@ -78,7 +78,7 @@ export const findListedJobs = {
 
 function listedJobs(documents: ListedDocuments): string {
   return `
-  select ${listedColumns('found', documents)}, ${progressOf('found')}
+  select ${listedColumns('found', documents)}, ${reportedOf('found')}
   from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (wanted_id, wanted_queue, place)
   cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found
   order by place`;

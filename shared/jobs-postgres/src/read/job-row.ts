@@ -44,6 +44,8 @@ export interface JobRow {
   started_at: Date | null;
   finished_at: Date | null;
   progress: Progress | null;
+  /** The request to cancel the job; `null` or missing if there is none. */
+  cancellation?: { readonly requestedAt: string; readonly reason: string | null } | null;
   server_id: string | null;
   meta: JobMeta | null;
   past_attempts: PastAttempt[] | null;
@@ -85,10 +87,16 @@ export function toJob(row: JobRow, queue: string): Job {
     finishedAt: row.finished_at,
     progress: readProgress(row.progress),
     serverId: row.server_id,
+    ...toRequest(row.cancellation),
     ...readMeta(row.meta),
   };
   const unreadable = unreadableOf(row, job);
   return unreadable.length === 0 ? job : { ...job, unreadable };
+}
+
+function toRequest(request: JobRow['cancellation']): Pick<Job, 'cancelRequestedAt' | 'cancelReason'> {
+  if (request === null || request === undefined) return { cancelRequestedAt: null, cancelReason: null };
+  return { cancelRequestedAt: readTime(request.requestedAt), cancelReason: request.reason };
 }
 
 const countedAttempts = { min: 1, max: maxCountedAttempts };

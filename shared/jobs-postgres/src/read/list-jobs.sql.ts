@@ -1,7 +1,7 @@
 import { isFinished } from '@longshore/jobs/storage';
 import { createHash } from 'node:crypto';
 import { statesOf } from './job-conditions.sql.js';
-import { progressOf } from './reports.sql.js';
+import { reportedOf } from './reports.sql.js';
 import {
   all,
   type ListRequest,
@@ -29,7 +29,7 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
   const offset = search.bind(request.offset);
   return queryOf(
     `
-      select ${listedColumns('listed', documents)}, ${progressOf('listed')}
+      select ${listedColumns('listed', documents)}, ${reportedOf('listed')}
       from (select * from (${united(parts)}) as listed ${order} limit ${limit} offset ${offset}) as listed
       ${order}`,
     values,
@@ -59,7 +59,7 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
   const complete = states.filter(isFinished).map((state) => coversHistory(state, search));
   const text = `
     with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
-    select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${progressOf('shown')}
+    select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${reportedOf('shown')}
     from (select 1) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;

@@ -50,10 +50,21 @@ export const insertReports = prepared(
  * Returns an SQL expression, named `progress`, for the latest progress of a job's current attempt; `job` is the alias
  * of the job's row.
  */
-export const progressOf = (job: string): string => `(
+const progressOf = (job: string): string => `(
     select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
     where report.queue_id = ${job}.queue_id and report.job_id = ${job}.id and report.started_at = ${job}.started_at and line = 0
   ) as progress`;
+
+/**
+ * Returns SQL expressions, named `progress` and `cancellation`, for what other tables have about a job: its progress, and
+ * the request to cancel it until it has ended. `job` is the alias of the job's row.
+ */
+export const reportedOf = (
+  job: string,
+): string => `${progressOf(job)}, case when ${job}.finished_at is null then (
+    select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
+    where request.queue_id = ${job}.queue_id and request.job_id = ${job}.id
+  ) end as cancellation`;
 
 /**
  * The `from` and `where` clauses of a query for log lines: $1 queue, $2 job, $3 when the job was created, $4 attempt,

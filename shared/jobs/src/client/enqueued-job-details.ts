@@ -55,6 +55,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
       startedAt: null,
       finishedAt: null,
       serverId: null,
+      cancelRequestedAt: null,
+      cancelReason: null,
       progress: null,
       ...readMeta(meta),
     };

@@ -58,6 +58,13 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   /** Id of the server that runs the current attempt or ran the final one; `null` if there is no such attempt. */
   serverId: string | null;
   /**
+   * When someone asked to cancel the running job. Set until the job has ended; `null` if nobody has asked, and for jobs
+   * that have ended.
+   */
+  cancelRequestedAt: Date | null;
+  /** The reason that was given with that request; `null` if there is none. */
+  cancelReason: string | null;
+  /**
    * Names of the members with an invalid stored value, such as a time after the year 9999. These members contain the
    * nearest valid value or are empty. Absent if all stored values are valid.
    */

@@ -28,8 +28,6 @@ export interface JobRecord extends Omit<
   blocked: boolean;
   /** Delay of a dependent, in milliseconds, counted from the end of the last parent; `null` if there is none. */
   delayMs: number | null;
-  /** Whether cancellation was requested while the job was running. */
-  cancelRequested: boolean;
   /**
    * Whether the transaction that completes the job is open. While it is, the job is not rescued, and only this
    * transaction can end the attempt.
@@ -71,7 +69,8 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
     readyAt: nowMs,
     blocked: false,
     delayMs: null,
-    cancelRequested: false,
+    cancelRequestedAt: null,
+    cancelReason: null,
     locked: false,
     meta: job.meta ?? null,
     pastAttempts: [],
@@ -113,6 +112,8 @@ export function toJob(record: JobRecord): Job {
     finishedAt: record.finishedAt,
     progress: toProgress(record),
     serverId: record.serverId,
+    cancelRequestedAt: record.cancelRequestedAt,
+    cancelReason: record.cancelReason,
     ...readMeta(record.meta),
   };
 }

@@ -1,7 +1,6 @@
 import type { Batch } from '../job/batch.js';
 import { isFinished } from '../job/state.js';
-import type { BatchControlResult, Batches, BatchListQuery } from '../storage/batches.js';
-import type { ControlOptions } from '../storage/job-control.js';
+import type { BatchControlResult, Batches, BatchListQuery, CancelBatchOptions } from '../storage/batches.js';
 import type { JobCount } from '../storage/job-reader.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryControl } from './memory-control.js';
@@ -32,21 +31,18 @@ export class MemoryBatches implements Batches {
     return { count: this.#jobs.batches.size, exact: true };
   }
 
-  async cancel(
-    id: string,
-    options: ControlOptions<Batch, BatchControlResult> = {},
-  ): Promise<BatchControlResult> {
+  async cancel(id: string, options: CancelBatchOptions = {}): Promise<BatchControlResult> {
     refuseTransaction(options.transaction);
     const batch = this.#jobs.batches.find(id);
     if (batch !== undefined) options.check?.({ ...batch });
     const jobs = [...this.#jobs.all()].filter(
-      ({ meta, state, cancelRequested }) =>
-        meta?.batchId === batch?.id && !isFinished(state) && !cancelRequested,
+      ({ meta, state, cancelRequestedAt }) =>
+        meta?.batchId === batch?.id && !isFinished(state) && cancelRequestedAt === null,
     );
     const result = resultOf(batch, jobs.length > 0);
     this.#audit.addOf(options, result);
     if (batch === undefined || result.outcome !== 'ok') return result;
-    await Promise.all(jobs.map((job) => this.#control.cancel(job.id)));
+    await Promise.all(jobs.map((job) => this.#control.cancel(job.id, { reason: options.reason })));
     return { ...result, batch: { ...batch } };
   }
 }

@@ -9,6 +9,7 @@ import {
   type BulkRequest,
   type ChangedJobsQuery,
   checkBulkRequest,
+  checkSelection,
   statesOfRequest,
 } from '../storage/bulk-operations.js';
 import type { ControlResult, JobControl } from '../storage/job-control.js';
@@ -22,7 +23,7 @@ import { refuseTransaction } from './refuse-transaction.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
+type Control = Pick<JobControl, BulkAction>;
 
 interface RunningOperation {
   readonly operation: BulkOperation;
@@ -45,12 +46,14 @@ const verbs: Record<
   (
     control: Control,
     id: string,
-    options: Pick<BulkRequest, 'dependents' | 'visibleQueues'>,
+    request: Pick<BulkRequest, 'dependents' | 'visibleQueues' | 'reason' | 'runAt'>,
   ) => Promise<ControlResult>
 > = {
-  cancel: (control, id) => control.cancel(id),
-  retry: (control, id, options) => control.retry(id, options),
+  cancel: (control, id, { reason }) => control.cancel(id, { reason }),
+  retry: (control, id, { dependents = false, visibleQueues = null }) =>
+    control.retry(id, { dependents, visibleQueues }),
   run: (control, id) => control.run(id),
+  reschedule: (control, id, { runAt }) => control.reschedule(id, runAt ?? new Date(NaN)),
   delete: (control, id) => control.delete(id),
 };
 
@@ -81,7 +84,7 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   async preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview> {
-    checkBulkRequest(request);
+    checkSelection(request);
     const asOf = new Date(this.#clock.now());
     const count = { count: this.#matching(request, asOf).length, exact: true };
     return { count, asOf, oldestSearchedIds: {} };
@@ -90,7 +93,15 @@ export class MemoryBulkOperations implements BulkOperations {
   async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     refuseTransaction(options.transaction);
     checkBulkRequest(request);
-    const { action, filter, requestedBy = null, confirmed, delayMs = 0 } = request;
+    const {
+      action,
+      filter,
+      requestedBy = null,
+      confirmed,
+      delayMs = 0,
+      reason = null,
+      runAt = null,
+    } = request;
     const createdAt = new Date(this.#clock.now());
     const asOf = confirmed?.asOf ?? createdAt;
     const max = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
@@ -107,6 +118,8 @@ export class MemoryBulkOperations implements BulkOperations {
       restored: 0,
       skipped: 0,
       requestedBy,
+      reason,
+      runAt,
       createdAt,
       startsAt: new Date(createdAt.getTime() + delayMs),
       finishedAt: null,
@@ -177,16 +190,13 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   /** Changes a job. Returns how many dependents were restored; `null` if the job was not changed. */
-  async #change(
-    { action, filter, dependents = false, visibleQueues = null }: BulkRequest,
-    id: string,
-    asOf: Date,
-  ): Promise<number | null> {
+  async #change(request: BulkRequest, id: string, asOf: Date): Promise<number | null> {
+    const { action, filter } = request;
     const job = this.#jobs.find(id);
     if (job === undefined || !isIncluded(job, asOf) || !matcherOf({ ...filter, state: [] })(job)) return null;
     if (!statesOfRequest({ action, filter }).includes(job.state)) return null;
     try {
-      const result = await verbs[action](this.#control, id, { dependents, visibleQueues });
+      const result = await verbs[action](this.#control, id, request);
       return result.outcome === 'ok' && result.changed ? result.restored : null;
     } catch (error) {
       this.#setAside.add({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);

@@ -66,7 +66,7 @@ export class MemoryCompletions implements Completions {
 
   #record(record: JobRecord, given: Outcome): void {
     const now = this.#clock.now();
-    const outcome = record.cancelRequested ? outcomeIfCancelled(given) : given;
+    const outcome = record.cancelRequestedAt !== null ? outcomeIfCancelled(given) : given;
     switch (outcome.kind) {
       case 'done':
         record.result = outcome.result;

@@ -3,10 +3,22 @@ import type { After } from '../job/continuation.js';
 import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
-import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
-import { checkEditedBytes, checkEdits, type DecideEdits, type JobContent } from '../storage/job-content.js';
-import type { ControlResult, JobControl, JobControlOptions, RetryOptions } from '../storage/job-control.js';
+import {
+  checkEditedBytes,
+  checkEdits,
+  type DecideEdits,
+  type EditOptions,
+  type JobContent,
+  metaWithTags,
+} from '../storage/job-content.js';
+import type {
+  CancelOptions,
+  ControlResult,
+  JobControl,
+  JobControlOptions,
+  RetryOptions,
+} from '../storage/job-control.js';
 import { hasLease, type JobRecord, keepAttempt, toJob } from './job-record.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -24,14 +36,15 @@ export class MemoryControl implements JobControl {
     this.#audit = audit;
   }
 
-  async cancel(id: string, options?: JobControlOptions): Promise<ControlResult> {
+  async cancel(id: string, options: CancelOptions = {}): Promise<ControlResult> {
     return this.#control(id, options, (record) => {
       const { state } = record;
       if (state === 'done' || state === 'failed') return 'illegal';
-      if (state === 'cancelled' || record.cancelRequested) return 'unchanged';
+      if (state === 'cancelled' || record.cancelRequestedAt !== null) return 'unchanged';
       if (state === 'processing')
         return () => {
-          record.cancelRequested = true;
+          record.cancelRequestedAt = new Date(this.#clock.now());
+          record.cancelReason = options.reason ?? null;
           this.#jobs.notify({ kind: 'cancel' });
         };
       return () => {
@@ -96,7 +109,7 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  async reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult> {
+  async reschedule(id: string, runAt: Date, options?: JobControlOptions): Promise<ControlResult> {
     const time = checkTime('runAt', runAt);
     return this.#control(id, options, (record) => {
       if (record.state !== 'scheduled') return 'illegal';
@@ -111,10 +124,14 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  async edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]> {
-    const records = ids.flatMap((id) => this.#jobs.find(id) ?? []);
+  async edit(ids: readonly string[], decide: DecideEdits, options: EditOptions = {}): Promise<Job[]> {
+    refuseTransaction(options.transaction);
+    const { visibleQueues = null } = options;
+    const records = ids
+      .flatMap((id) => this.#jobs.find(id) ?? [])
+      .filter(({ queue }) => visibleQueues?.includes(queue) ?? true);
     checkEditedBytes(
-      ids,
+      records.map(({ id }) => id),
       records.reduce(
         (bytes, { args, result }) => bytes + Buffer.byteLength(args) + Buffer.byteLength(result),
         0,
@@ -123,22 +140,25 @@ export class MemoryControl implements JobControl {
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
     const versions = records.map(versionOf);
     const edits = await decide(current);
-    if (records.some((record, index) => versionOf(record) !== versions[index])) return this.edit(ids, decide);
-    checkEdits(current, edits);
-    this.#jobs.createQueues([...edits.values()].map(({ queue }) => queue));
-    return records.flatMap((record) => {
-      const content = edits.get(record.id);
+    if (records.some((record, index) => versionOf(record) !== versions[index]))
+      return this.edit(ids, decide, options);
+    const checked = checkEdits(current, edits);
+    this.#jobs.createQueues([...checked.values()].map(({ queue }) => queue));
+    const jobs = records.flatMap((record) => {
+      const content = checked.get(record.id);
       if (content === undefined) return [];
       this.#edit(record, content);
       return [toJob(record)];
     });
+    this.#audit.addOf(options, { before: current, jobs });
+    return jobs;
   }
 
   /**
    * Changes the content of a job. A ready job first leaves its queue and frees its concurrency slot. A job that stays
    * ready in the same queue keeps the time at which it became ready.
    */
-  #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
+  #edit(record: JobRecord, { queue, priority, args, runAt, tags, maxAttempts }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
     const ready = state === 'enqueued' && runAt?.getTime() === before?.getTime();
     if (state === 'enqueued') {
@@ -146,6 +166,8 @@ export class MemoryControl implements JobControl {
       this.#jobs.schedule(record, runAt ?? new Date(this.#clock.now()), null);
     }
     Object.assign(record, { queue, priority, args: keepStoredDigits(record.args, args), runAt });
+    if (maxAttempts !== undefined) record.maxAttempts = maxAttempts;
+    if (tags !== undefined) record.meta = metaWithTags(record.meta, tags);
     if (ready) {
       this.#jobs.makeReady(record, null);
       if (queue === from) record.readyAt = readyAt;
@@ -155,7 +177,7 @@ export class MemoryControl implements JobControl {
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);
-      return hasLease(record, claim) && record.cancelRequested;
+      return hasLease(record, claim) && record.cancelRequestedAt !== null;
     });
   }
 
@@ -200,6 +222,6 @@ function isRestoration(planned: object | string): planned is Restoration {
 }
 
 /** Serializes the properties that can decide whether an edit is allowed, so that a change to them can be detected. */
-function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
-  return JSON.stringify([state, queue, priority, runAt, attempt, args]);
+function versionOf({ state, queue, priority, runAt, attempt, maxAttempts, args, meta }: JobRecord): string {
+  return JSON.stringify([state, queue, priority, runAt, attempt, maxAttempts, args, meta]);
 }

@@ -218,7 +218,7 @@ export class MemoryJobs {
    * the job as cancelled instead.
    */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
-    if (record.cancelRequested) {
+    if (record.cancelRequestedAt !== null) {
       this.finish(record, 'cancelled');
       return;
     }
@@ -242,7 +242,7 @@ export class MemoryJobs {
    * instead.
    */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
-    if (record.cancelRequested) {
+    if (record.cancelRequestedAt !== null) {
       this.finish(record, 'cancelled');
       return;
     }
@@ -261,7 +261,8 @@ export class MemoryJobs {
     this.#leave(record);
     record.finishedAt = new Date(this.#clock.now());
     enter(record, state, state, record.finishedAt.getTime());
-    record.cancelRequested = false;
+    record.cancelRequestedAt = null;
+    record.cancelReason = null;
     this.#history.add(record);
     this.throughput.note(record.queue, state, this.#clock.now());
     if (state === 'failed') this.#noteFailure(record, record.finishedAt.getTime());

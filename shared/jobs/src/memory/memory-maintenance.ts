@@ -138,8 +138,8 @@ function reclaim(
   started: boolean,
   now: number,
 ): 'released' | 'failed' | 'cancelled' {
-  if (record.cancelRequested || record.attempt >= record.maxAttempts) {
-    const end = record.cancelRequested ? 'cancelled' : 'failed';
+  if (record.cancelRequestedAt !== null || record.attempt >= record.maxAttempts) {
+    const end = record.cancelRequestedAt !== null ? 'cancelled' : 'failed';
     record.error = lostError(record);
     jobs.finish(record, end);
     return end;

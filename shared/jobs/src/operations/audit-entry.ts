@@ -76,7 +76,7 @@ export function auditEntryOf(
   return {
     who: by.name,
     action: actionOf(description),
-    target: ('target' in facts ? facts.target : undefined) ?? (typeof target === 'string' ? target : null),
+    target: facts.target ?? (typeof target === 'string' ? target : null),
     count,
     reason,
     filter: {

@@ -26,6 +26,7 @@ export { batchOperations } from './batches.js';
 export { bulkOperations } from './bulk-operations.js';
 export { deploymentOperations } from './deployments.js';
 export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
+export { type EditedValues, editOfOne, type JobEdits } from './job-edits.js';
 export { jobTypeOperations } from './job-types.js';
 export { type Call, type OperableStorage, type Operation, type Performed } from './operation.js';
 export {

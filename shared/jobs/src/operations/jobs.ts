@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type TObject, type TProperties } from 'typebox';
 import { storable } from '../job/storable.js';
 import type { Job } from '../job/job.js';
 import type { JobState } from '../job/state.js';
@@ -10,6 +10,7 @@ import {
 } from '../storage/bulk-operations.js';
 import type { ControlResult } from '../storage/job-control.js';
 import type { JobFilter } from '../storage/job-filter.js';
+import { jobEdit } from './job-edits.js';
 import { noFields, type Operation, operation } from './operation.js';
 import type { Facts, LegalStates, OperationDescription } from './operation-description.js';
 
@@ -39,13 +40,28 @@ const RescheduleFields = Type.Object(
   { additionalProperties: false },
 );
 
+const DelayFields = Type.Object(
+  {
+    delayMs: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 86_400_000,
+        description:
+          'Milliseconds to wait before any job is changed; until then, stopping the operation undoes it. 0 by default',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 const descriptions = {
   cancel: {
     on: 'jobs',
     name: 'cancel',
     summary: 'Cancel a job',
-    note: 'The signal of a running job is aborted within a second; the job is cancelled once its handler throws, and done if its handler returns anyway.',
+    note: 'The signal of a running job is aborted within a second; the job is cancelled once its handler throws, and done if its handler returns anyway. Until then, `cancelRequestedAt` is set.',
     done: 'cancelled',
+    pending: 'The handler of the running job has been asked to stop',
     message: 'The job is cancelled. If it is running, its handler has been asked to stop.',
     role: 'operator',
     isFrequent: true,
@@ -73,6 +89,17 @@ const descriptions = {
     isFrequent: true,
     states: { from: statesOfAction.run, to: ['enqueued'], unchanged: readyOrRunning },
   },
+  reschedule: {
+    on: 'jobs',
+    name: 'reschedule',
+    summary: 'Change when a scheduled job becomes ready',
+    note: 'A time in the past makes it ready at once.',
+    done: 'rescheduled',
+    message: 'The job is rescheduled.',
+    role: 'operator',
+    isFrequent: true,
+    states: { from: statesOfAction.reschedule, to: ['scheduled'], unchanged: [] },
+  },
   delete: {
     on: 'jobs',
     name: 'delete',
@@ -96,6 +123,7 @@ export const jobOperations = {
     change: ({ control }, { target }, options) => control.cancel(target, options),
     facts: factsOf,
     after: jobAfter,
+    isPending: ({ finishedAt }) => finishedAt === null,
   }),
   retry: operation<typeof RetryFields, Job, ControlResult>({
     ...descriptions.retry,
@@ -116,14 +144,7 @@ export const jobOperations = {
     after: jobAfter,
   }),
   reschedule: operation<typeof RescheduleFields, Job, ControlResult>({
-    on: 'jobs',
-    name: 'reschedule',
-    summary: 'Change when a scheduled job becomes ready',
-    done: 'rescheduled',
-    message: 'The job is rescheduled.',
-    role: 'operator',
-    isFrequent: true,
-    states: { from: ['scheduled'], to: ['scheduled'], unchanged: [] },
+    ...descriptions.reschedule,
     fields: RescheduleFields,
     change: ({ control }, { target, fields }, options) =>
       control.reschedule(target, new Date(fields.runAt), options),
@@ -134,6 +155,7 @@ export const jobOperations = {
     },
     after: jobAfter,
   }),
+  edit: jobEdit,
   delete: operation<typeof noFields, Job, ControlResult>({
     ...descriptions.delete,
     fields: noFields,
@@ -162,54 +184,59 @@ export interface JobSelection {
   readonly confirmed?: BulkPreview;
 }
 
-const SetFields = Type.Object(
-  {
-    dependents: Type.Optional(Dependents),
-    delayMs: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 86_400_000,
-        description:
-          'Milliseconds to wait before any job is changed; until then, stopping the operation undoes it. 0 by default',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
 /**
  * The operations on many jobs. Each is stored as a bulk operation, which servers carry out in the background; its jobs
  * are those of the selection whose state is legal.
  */
-export const jobSetOperations: Readonly<
-  Record<BulkAction, Operation<typeof SetFields, BulkOperation, JobSelection>>
-> = {
-  cancel: onMany('cancel'),
-  retry: onMany('retry'),
-  run: onMany('run'),
-  delete: onMany('delete'),
-};
+export const jobSetOperations = {
+  cancel: onMany('cancel', DelayFields),
+  retry: onMany('retry', withDelay({ dependents: Type.Optional(Dependents) })),
+  run: onMany('run', DelayFields),
+  reschedule: onMany('reschedule', withDelay(RescheduleFields.properties)),
+  delete: onMany('delete', DelayFields),
+} satisfies Record<BulkAction, unknown>;
 
-function onMany(action: BulkAction): Operation<typeof SetFields, BulkOperation, JobSelection> {
+function withDelay<Properties extends TProperties>(
+  properties: Properties,
+): TObject<Properties & typeof DelayFields.properties> {
+  return Type.Object({ ...properties, ...DelayFields.properties }, { additionalProperties: false });
+}
+
+function onMany<Fields extends TObject>(
+  action: BulkAction,
+  fields: Fields,
+): Operation<Fields, BulkOperation, JobSelection> {
   const {
     isFrequent: _,
     message: __,
+    pending: ___,
     ...description
-  }: OperationDescription = { ...descriptions[action], fields: SetFields };
-  return operation<typeof SetFields, BulkOperation, BulkOperation, JobSelection>({
+  }: Omit<OperationDescription, 'fields'> = descriptions[action];
+  return operation<Fields, BulkOperation, BulkOperation, JobSelection>({
     ...description,
     on: 'bulk',
     noun: 'selection of jobs',
-    fields: SetFields,
-    change: ({ bulk }, { target, fields, by }, { transaction, audit, visibleQueues }) =>
-      bulk.start(
-        { ...target, action, ...fields, visibleQueues, requestedBy: storable(by.name, 200) },
+    fields,
+    change: ({ bulk }, { target, fields: given, by }, { transaction, audit, visibleQueues, reason }) => {
+      const { runAt, ...rest } = given as SetValues;
+      const time = runAt === undefined ? {} : { runAt: new Date(runAt) };
+      const requestedBy = storable(by.name, 200);
+      return bulk.start(
+        { ...target, action, ...rest, ...time, visibleQueues, reason, requestedBy },
         { transaction, audit },
-      ),
+      );
+    },
     facts: ({ id, matched }) =>
       matched?.count === 0
         ? { outcome: 'illegal', why: 'none of its jobs exists in a state that allows this' }
         : { outcome: 'done', count: matched, target: id },
     after: (_storage, _call, started: BulkOperation) => started,
   });
+}
+
+/** The fields that operations on many jobs have. */
+interface SetValues {
+  readonly dependents?: boolean;
+  readonly runAt?: string;
+  readonly delayMs?: number;
 }

@@ -34,7 +34,7 @@ export type Facts =
       readonly target?: string;
     }
   /** The target does not exist. Nothing was changed. */
-  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'unknown'; readonly target?: string }
   /** The target's state does not allow the operation. Nothing was changed. */
   | {
       readonly outcome: 'illegal';
@@ -42,6 +42,7 @@ export type Facts =
       readonly why: string;
       /** The state of the target; absent if something other than a state forbids the operation. */
       readonly state?: string;
+      readonly target?: string;
     };
 
 /** The states in which an operation is legal, and those that it leads to. */
@@ -67,6 +68,11 @@ export interface OperationDescription<Fields extends TObject = TObject> {
   readonly done: string;
   /** What the operator reads after it was carried out; absent if the next page shows that. */
   readonly message?: string;
+  /**
+   * What is still to come if the operation has only been requested, as a sentence without a full stop; absent if it always
+   * ends with the call.
+   */
+  readonly pending?: string;
   /** The lowest role of the dashboard that may carry it out. */
   readonly role: 'operator' | 'admin';
   /** Whether it requires a reason in an installation that requires reasons. `false` by default. */

@@ -55,6 +55,8 @@ export interface Operation<
   Target = string,
   After = Subject,
 > extends OperationDescription<Fields> {
+  /** Returns whether the operation on this target has only been requested, as `pending` describes; by default, never. */
+  readonly isPending?: ((after: After) => boolean) | undefined;
   /**
    * Carries out the operation, and writes its audit entry in the same transaction, even if nothing was changed.
    *
@@ -63,9 +65,10 @@ export interface Operation<
   perform(storage: OperableStorage, call: Call<Target, Static<Fields>, Subject>): Promise<Performed<After>>;
 }
 
-/** The options of that call. It must pass them on, with what the caller may see. */
+/** The options of that call. It must pass them on, with what the caller may see, and why. */
 interface ScopedOptions<Subject, Result> extends ControlOptions<Subject, Result> {
   readonly visibleQueues: Actor['visibleQueues'];
+  readonly reason: string | null;
 }
 
 /** How an operation is carried out by one call of the storage. */
@@ -93,6 +96,7 @@ interface Declaration<
     call: Call<Target, Static<Fields>, Subject>,
     result: Result,
   ) => After | null | Promise<After | null>;
+  readonly isPending?: (after: After) => boolean;
 }
 
 export const noFields = Type.Object({}, { additionalProperties: false });
@@ -101,9 +105,10 @@ export const noFields = Type.Object({}, { additionalProperties: false });
 export function operation<Fields extends TObject, Subject, Result, Target = string, After = Subject>(
   declaration: Declaration<Fields, Subject, Result, Target, After>,
 ): Operation<Fields, Subject, Target, After> {
-  const { change, facts: factsOf, after, ...description } = declaration;
+  const { change, facts: factsOf, after, isPending, ...description } = declaration;
   return {
     ...description,
+    isPending,
     perform: async (storage, call) => {
       const { by, reason = null, check, transaction, onDecided } = call;
       let facts = null as Facts | null;
@@ -119,6 +124,7 @@ export function operation<Fields extends TObject, Subject, Result, Target = stri
         transaction,
         audit: isRecorded ? audit : undefined,
         visibleQueues: by.visibleQueues,
+        reason,
       });
       facts ??= factsOf(result, call) ?? { outcome: 'unknown' };
       return { facts, subject: await after(storage, call, result) };

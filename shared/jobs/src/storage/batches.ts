@@ -21,6 +21,11 @@ export type BatchControlResult =
   | { readonly outcome: 'illegal'; readonly batch: Batch }
   | { readonly outcome: 'unknown' };
 
+export interface CancelBatchOptions extends ControlOptions<Batch, BatchControlResult> {
+  /** Why, as for {@link CancelOptions.reason}. */
+  readonly reason?: string | null | undefined;
+}
+
 /** Reads and controls batches. The Postgres storage keeps a batch for 30 days after the batch finishes. */
 export interface Batches {
   /**
@@ -37,5 +42,5 @@ export interface Batches {
    * background. A large batch is cancelled in several transactions, or in the caller's transaction if there is one. The
    * audit entry is stored in the first transaction.
    */
-  cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
+  cancel(id: string, options?: CancelBatchOptions): Promise<BatchControlResult>;
 }

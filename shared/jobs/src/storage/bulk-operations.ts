@@ -1,10 +1,11 @@
+import { checkTime } from '../job/bounds.js';
 import type { FinishedState, JobState } from '../job/state.js';
 import type { ActionOptions } from './audit-log.js';
 import { checkFilter, isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
 
 /** The actions that can be applied to many jobs at once. Each is named after a method of `JobControl`. */
-export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
+export const bulkActions = ['cancel', 'retry', 'run', 'reschedule', 'delete'] as const;
 
 export type BulkAction = (typeof bulkActions)[number];
 
@@ -13,6 +14,7 @@ export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...
   cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
   retry: ['failed', 'cancelled'],
   run: ['awaiting', 'scheduled'],
+  reschedule: ['scheduled'],
   delete: ['done', 'failed', 'cancelled'],
 };
 
@@ -39,6 +41,10 @@ export interface BulkRequest {
   readonly dependents?: boolean;
   /** The queues in which dependents may be restored, as for `JobControl.retry`; by default, and if `null`, all. */
   readonly visibleQueues?: readonly string[] | null;
+  /** Required for `reschedule`, and only allowed there: when the jobs become ready. */
+  readonly runAt?: Date | null;
+  /** Why, as for `JobControl.cancel`; `null` by default. */
+  readonly reason?: string | null | undefined;
   /**
    * How long to wait before changing anything, in milliseconds, up to a day; 0 by default. If the operation is
    * cancelled during this time, no job is changed.
@@ -100,6 +106,10 @@ export interface BulkOperation {
    */
   skipped: number;
   requestedBy: string | null;
+  /** Why the jobs are changed; `null` if no reason was given. */
+  reason: string | null;
+  /** The new time of rescheduled jobs; `null` for other actions. */
+  runAt: Date | null;
   createdAt: Date;
   /** When the operation starts to change jobs: `createdAt` plus the requested delay. */
   startsAt: Date;
@@ -143,7 +153,7 @@ export interface BulkOperations {
    * starts when that transaction commits.
    *
    * @throws {RangeError} if the action is unknown, the filter is empty or contains too many ids, `requestedBy` is too
-   *   long, or the delay is out of bounds
+   *   long, the delay is out of bounds, or the time of jobs to reschedule is missing or out of bounds
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   find(id: string): Promise<BulkOperation | null>;
@@ -166,12 +176,36 @@ export interface BulkOperations {
 }
 
 /**
- * Checks the action, filter, requester and delay of a request before it is previewed or started.
+ * Checks a request before it is started.
  *
  * @throws {RangeError} as {@link BulkOperations.start} does
  * @throws {TypeError} if the filter has an unknown member
  */
-export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: BulkRequest): void {
+export function checkBulkRequest({
+  requestedBy,
+  delayMs = 0,
+  runAt = null,
+  ...selection
+}: BulkRequest): void {
+  checkSelection(selection);
+  const { action } = selection;
+  if (runAt !== null) checkTime('runAt', runAt);
+  if ((runAt !== null) !== (action === 'reschedule'))
+    throw new RangeError(
+      action === 'reschedule' ? 'Rescheduling requires runAt' : `runAt is not possible with ${action}`,
+    );
+  if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
+  if (!(delayMs >= 0 && delayMs <= maxDelayMs))
+    throw new RangeError(`delayMs must be from 0 to ${maxDelayMs}`);
+}
+
+/**
+ * Checks the action and the filter of a request before it is previewed.
+ *
+ * @throws {RangeError} as {@link BulkOperations.preview} does
+ * @throws {TypeError} if the filter has an unknown member
+ */
+export function checkSelection({ action, filter }: Pick<BulkRequest, 'action' | 'filter'>): void {
   if (!bulkActions.includes(action))
     throw new RangeError(`"${action}" is not a bulk action; use one of ${bulkActions.join(', ')}`);
   checkFilter(filter);
@@ -181,9 +215,6 @@ export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: B
     throw new RangeError(
       `A bulk operation accepts at most ${maxIds} ids; to select more jobs, use other filters`,
     );
-  if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
-  if (!(delayMs >= 0 && delayMs <= maxDelayMs))
-    throw new RangeError(`delayMs must be from 0 to ${maxDelayMs}`);
 }
 
 /**

@@ -110,6 +110,8 @@ export {
   checkEdits,
   type DecideEdits,
   editableStates,
+  type EditOptions,
+  type EditResult,
   type JobContent,
 } from './job-content.js';
 export type * from './job-control.js';

@@ -1,7 +1,10 @@
-import { checkTime } from '../job/bounds.js';
+import { isDeepStrictEqual } from 'node:util';
+import { bounds, checkInteger, checkTime } from '../job/bounds.js';
 import { checkName, checkPriority } from '../job/definition.js';
 import type { Job, JsonText } from '../job/job.js';
+import { checkTags, type JobMeta } from '../job/meta.js';
 import type { JobState } from '../job/state.js';
+import type { ActionOptions } from './audit-log.js';
 
 /** The properties that operators can change while a job is waiting to run. */
 export interface JobContent {
@@ -14,6 +17,23 @@ export interface JobContent {
    * the job's `runAt` is already `null`.
    */
   readonly runAt: Date | null;
+  /** The labels, each once; unchanged by default. */
+  readonly tags?: readonly string[] | undefined;
+  /** At least one more than the job has had attempts; unchanged by default. */
+  readonly maxAttempts?: number | undefined;
+}
+
+export interface EditOptions extends ActionOptions<EditResult> {
+  /** The queues whose jobs the caller may see; by default, and if `null`, all. Jobs in other queues count as unknown. */
+  readonly visibleQueues?: readonly string[] | null | undefined;
+}
+
+/** The result of an edit. */
+export interface EditResult {
+  /** The existing jobs before the edit, by id. */
+  readonly before: ReadonlyMap<string, Job>;
+  /** The edited jobs. */
+  readonly jobs: readonly Job[];
 }
 
 /**
@@ -42,21 +62,50 @@ export function checkEditedBytes(ids: readonly string[], bytes: number): void {
 }
 
 /**
- * Checks the result of {@link DecideEdits}.
+ * Checks the result of {@link DecideEdits}. Returns it without the tags and numbers of attempts that stay as they are.
  *
  * @throws {RangeError} if a job does not exist or cannot be edited, or its new content is out of bounds
  */
-export function checkEdits(current: ReadonlyMap<string, Job>, edits: ReadonlyMap<string, JobContent>): void {
-  for (const [id, { queue, priority, runAt }] of edits) {
-    const state = current.get(id)?.state;
-    if (state === undefined || !editableStates.includes(state))
+export function checkEdits(
+  current: ReadonlyMap<string, Job>,
+  edits: ReadonlyMap<string, JobContent>,
+): ReadonlyMap<string, JobContent> {
+  const checked = new Map<string, JobContent>();
+  for (const [id, edit] of edits) {
+    const { queue, priority, runAt } = edit;
+    const job = current.get(id);
+    const state = job?.state;
+    if (job === undefined || state === undefined || !editableStates.includes(state))
       throw new RangeError(
         `Job ${id} cannot be edited: ${state === undefined ? 'it does not exist' : `it is ${state}`}`,
       );
     checkName('queue', queue);
     checkPriority(priority);
     if (runAt !== null) checkTime('runAt', runAt);
-    else if (current.get(id)?.runAt !== null)
-      throw new RangeError(`Job ${id} is due at a set time: runAt cannot be null`);
+    else if (job.runAt !== null) throw new RangeError(`Job ${id} is due at a set time: runAt cannot be null`);
+    const tags = edit.tags === undefined ? undefined : checkTags(edit.tags);
+    const isTagged = tags !== undefined && !isDeepStrictEqual(tags, job.tags);
+    checked.set(id, {
+      ...edit,
+      tags: isTagged ? tags : undefined,
+      maxAttempts: edit.maxAttempts === job.maxAttempts ? undefined : checkAttempts(job, edit.maxAttempts),
+    });
   }
+  return checked;
+}
+
+function checkAttempts({ id, attempt }: Job, maxAttempts: number | undefined): number | undefined {
+  if (maxAttempts === undefined) return undefined;
+  checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
+  if (maxAttempts > attempt) return maxAttempts;
+  throw new RangeError(
+    `Job ${id} has had ${attempt} attempts: maxAttempts must be at least ${attempt + 1}, or cancel the job`,
+  );
+}
+
+/** Returns a job's metadata with other tags. */
+export function metaWithTags(meta: JobMeta | null, tags: readonly string[]): JobMeta | null {
+  const { tags: _tags, ...others } = meta ?? {};
+  const edited = tags.length === 0 ? others : { ...others, tags };
+  return Object.keys(edited).length === 0 ? null : edited;
 }

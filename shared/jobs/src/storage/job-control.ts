@@ -1,6 +1,6 @@
 import type { Claim, Job } from '../job/job.js';
 import type { ActionOptions } from './audit-log.js';
-import type { DecideEdits } from './job-content.js';
+import type { DecideEdits, EditOptions } from './job-content.js';
 
 /**
  * Options for an operator's action.
@@ -17,6 +17,11 @@ export interface ControlOptions<Subject = Job, Result = unknown> extends ActionO
 }
 
 export type JobControlOptions = ControlOptions<Job, ControlResult>;
+
+export interface CancelOptions extends JobControlOptions {
+  /** Why, shown with a running job until it has ended; `null` by default. */
+  readonly reason?: string | null | undefined;
+}
 
 export interface RetryOptions extends JobControlOptions {
   /**
@@ -50,10 +55,10 @@ export type ControlResult =
 export interface JobControl {
   /**
    * Cancels a job. A waiting job is cancelled immediately. If the job is running, its handler's signal is aborted
-   * within about a second. The job is cancelled if the handler then throws, and done if the handler returns anyway. A
-   * job that is already done or failed cannot be cancelled.
+   * within about a second. The job is cancelled if the handler then throws, and done if the handler returns anyway;
+   * until then, its `cancelRequestedAt` is set. A job that is already done or failed cannot be cancelled.
    */
-  cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
+  cancel(id: string, options?: CancelOptions): Promise<ControlResult>;
   /**
    * Makes a failed or cancelled job ready again. If no attempts are left, allows one more. A job that was cancelled
    * while waiting for its parents waits for them again, unless `ignoreDependencies` is set.
@@ -66,7 +71,7 @@ export interface JobControl {
    *
    * @throws {RangeError} if the time is out of bounds
    */
-  reschedule(id: string, runAt: Date, options?: ActionOptions<ControlResult>): Promise<ControlResult>;
+  reschedule(id: string, runAt: Date, options?: JobControlOptions): Promise<ControlResult>;
   /** Deletes a finished job. The result's `job` is the deleted job. */
   delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
@@ -76,11 +81,13 @@ export interface JobControl {
    *
    * @param decide returns the new contents; may be called more than once. If it throws, nothing changes and the call
    *   rejects with the same error
+   * @param options the audit entry receives the jobs before and after the edit
    * @returns the edited jobs
-   * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or the
+   * @throws {RangeError} if a queue's name, a priority, a time, a tag or a number of attempts is out of bounds, a job
+   *   cannot be edited, or the
    *   arguments and results of several jobs together exceed {@link maxEditedBytes}
    */
-  edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]>;
+  edit(ids: readonly string[], decide: DecideEdits, options?: EditOptions): Promise<Job[]>;
   /**
    * Returns the given claims whose jobs have a pending cancellation request. Servers call this about once a second, and
    * whenever they are notified.

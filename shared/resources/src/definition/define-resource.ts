@@ -145,7 +145,7 @@ function compileCalls(
 function compileOperations(declarations: OperationDeclarations): ReadonlyMap<string, Operation> {
   return new Map(
     Object.entries(declarations).map(
-      ([verb, { summary, note, body, states, enqueues = false, deprecated, ...rest }]) => {
+      ([verb, { summary, note, body, states, enqueues = false, pending, deprecated, ...rest }]) => {
         requireVerb(verb);
         const [unknown] = Object.keys(rest);
         if (unknown !== undefined) {
@@ -160,6 +160,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
           body: body && limited(body),
           states: states && { unchanged: states.to, ...states },
           enqueues,
+          pending,
         };
         return [verb, { ...compiled, deprecated: compileDeprecation(deprecated) }];
       },

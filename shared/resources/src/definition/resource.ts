@@ -49,6 +49,11 @@ export interface OperationDeclaration {
    * location.
    */
   readonly enqueues?: boolean;
+  /**
+   * What is still to come if the operation has only been requested, as a sentence without a full stop: the description of
+   * the 202 with which the function's `Outcome` is then answered.
+   */
+  readonly pending?: string;
   readonly deprecated?: DeprecationDeclaration;
 }
 
@@ -228,6 +233,7 @@ export interface Operation {
   readonly body: JsonSchema | undefined;
   readonly states: Required<StateChange> | undefined;
   readonly enqueues: boolean;
+  readonly pending: string | undefined;
   readonly deprecated: Deprecation | undefined;
 }
 

@@ -54,6 +54,8 @@ export type SetOperationFunction = (
  *
  * - `jobId`: the job to which the operation leaves the rest of its work. If the operation declares `enqueues`, a request
  *   with `Prefer: respond-async` gets a 202 with the job's location.
+ * - `isPending`: whether the operation has only been requested, and goes on. If the operation declares what `pending`
+ *   means, the response is 202.
  * - `changed`: how many items the operation has changed, which the response states as `X-Total-Count`.
  */
 export class Outcome<Item> {
@@ -63,11 +65,24 @@ export class Outcome<Item> {
 
   readonly item: Item;
   readonly jobId: string | undefined;
+  readonly isPending: boolean;
   readonly changed: number | undefined;
 
-  constructor(item: Item, { jobId, changed }: { readonly jobId?: string; readonly changed?: number }) {
+  constructor(
+    item: Item,
+    {
+      jobId,
+      isPending = false,
+      changed,
+    }: {
+      readonly jobId?: string;
+      readonly isPending?: boolean;
+      readonly changed?: number | undefined;
+    },
+  ) {
     this.item = item;
     this.jobId = jobId;
+    this.isPending = isPending;
     this.changed = changed;
   }
 }

@@ -251,7 +251,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
 export function specialOperation(place: OperationPlace, special: Operation): OperationObject {
   const { resource, owner } = place;
   const { singular } = resource;
-  const { verb, body: schema, enqueues } = special;
+  const { verb, body: schema, enqueues, pending } = special;
   const item = schemaReference(singular);
   const id = `${camelCase(verb)}${ownedName(owner, singular)}`;
   return operation(place, id, special, {
@@ -270,6 +270,9 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
         }),
     responses: {
       '200': success(resource, item, `The updated ${nameInProse(resource)}.`, ['ETag', 'IdempotentReplayed']),
+      ...(pending !== undefined && {
+        '202': success(resource, item, `Accepted. ${pending}.`, ['ETag', 'IdempotentReplayed']),
+      }),
       ...(enqueues && {
         '202': success(resource, item, 'Accepted: a job does the rest of the work.', [
           'ETag',

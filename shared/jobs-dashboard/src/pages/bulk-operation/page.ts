@@ -7,7 +7,6 @@ import { readRows } from '../list-page.js';
 import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
 
 const ROWS = 50;
-const MAX_ENTRIES = 10;
 
 export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const { id, action, state } = await find(params['operation'] ?? '', context);
@@ -30,18 +29,13 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
 
 async function loadState(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
-  const [operation, servers, history] = await Promise.all([
-    find(id, context),
-    reader.servers.list(),
-    reader.audit.list({ target: id, limit: MAX_ENTRIES }),
-  ]);
+  const [operation, servers] = await Promise.all([find(id, context), reader.servers.list()]);
   const { matched, changed, skipped, state } = operation;
   // The storage does not count confirmed jobs that have since been removed. The page counts them as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
     unserved: servers.length === 0,
-    reason: history.at(-1)?.reason ?? null,
   };
 }
 

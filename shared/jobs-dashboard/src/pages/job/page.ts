@@ -3,6 +3,7 @@ import type { Job, JobError } from '@longshore/jobs';
 import {
   type Attempt,
   type AuditEntry,
+  editableStates,
   errorFingerprint,
   isFinished,
   type JobCount,
@@ -87,6 +88,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
       lastLineAt,
       nowMs,
     }),
+    isEditable: editableStates.includes(job.state),
     failure: failureOf(job),
     parent,
     dependents: dependents.rows.map(jobRow),

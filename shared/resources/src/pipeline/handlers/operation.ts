@@ -39,10 +39,11 @@ export function operate(checked: CheckedRequest<'operation'>): Execute {
 
 function outcomeResponse(
   checked: CheckedRequest<'operation'>,
-  { item, jobId, changed }: Outcome<ItemRecord>,
+  { item, jobId, isPending, changed }: Outcome<ItemRecord>,
 ): ApiResponse {
   const { resource, operation } = checked.route;
   const counted: Record<string, string> = changed === undefined ? {} : { 'x-total-count': String(changed) };
+  if (isPending && operation.pending !== undefined) return itemResponse(resource, item, 202, counted);
   if (jobId === undefined || !operation.enqueues || !checked.preferences.respondAsync)
     return itemResponse(resource, item, 200, counted);
   const location = `${checked.apiUrl}/jobs/${encodeURIComponent(jobId)}`;
