@@ -1,5 +1,5 @@
 export { startApi } from './api-service.js';
 export { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 export { createKey } from './create-key.js';
-export { migrateAll } from './migrate.js';
+export { checkMigrations, migrateAll } from './migrate.js';
 export { seedTables } from './seed.js';

@@ -76,11 +76,12 @@ export function addLocalCommands(program: Command): void {
       );
     });
   command('migrate', 'Bring all schemas up to date, and exit')
+    .option('--check', 'only list what has not been run, and exit with 1 if there is anything')
     .addHelpText(...example('longshore migrate dist/application.js'))
-    .action(async (application?: string) => {
+    .action(async (application: string | undefined, { check = false }: { check?: boolean }) => {
       await prepareToLoad(nameApplication(application));
-      const { migrateAll } = await import('@longshore/api');
-      await runOnce(migrateAll);
+      const { checkMigrations, migrateAll } = await import('@longshore/api');
+      await runOnce(check ? checkMigrations : migrateAll);
     });
   command('seed', 'Replace the rows of the application’s tables with example rows')
     .option('--rows <number>', 'how many, approximately', readInteger, 300)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { refuseEmpty } from './arguments.js';
+import { addCompletionCommand } from './completion.js';
 import { addHttpCommands } from './http-commands.js';
 import { addLocalCommands } from './local-commands.js';
 import { addOperationCommands } from './operation-commands.js';
@@ -28,6 +29,7 @@ Examples:
   addLocalCommands(program);
   addHttpCommands(program);
   addOperationCommands(program);
+  addCompletionCommand(program);
   return program;
 }
 

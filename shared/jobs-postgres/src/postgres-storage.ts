@@ -10,7 +10,7 @@ import { Housekeeping } from './maintain/housekeeping.js';
 import { CancellationRequests } from './control/cancellation-requests.js';
 import { JobEditor } from './control/job-editor.js';
 import { LimitedQueues } from './claim/limited-queues.js';
-import { jobStoreIn, migrate } from './connection/migrate.js';
+import { jobStoreIn, migrate, pendingMigrations } from './connection/migrate.js';
 import { endsWithin } from './connection/pool.js';
 import { ConcurrencySemaphore } from './dependencies/concurrency-semaphore.js';
 import { PostgresAuditLog } from './control/audit.js';
@@ -229,6 +229,11 @@ export class PostgresStorage implements JobStorage {
     // Opens connections and fills caches now, so that the first caller does not have to wait.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
     if (this.#setsCap) await this.#queueIds.setCap();
+  }
+
+  /** Resolves to the names of the migrations that {@link open} would run, in order. Changes nothing. */
+  async pendingMigrations(): Promise<string[]> {
+    return pendingMigrations(this.#database.options, await jobStoreIn(this.#database.schema));
   }
 
   close(): Promise<void> {

@@ -3,7 +3,7 @@ import { watchedConfig } from './watched-client.js';
 import { closePool, createPool, setsUp } from './pool.js';
 import { stopsWithClient } from './session.js';
 import { requireWritable } from './writable.js';
-import { migrate, type Migrations } from './migrate.js';
+import { migrate, type Migrations, pendingMigrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
 
 /** Connection pools for an application's own tables. These tables can be in the same database as the jobs. */
@@ -18,6 +18,8 @@ export interface ApplicationDatabase {
   readonly reads: pg.Pool;
   /** Brings the application's schema up to date. Safe to call from many processes at once. */
   migrate(migrations: Migrations): Promise<void>;
+  /** Resolves to the names of the migrations that `migrate` would run, in order. Changes nothing. */
+  pendingMigrations(migrations: Migrations): Promise<string[]>;
   /**
    * Checks that both pools can be used, and that the server accepts writes.
    *
@@ -41,6 +43,7 @@ export function createApplicationDatabase(options: PostgresOptions): Application
     pool,
     reads,
     migrate: (migrations) => migrate(resolved, migrations),
+    pendingMigrations: (migrations) => pendingMigrations(resolved, migrations),
     ping: async () => {
       await Promise.all([pool, reads].map((each) => requireWritable(() => each.connect())));
     },

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -52,16 +54,7 @@ export async function migrate(
   options: DatabaseOptions,
   { directory, schema, settings = {} }: AnyMigrations,
 ): Promise<void> {
-  // No statement timeout: waiting for the advisory lock can take as long as another process's migrations.
-  const connection = watchedConfig(
-    {
-      ...options,
-      connection: options.direct,
-      pooler: 'none',
-      statementTimeoutMs: 0,
-    },
-    settings,
-  );
+  const connection = connectionOf(options, settings);
   let name = '';
   const run = (dir: string): Promise<void> =>
     withClient(connection, async (client) => {
@@ -85,6 +78,42 @@ export async function migrate(
       });
     });
   await retrying(() => withDirectory(directory, run));
+}
+
+/**
+ * Returns the names of the migrations that {@link migrate} would run, in order. Changes nothing.
+ *
+ * @throws {StorageUnavailableError} if the database cannot be reached
+ */
+export async function pendingMigrations(
+  options: DatabaseOptions,
+  { directory, schema }: AnyMigrations,
+): Promise<string[]> {
+  const files = directory instanceof URL ? await readdir(directory) : Object.keys(directory);
+  const names = files.filter((file) => !file.startsWith('.')).map((file) => path.parse(file).name);
+  let applied = new Set<string>();
+  await withClient(connectionOf(options, {}), async (client) => {
+    const table = `${client.escapeIdentifier(schema)}.migration`;
+    const { rows } = await fromDriver(
+      client.query(`select from pg_class where oid = to_regclass($1)`, [table]),
+    );
+    if (rows.length === 0) return;
+    const { rows: migrations } = await fromDriver(
+      client.query<{ name: string }>(`select name from ${table}`),
+    );
+    applied = new Set(migrations.map(({ name }) => name));
+  }).catch((error: unknown) => {
+    throw translate(error);
+  });
+  return names.filter((name) => !applied.has(name)).toSorted();
+}
+
+function connectionOf(options: DatabaseOptions, settings: Settings): WatchedConfig {
+  // No statement timeout: waiting for the advisory lock can take as long as another process's migrations.
+  return watchedConfig(
+    { ...options, connection: options.direct, pooler: 'none', statementTimeoutMs: 0 },
+    settings,
+  );
 }
 
 /**

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+describe('The completion of the command line in bash', () => {
+  let script: string;
+
+  before(() => {
+    const args = ['--import', 'tsx', '--conditions', 'source', main, 'completion', 'bash'];
+    script = execFileSync(process.execPath, args, { encoding: 'utf8' });
+  });
+
+  /** Returns what bash proposes for the last word. */
+  function proposals(...words: string[]): string[] {
+    const list = words.map((word) => `'${word}'`).join(' ');
+    const line = `COMP_WORDS=(longshore ${list}); COMP_CWORD=${words.length}; _longshore; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', `${script}\n${line}`], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
+  }
+
+  it('proposes commands', () => {
+    expect(proposals('mig')).to.deep.equal(['migrate']);
+  });
+
+  it('proposes what can be done with a collection', () => {
+    expect(proposals('queues', '')).to.include.members(['pause', 'resume', 'delete']);
+  });
+
+  it('proposes the options of a command, whatever precedes them', () => {
+    expect(proposals('--url', 'http://localhost', 'queues', 'pause', 'mail', '--un')).to.deep.equal([
+      '--until',
+    ]);
+  });
+});
