@@ -99,7 +99,7 @@ export class PostgresControl implements JobControl {
     this.#editor = editor;
   }
 
-  cancel(id: string, { reason, ...options }: CancelOptions = {}): Promise<ControlResult> {
+  async cancel(id: string, { reason, ...options }: CancelOptions = {}): Promise<ControlResult> {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);

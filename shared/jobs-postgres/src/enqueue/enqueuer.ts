@@ -1,42 +1,48 @@
-import type { Job, TransactionClient } from '@longshore/jobs';
+import type { TransactionClient } from '@longshore/jobs';
 import {
   hasKeys,
   checkNewJob,
-  checkIncluded,
   collectJobs,
   withoutUncreatedJobs,
   type Enqueuer,
   type EnqueueResult,
   enqueueResultOf,
-  type Holders,
-  holdersToInclude,
   type KeyResolution,
   type LocalServer,
   type NewBatch,
   type NewJob,
   type NewJobs,
-  noIncludedHolders,
 } from '@longshore/jobs/storage';
 import { lockTimeoutOnNodes } from '../citus/settings.js';
 import type { Connection } from '../connection/connection.js';
-import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
 import { repeatedly } from '../connection/repeatedly.js';
 import { notificationsOf } from './job-notifications.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { inSavepoint, afterCommit, type Run, runOf, runOnConnection } from '../connection/run.js';
-import { type JobRow, toJob } from '../read/job-row.js';
+import {
+  afterCommit,
+  inSavepoint,
+  type Run,
+  runAlone,
+  runInCallersTransaction,
+  runOnConnection,
+} from '../connection/run.js';
 import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
-import { findJobs } from '../read/find-jobs.sql.js';
 import type { Visibility } from '../claim/ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
-import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
+import { EnqueueBuffer } from './enqueue-buffer.js';
 import { BulkInsert, createdAtOf } from './bulk-insert.js';
 import { DirectInserts } from './direct-inserts.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { ReplayableSlices } from './replayable-slices.js';
-import { checkParents, visibleQueueIds, waitsForParents, withParentsMarked } from './dependent-inserts.js';
+import {
+  checkParents,
+  type VisibleQueueIds,
+  visibleQueueIds,
+  waitsForParents,
+  withParentsMarked,
+} from './dependent-inserts.js';
 import { UniqueKeys } from './unique-keys.js';
 import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
@@ -46,8 +52,19 @@ import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
  */
 const sharedWaitMs = '250';
 
+/** Jobs that are written together, all or none, and the batch that they form, if they do. */
+interface JobSet {
+  readonly jobs: readonly NewJob[];
+  readonly batch: NewBatch | null;
+}
+
 /**
- * Writes new jobs: combines concurrent single-job calls into one statement, claims unique keys and notifies servers.
+ * Writes new jobs, and notifies servers. How, depends on the jobs and the transaction:
+ *
+ * - a single job is written together with those of concurrent calls, see {@link EnqueueBuffer}
+ * - many jobs that are still being built are written slice by slice
+ * - all others are written as they come: *plain* ones, or those *with keys*, which are claimed first; in a transaction of the
+ *   storage, or *within* that of the caller
  */
 export class PostgresEnqueuer implements Enqueuer {
   readonly #database: Database;
@@ -57,7 +74,7 @@ export class PostgresEnqueuer implements Enqueuer {
   readonly #direct: DirectInserts;
   readonly #notifier: Notifier;
   readonly #buffers = new Map<string, EnqueueBuffer>();
-  readonly #keyedBuffers = new Map<string, EnqueueBuffer>();
+  readonly #buffersWithKeys = new Map<string, EnqueueBuffer>();
 
   constructor(database: Database, clock: DatabaseClock, queues: QueueIdCache, notifier: Notifier) {
     this.#database = database;
@@ -68,26 +85,56 @@ export class PostgresEnqueuer implements Enqueuer {
     this.#notifier = notifier;
   }
 
-  async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
-    const isSliced = Symbol.asyncIterator in jobs;
+  async enqueue(given: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const isSliced = Symbol.asyncIterator in given;
     if (isSliced && transaction === undefined && this.#database.options.disableGlobalLocks)
-      return this.#enqueueSlices(new ReplayableSlices(jobs));
-    return this.#enqueueAll(await collectJobs(jobs), transaction);
+      return this.#writeSlices(new ReplayableSlices(given));
+    const jobs = await collectJobs(given);
+    for (const job of jobs) checkNewJob(job);
+    const [first] = jobs;
+    if (first !== undefined && jobs.length === 1 && transaction === undefined)
+      return this.#bufferFor(first).add(first);
+    return this.#write({ jobs, batch: null }, transaction);
   }
 
-  async #enqueueAll(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
-    for (const job of jobs) checkNewJob(job);
-    const [job, ...others] = jobs;
-    if (job !== undefined && others.length === 0 && transaction === undefined)
-      return this.#bufferFor(job).add(job);
-    return this.#write(jobs, null, transaction);
+  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const { jobs, callback } = batch;
+    const all = callback === null ? jobs : [...jobs, callback];
+    for (const job of all) checkNewJob(job);
+    return this.#write({ jobs: all, batch }, transaction);
+  }
+
+  #write(set: JobSet, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const withKeys = set.jobs.some(hasKeys);
+    if (transaction === undefined) return withKeys ? this.#writeWithKeys(set) : this.#writePlain(set);
+    return withKeys ? this.#writeWithKeysWithin(transaction, set) : this.#writePlainWithin(transaction, set);
+  }
+
+  /**
+   * Returns the buffer for a job's queue. Jobs with unique or idempotency keys have separate buffers, because writing
+   * them can wait for locks. Together, they wait for a short time only.
+   */
+  #bufferFor(job: NewJob): EnqueueBuffer {
+    const withKeys = hasKeys(job);
+    const buffers = withKeys ? this.#buffersWithKeys : this.#buffers;
+    let buffer = buffers.get(job.queue);
+    if (buffer === undefined) {
+      buffer = withKeys
+        ? new EnqueueBuffer(
+            (jobs) => this.#writeWithKeys({ jobs, batch: null }, sharedWaitMs),
+            (jobs) => this.#writeWithKeys({ jobs, batch: null }),
+          )
+        : new EnqueueBuffer((jobs) => this.#writePlain({ jobs, batch: null }));
+      buffers.set(job.queue, buffer);
+    }
+    return buffer;
   }
 
   /**
    * Writes slices of jobs as they are built. If any job has a unique key, an idempotency key or parents, rolls back,
    * collects all jobs and starts over.
    */
-  async #enqueueSlices(kept: ReplayableSlices): Promise<EnqueueResult> {
+  async #writeSlices(kept: ReplayableSlices): Promise<EnqueueResult> {
     const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
     async function* checked(): AsyncGenerator<readonly NewJob[]> {
       for await (const slice of kept.read()) {
@@ -104,114 +151,52 @@ export class PostgresEnqueuer implements Enqueuer {
     } catch (error) {
       if (kept.failure !== null) throw kept.failure.error; // the original error, not the one from the transaction
       if (hasOnlyPlain()) throw error;
-      return this.#enqueueAll(await collectJobs(kept.read()));
+      return this.enqueue(await collectJobs(kept.read()));
     }
   }
 
-  async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
-    const jobs = jobsOf(batch);
-    for (const job of jobs) checkNewJob(job);
-    return this.#write(jobs, batch, transaction);
-  }
-
-  /**
-   * Returns the buffer for a job's queue. Jobs with unique or idempotency keys have separate buffers, because writing
-   * them can wait for locks.
-   */
-  #bufferFor(job: NewJob): EnqueueBuffer {
-    const keyed = hasKeys(job);
-    const buffers = keyed ? this.#keyedBuffers : this.#buffers;
-    let buffer = buffers.get(job.queue);
-    if (buffer === undefined) {
-      const write: WriteJobs = (jobs) => this.#write(jobs, null, undefined);
-      buffer = keyed ? new EnqueueBuffer((jobs) => this.#enqueueSoon(jobs), write) : new EnqueueBuffer(write);
-      buffers.set(job.queue, buffer);
-    }
-    return buffer;
-  }
-
-  async #write(
-    jobs: readonly NewJob[],
-    batch: NewBatch | null,
-    transaction: TransactionClient | undefined,
-  ): Promise<EnqueueResult> {
-    if (jobs.some(hasKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
-    return enqueueResultOf(await this.#enqueue(jobs, batch, transaction));
-  }
-
-  async #enqueue(
-    jobs: readonly NewJob[],
-    batch: NewBatch | null,
-    transaction: TransactionClient | undefined,
-  ): Promise<Date | null> {
-    const run = runOf(this.#database, transaction);
-    const queues = this.#queuesIn(transaction);
-    if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run, await visibleQueueIds(jobs, queues));
-    if (transaction !== undefined) {
-      const inserted = await insertEach(await inserts(jobs, batch, 'late', queues), run);
-      await this.#notifyAfter(transaction, jobs);
-      return inserted;
-    }
-    const createdAt =
-      (await this.#startDirectly(jobs, batch)) ??
-      (await repeatedly(async () => this.#insert(await inserts(jobs, batch, 'soon', queues), jobs)));
+  /** Inserts jobs without keys, for a server of this process to start at once if one can. */
+  async #writePlain(set: JobSet): Promise<EnqueueResult> {
+    const { jobs, batch } = set;
+    const run = runAlone(this.#database);
+    if (jobs.some(waitsForParents))
+      await checkParents(jobs, batch, run, await visibleQueueIds(jobs, this.#queues));
+    const started = batch === null && jobs.every(isReady) ? await this.#direct.insert(jobs) : null;
+    if (started?.isStarted === false) this.#notify(jobs);
+    const createdAt = started?.createdAt ?? (await repeatedly(() => this.#insert(set)));
     if (createdAt !== null) this.#clock.observe(createdAt);
-    return createdAt;
+    return enqueueResultOf(createdAt);
+  }
+
+  /** Inserts jobs without keys within the caller's transaction. */
+  async #writePlainWithin(transaction: TransactionClient, set: JobSet): Promise<EnqueueResult> {
+    const { jobs, batch } = set;
+    const run = runInCallersTransaction(transaction, this.#database.schema);
+    const queues = this.#queues.within(transaction);
+    if (jobs.some(waitsForParents)) await checkParents(jobs, batch, run, await visibleQueueIds(jobs, queues));
+    const createdAt = await insertEach(await insertsOfSet(set, 'late', queues), run);
+    await this.#notifyAfter(transaction, jobs);
+    return enqueueResultOf(createdAt);
   }
 
   /**
-   * Inserts jobs for a server of this process to start immediately. Returns their creation time. Returns `null`, and
-   * inserts nothing, if the jobs form a batch, are not all ready, or differ in queue, name, priority or maximum
-   * attempts, or if no server can start them.
+   * Claims keys and inserts the jobs whose keys were free, in one transaction.
+   *
+   * @param lockTimeoutMs how long to wait for a key that another transaction has locked; by default, as long as a statement
+   *   may take
    */
-  async #startDirectly(jobs: readonly NewJob[], batch: NewBatch | null): Promise<Date | null> {
-    if (batch !== null || !jobs.every(isReady)) return null;
-    const inserted = await this.#direct.insert(jobs);
-    if (inserted === null) return null;
-    if (!inserted.isStarted) this.#notify(jobs);
-    return inserted.createdAt;
-  }
-
-  /**
-   * Locks all keys first, to avoid deadlocks. Then inserts the jobs whose keys were free, and replaces the content of
-   * existing jobs where requested.
-   */
-  async #enqueueWithKeys(
-    jobs: readonly NewJob[],
-    batch: NewBatch | null,
-    transaction: TransactionClient | undefined,
-    lockTimeoutMs?: string,
-  ): Promise<EnqueueResult> {
-    const outer = this.#queuesIn(transaction);
-    // Caches queue ids and records priorities now, so that neither needs another connection while the storage's own
-    // transaction is open.
-    for (const [queue, group] of byQueue(jobs)) await outer.notePriorities(await outer.idOf(queue), group);
-    const visibleIds = await visibleQueueIds(jobs, outer);
-    const write = async (run: Run, client?: Connection): Promise<KeyResolution & EnqueueResult> => {
-      const queues = client === undefined ? this.#queues.using(run) : this.#queues;
-      const resolution = await new UniqueKeys(queues).resolve(jobs, run);
-      const created = batch === null ? null : withoutUncreatedJobs(batch, resolution.created);
-      if (resolution.created.some(waitsForParents))
-        await checkParents(resolution.created, created, run, visibleIds);
-      if (client !== undefined) await this.#lockQueues(client, resolution.created);
-      const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
-      const createdAt = await insertEach(await inserts(resolution.created, created, visibility, queues), run);
-      const includedHolders = await show(jobs, resolution.holders, run, queues);
-      return { ...resolution, includedHolders, createdAt };
-    };
-    if (transaction !== undefined) {
-      const { created, replacements, ...result } = await inSavepoint(
-        transaction,
-        this.#database.schema,
-        write,
-      );
-      await this.#notifyAfter(transaction, [...created, ...replacements.values()]);
-      return result;
-    }
+  async #writeWithKeys(set: JobSet, lockTimeoutMs?: string): Promise<EnqueueResult> {
+    const visibleIds = await this.#prepareKeys(set, this.#queues);
     const { created, replacements, ...result } = await this.#database.transaction(
       async (client) => {
-        if (lockTimeoutMs !== undefined) await this.#limitWaits(client, lockTimeoutMs);
-        return write(runOnConnection(client), client);
+        // On a Citus cluster, keys are locked on the nodes.
+        if (lockTimeoutMs !== undefined && this.#database.options.distribution === 'citus')
+          await client.query(lockTimeoutOnNodes(lockTimeoutMs));
+        const run = runOnConnection(client);
+        const resolution = await new UniqueKeys(this.#queues).resolve(set.jobs, run);
+        await this.#lockQueues(client, resolution.created);
+        const visibility = set.jobs.length > maxChunk ? 'late' : 'soon';
+        return insertCreated(set, resolution, { run, queues: this.#queues, visibleIds, visibility });
       },
       lockTimeoutMs === undefined ? {} : { lock_timeout: lockTimeoutMs },
     );
@@ -219,23 +204,29 @@ export class PostgresEnqueuer implements Enqueuer {
     return result;
   }
 
-  /** Returns the queues that a caller's transaction sees, on its connection; without one, those in the cache. */
-  #queuesIn(transaction: TransactionClient | undefined): QueueIds {
-    return transaction === undefined ? this.#queues : this.#queues.within(transaction);
+  /** Claims keys and inserts the jobs whose keys were free, within the caller's transaction. */
+  async #writeWithKeysWithin(transaction: TransactionClient, set: JobSet): Promise<EnqueueResult> {
+    const visibleIds = await this.#prepareKeys(set, this.#queues.within(transaction));
+    const { created, replacements, ...result } = await inSavepoint(
+      transaction,
+      this.#database.schema,
+      async (run) => {
+        const queues = this.#queues.using(run);
+        const resolution = await new UniqueKeys(queues).resolve(set.jobs, run);
+        return insertCreated(set, resolution, { run, queues, visibleIds, visibility: 'late' });
+      },
+    );
+    await this.#notifyAfter(transaction, [...created, ...replacements.values()]);
+    return result;
   }
 
   /**
-   * Applies the lock timeout of a transaction to the nodes of a Citus cluster, because keys are locked there. Does
-   * nothing without Citus.
+   * Caches queue ids and records priorities, so that neither needs another connection while the transaction is open. Returns
+   * what {@link visibleQueueIds} does.
    */
-  async #limitWaits(client: Connection, lockTimeoutMs: string): Promise<void> {
-    if (this.#database.options.distribution === 'citus')
-      await client.query(lockTimeoutOnNodes(lockTimeoutMs));
-  }
-
-  /** Enqueues jobs with keys. Fails if another transaction keeps one of the keys locked for longer than 250 ms. */
-  #enqueueSoon(jobs: readonly NewJob[]): Promise<EnqueueResult> {
-    return this.#enqueueWithKeys(jobs, null, undefined, sharedWaitMs);
+  async #prepareKeys({ jobs }: JobSet, queues: QueueIds): Promise<VisibleQueueIds> {
+    for (const [queue, group] of byQueue(jobs)) await queues.notePriorities(await queues.idOf(queue), group);
+    return visibleQueueIds(jobs, queues);
   }
 
   async #lockQueues(client: Connection, jobs: readonly NewJob[]): Promise<void> {
@@ -274,15 +265,17 @@ export class PostgresEnqueuer implements Enqueuer {
 
   /** Resolves when every buffered job has been written or rejected. */
   async drained(): Promise<void> {
-    const buffers = [...this.#buffers.values(), ...this.#keyedBuffers.values()];
+    const buffers = [...this.#buffers.values(), ...this.#buffersWithKeys.values()];
     await Promise.all(buffers.map((buffer) => buffer.drained()));
   }
 
   /**
-   * Runs the inserts and notifies servers. A single insert runs without an explicit transaction if global locks are
-   * disabled. Returns the jobs' creation time; `null` if there are no inserts.
+   * Inserts jobs without keys, and notifies servers. A single statement runs without an explicit transaction if global locks
+   * are disabled. Returns the jobs' creation time; `null` if there is nothing to insert.
    */
-  async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
+  async #insert(set: JobSet): Promise<Date | null> {
+    const { jobs } = set;
+    const inserts = await insertsOfSet(set, 'soon', this.#queues);
     const first = inserts.next();
     if (first.done === true) return null;
     const second = inserts.next();
@@ -318,9 +311,8 @@ export class PostgresEnqueuer implements Enqueuer {
  * Returns a generator that builds the inserts on demand: first the batch, if there is one, and then one chunk of one
  * queue at a time.
  */
-async function inserts(
-  jobs: readonly NewJob[],
-  batch: NewBatch | null,
+async function insertsOfSet(
+  { jobs, batch }: JobSet,
   visibility: Visibility,
   queues: QueueIds,
 ): Promise<Generator<Insert, void>> {
@@ -333,28 +325,29 @@ async function inserts(
   return insertsOf(groups, { jobs, batch, visibility });
 }
 
-/**
- * Reads the jobs that already hold keys of new jobs, if the result must include them.
- *
- * @throws {KeyHolderHiddenError} if one of these jobs was deleted or is invisible to the caller
- */
-async function show(
-  jobs: readonly NewJob[],
-  holders: Holders,
-  run: Run,
-  queues: QueueIds,
-): Promise<EnqueueResult['includedHolders']> {
-  const ids = holdersToInclude(jobs, holders);
-  if (ids.length === 0) return noIncludedHolders;
-  const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
-  const shown = new Map<string, Job>();
-  for (const row of rows) shown.set(row.id, toJob(row, await queues.nameOf(row.queue_id)));
-  checkIncluded(jobs, holders, (id) => shown.get(id));
-  return shown;
+/** How {@link insertCreated} reads and writes. */
+interface Within {
+  readonly run: Run;
+  readonly queues: QueueIds;
+  readonly visibleIds: VisibleQueueIds;
+  readonly visibility: Visibility;
 }
 
-function jobsOf({ jobs, callback }: NewBatch): readonly NewJob[] {
-  return callback === null ? jobs : [...jobs, callback];
+/** Inserts the jobs whose keys were free, and reads the jobs that hold the others if the result must include them. */
+async function insertCreated(
+  { jobs, batch }: JobSet,
+  resolution: KeyResolution,
+  { run, queues, visibleIds, visibility }: Within,
+): Promise<KeyResolution & EnqueueResult> {
+  const { created, holders } = resolution;
+  const set = { jobs: created, batch: batch === null ? null : withoutUncreatedJobs(batch, created) };
+  if (created.some(waitsForParents)) await checkParents(created, set.batch, run, visibleIds);
+  const createdAt = await insertEach(await insertsOfSet(set, visibility, queues), run);
+  return {
+    ...resolution,
+    includedHolders: await new UniqueKeys(queues).included(jobs, holders, run),
+    createdAt,
+  };
 }
 
 async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | null> {

@@ -1,5 +1,9 @@
-import type { JobState } from '@longshore/jobs';
+import type { Job, JobState } from '@longshore/jobs';
 import {
+  checkIncluded,
+  type EnqueueResult,
+  type Holders,
+  holdersToInclude,
   isFinished,
   type JobKey,
   KeyHeldError,
@@ -7,12 +11,14 @@ import {
   keyName,
   type KeyResolution,
   type NewJob,
+  noIncludedHolders,
   resolveKeys,
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { QueueIds } from '../connection/queue-id-cache.js';
-import { findRowOn } from '../read/job-row.js';
+import { findJobs } from '../read/find-jobs.sql.js';
+import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { Run } from '../connection/run.js';
 import { replacement } from './replace-jobs.sql.js';
 import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } from './unique-keys.sql.js';
@@ -69,6 +75,25 @@ export class UniqueKeys {
       await this.#claim(resolution.claims, locked, run);
       return resolution;
     }
+  }
+
+  /**
+   * Reads the jobs that already hold keys of new jobs, if the result of enqueueing must include them.
+   *
+   * @throws {KeyHolderHiddenError} if one of these jobs was deleted or is invisible to the caller
+   */
+  async included(
+    jobs: readonly NewJob[],
+    holders: Holders,
+    run: Run,
+  ): Promise<EnqueueResult['includedHolders']> {
+    const ids = holdersToInclude(jobs, holders);
+    if (ids.length === 0) return noIncludedHolders;
+    const found = new Map<string, Job>();
+    for (const row of (await run(findJobs, [arrayOf(ids)])) as JobRow[])
+      found.set(row.id, toJob(row, await this.#queues.nameOf(row.queue_id)));
+    checkIncluded(jobs, holders, (id) => found.get(id));
+    return found;
   }
 
   async #resolved(
