@@ -57,6 +57,10 @@ const variables = Type.Object({
   API_MAX_RECURRING_JOBS_PER_CALLER: Type.Integer({ minimum: 0, maximum: 100_000, default: 100 }),
   /** Maximum number of recurring jobs that all callers together may create. */
   API_MAX_RECURRING_JOBS: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
+  /** Maximum number of deployments that one caller may record over HTTP. */
+  API_MAX_DEPLOYMENTS_PER_CALLER: Type.Integer({ minimum: 0, maximum: 100_000, default: 5_000 }),
+  /** Maximum number of deployments that all callers together may record. */
+  API_MAX_DEPLOYMENTS: Type.Integer({ minimum: 0, maximum: 100_000, default: 10_000 }),
   /** Minimum time between two due times of a recurring job that is created over HTTP, in seconds. */
   API_MIN_RECURRING_INTERVAL_SECONDS: Type.Integer({ minimum: 1, maximum: 86_400, default: 60 }),
   /** Maximum number of open event streams and `?wait` requests in this process. */

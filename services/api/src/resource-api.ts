@@ -46,6 +46,10 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
         perCaller: config.API_MAX_RECURRING_JOBS_PER_CALLER,
         total: config.API_MAX_RECURRING_JOBS,
       },
+      deployments: {
+        perCaller: config.API_MAX_DEPLOYMENTS_PER_CALLER,
+        total: config.API_MAX_DEPLOYMENTS,
+      },
       minIntervalSeconds: config.API_MIN_RECURRING_INTERVAL_SECONDS,
     },
   });

@@ -44,6 +44,7 @@ describe('An api with quotas', () => {
       API_ADMIN_KEY: '',
       API_MAX_QUEUES_PER_CALLER: '2',
       API_MAX_RECURRING_JOBS_PER_CALLER: '1',
+      API_MAX_DEPLOYMENTS_PER_CALLER: '1',
       API_MAX_BACKLOG: '1',
     });
   });
@@ -97,6 +98,24 @@ describe('An api with quotas', () => {
       json: { cron: '* * * * * *' },
     });
     expect(changed.status).to.equal(422);
+  });
+
+  it('records no more deployments for a caller than its quota, and says what to do', async () => {
+    expect((await post('/deployments', { version: '1.0.0' })).status).to.equal(201);
+    const refused = await post('/deployments', { version: '1.0.1' });
+    expect(refused.status).to.equal(422);
+    expect(refused.text).to.contain(
+      'does not allow another deployment: you have created 1 of at most 1 deployments; delete the records',
+    );
+    const versions = (await api.call('GET', '/api/v1/deployments')).json() as { version: string }[];
+    expect(versions.map(({ version }) => version)).to.deep.equal(['1.0.0']);
+  });
+
+  it('creates no queue beyond the quota of the caller with POST /queues, either', async () => {
+    const refused = await post('/queues', { name: 'fifth', concurrencyLimit: 1 });
+    expect(refused.status).to.equal(422);
+    expect(refused.text).to.contain('you have created 2 of at most 2 queues');
+    expect((await api.call('GET', '/api/v1/queues/fifth')).status).to.equal(404);
   });
 
   it('triggers no recurring job whose queue is full', async () => {

@@ -32,7 +32,13 @@ const collections: Readonly<Record<string, Collection>> = {
     path: 'queues',
     key: 'name',
     columns: ['name', 'enqueued', 'processing', 'failed', 'servers', 'pausedAt'],
-    operations: [queueOperations.pause, queueOperations.resume, queueOperations.delete],
+    operations: [
+      queueOperations.create,
+      queueOperations.limit,
+      queueOperations.pause,
+      queueOperations.resume,
+      queueOperations.delete,
+    ],
   },
   types: {
     path: 'job-types',
@@ -104,7 +110,7 @@ export function addOperationCommands(program: Command): void {
       .action((options: HttpOptions) => list(options, `${collection.path}?limit=100`, collection.columns));
     for (const operation of collection.operations) {
       const { key, path, columns } = collection;
-      withFields(addHttpCommand(group, operation.name, operation.summary), operation)
+      withFields(addHttpCommand(group, operation.name, operation.summary), operation, !isMethod(operation))
         .addHelpText('after', `\nExample: longshore ${name} ${operation.name} ${examples[key]}`)
         .argument(`<${key}...>`, `the ${key === 'id' ? 'ids' : 'names'} of what to change`)
         .action((targets: string[], _own: object, command: Command) => {
@@ -152,14 +158,13 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
 
 /** Adds a command that changes jobs that have not started. */
 function addEditCommand(program: Command): void {
-  const { summary, fields: edited } = jobOperations.edit;
-  const command = addHttpCommand(program, 'edit', summary)
+  const { edit } = jobOperations;
+  const command = withFields(addHttpCommand(program, 'edit', edit.summary), edit, false)
     .argument('<id...>', 'the ids of the jobs', (id, ids: string[] | undefined) => [
       ...(ids ?? []),
       readId(id),
     ])
     .addHelpText('after', `\nExample: longshore edit ${examples.id} --tags vip eu --max-attempts 5`);
-  for (const [name, field] of Object.entries(edited.properties)) addField(command, name, field);
   command.action((ids: string[], options: OperationOptions) => {
     const columns = [...jobColumns, 'maxAttempts', 'tags'];
     return changeEach(jobOperations.edit, 'jobs', ids, options, (jobs) => table(jobs, columns));
@@ -177,19 +182,9 @@ async function changeEach(
   const installation = new Installation(options);
   const changed: Item[] = [];
   for (const target of targets) {
-    const place = `${path}/${encodeURIComponent(target)}`;
-    const values = valuesOf(operation, options);
     try {
       changed.push(
-        operation.name === 'delete'
-          ? {
-              id: target,
-              name: target,
-              ...(await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`)),
-            }
-          : operation.name === 'edit'
-            ? await installation.call<Item>('PATCH', place, values)
-            : await installation.call<Item>('PUT', `${place}/${operation.name}`, values),
+        await change(installation, operation, { path, target, values: valuesOf(operation, options) }),
       );
     } catch (error) {
       printError(`${target}: ${(error as Error).message}`);
@@ -199,6 +194,37 @@ async function changeEach(
   if (changed.length > 0) show(changed, options, format);
 }
 
+/** What to change, in which collection, and the values that were given. */
+interface Change {
+  readonly path: string;
+  readonly target: string;
+  readonly values: Item;
+}
+
+/** Sends the request of an operation. Some operations are methods of the collection or the item; the others are verbs. */
+async function change(
+  installation: Installation,
+  operation: OperationDescription,
+  { path, target, values }: Change,
+): Promise<Item> {
+  const { name } = operation;
+  const place = `${path}/${encodeURIComponent(target)}`;
+  if (name === 'create') return installation.call<Item>('POST', path, { name: target, ...values });
+  if (isMethod(operation)) return installation.call<Item>('PATCH', place, values);
+  if (name !== 'delete') return installation.call<Item>('PUT', `${place}/${name}`, values);
+  const deleted = await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`);
+  return { id: target, name: target, ...deleted };
+}
+
+/** A value that was given as JSON. Wrapped, because the parser of options takes a null for an empty text. */
+class GivenJson {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
 function reasonIn({ reason }: Item): string {
   return typeof reason === 'string' ? `?reason=${encodeURIComponent(reason)}` : '';
 }
@@ -206,12 +232,26 @@ function reasonIn({ reason }: Item): string {
 /** Returns the fields of an operation that were given as options. */
 function valuesOf({ fields: { properties } }: OperationDescription, options: OperationOptions): Item {
   const given = [...Object.keys(properties), 'reason'].filter((name) => options[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, options[name]]));
+  return Object.fromEntries(
+    given.map((name) => {
+      const value = options[name];
+      return [name, value instanceof GivenJson ? value.value : value];
+    }),
+  );
 }
 
-function withFields(command: Command, { fields: { properties } }: OperationDescription): Command {
-  for (const [name, field] of Object.entries(properties)) addField(command, name, field);
-  return command.option('--reason <text>', 'why; kept in the audit log');
+function withFields(
+  command: Command,
+  { fields: { properties } }: OperationDescription,
+  isReasoned = true,
+): Command {
+  for (const [name, field] of Object.entries<object>(properties)) addField(command, name, field);
+  return isReasoned ? command.option('--reason <text>', 'why; kept in the audit log') : command;
+}
+
+/** Returns whether an operation is the POST or PATCH of its resource, whose body has no reason. */
+function isMethod({ name }: OperationDescription): boolean {
+  return name === 'create' || name === 'edit' || name === 'limit';
 }
 
 function addField(command: Command, name: string, field: object): void {
@@ -222,7 +262,7 @@ function addField(command: Command, name: string, field: object): void {
   else if (types.includes('string')) command.option(`${flag} <value>`, description);
   else if (types.includes('array')) command.option(`${flag} <value...>`, description);
   else if (types.join() === 'integer') command.option(`${flag} <number>`, description, readInteger);
-  else command.option(`${flag} <json>`, description, readJson);
+  else command.option(`${flag} <json>`, description, (text) => new GivenJson(readJson(text)));
 }
 
 /** Returns the types that a field can have; none if it can have any. */

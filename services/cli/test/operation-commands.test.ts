@@ -87,6 +87,14 @@ describe('The command line, with an installation that answers', () => {
       ['queues', 'delete', 'mail', '--reason', 'no longer used'],
       'DELETE queues/mail?reason=no%20longer%20used',
     ],
+    [
+      ['queues', 'create', 'mail', '--concurrency-limit', '3', '--rate-limit', '{"jobs":10,"periodMs":1000}'],
+      'POST queues {"name":"mail","concurrencyLimit":3,"rateLimit":{"jobs":10,"periodMs":1000}}',
+    ],
+    [
+      ['queues', 'limit', 'mail', '--concurrency-limit', 'null'],
+      'PATCH queues/mail {"concurrencyLimit":null}',
+    ],
     [['types', 'resume', 'greet'], 'PUT job-types/greet/resume {}'],
     [['recurring', 'trigger', 'nightly'], 'PUT recurring-jobs/nightly/trigger {}'],
     [['batches', 'cancel', String(first)], `PUT batches/${first}/cancel {}`],

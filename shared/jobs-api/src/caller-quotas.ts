@@ -8,6 +8,8 @@ export interface Quotas {
   readonly queues?: QuotaLimits;
   /** Default 100 for each caller, 1000 in all. */
   readonly recurringJobs?: QuotaLimits;
+  /** Default 5000 for each caller, 10,000 in all. */
+  readonly deployments?: QuotaLimits;
   /** Minimum time between two due times of a recurring job, in seconds; default 60. */
   readonly minIntervalSeconds?: number;
 }
@@ -29,6 +31,7 @@ export class CallerQuotas {
   readonly #storage: Pick<JobStorage, 'quotas' | 'clock'>;
   readonly #queues: QuotaLimits;
   readonly #recurringJobs: QuotaLimits;
+  readonly #deployments: QuotaLimits;
   readonly #minIntervalSeconds: number;
   /** Queues that exist or have been admitted. */
   readonly #known = new Set<string>();
@@ -38,12 +41,14 @@ export class CallerQuotas {
     {
       queues = { perCaller: 1_000, total: 5_000 },
       recurringJobs = { perCaller: 100, total: 1_000 },
+      deployments = { perCaller: 5_000, total: 10_000 },
       minIntervalSeconds = 60,
     }: Quotas = {},
   ) {
     this.#storage = storage;
     this.#queues = queues;
     this.#recurringJobs = recurringJobs;
+    this.#deployments = deployments;
     this.#minIntervalSeconds = minIntervalSeconds;
   }
 
@@ -66,12 +71,25 @@ export class CallerQuotas {
     for (const queue of unknown) this.#known.add(queue);
   }
 
+  /** Admits a queue that a caller is about to create, even if one of this name was admitted before. Throws as above. */
+  async admitQueue(queue: string, { caller }: Creator): Promise<void> {
+    await this.#storage.quotas.admit('queue', [queue], caller, this.#queues);
+  }
+
   /**
    * Admits a recurring job that a caller is about to create.
    * @throws {QuotaExceededError} if the caller may create no more recurring jobs
    */
   async admitRecurringJob(id: string, { caller }: Creator): Promise<void> {
     await this.#storage.quotas.admit('recurring job', [id], caller, this.#recurringJobs);
+  }
+
+  /**
+   * Admits a deployment that a caller is about to record.
+   * @throws {QuotaExceededError} if the caller may record no more deployments
+   */
+  async admitDeployment(id: string, { caller }: Creator): Promise<void> {
+    await this.#storage.quotas.admit('deployment', [id], caller, this.#deployments);
   }
 
   /** @throws {ApiError} 42202 if the schedule is due more often than callers may have it */

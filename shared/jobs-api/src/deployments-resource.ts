@@ -1,7 +1,8 @@
 import { deploymentOperations, type OperableStorage } from '@longshore/jobs/operations';
-import { type Deployment, deploymentBounds } from '@longshore/jobs/storage';
+import { type Deployment, deploymentBounds, newId } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
+import type { CallerQuotas } from './caller-quotas.js';
 import { withApiErrors } from './enqueue-requests.js';
 import { nullable, text } from './fields.js';
 import { checkOf, perform } from './operations.js';
@@ -34,7 +35,11 @@ const past = 'A deployment is a record of the past. Delete it and create another
  * `/deployments`: a deployment records when a version was put into service. The dashboard marks deployments on its
  * charts.
  */
-export function deploymentsResource(storage: OperableStorage, requiresReason: boolean): Resource {
+export function deploymentsResource(
+  storage: OperableStorage,
+  quotas: CallerQuotas,
+  requiresReason: boolean,
+): Resource {
   const { deployments } = storage;
   return defineResource({
     name: 'deployments',
@@ -62,10 +67,15 @@ export function deploymentsResource(storage: OperableStorage, requiresReason: bo
         const deployment = await deployments.find(id);
         return deployment === null ? undefined : toItem(deployment);
       },
-      create: async ({ version, at, note = null }, { transaction }) => {
+      create: async ({ version, at, note = null }, context) => {
         const when = at === undefined ? {} : { at: new Date(at) };
-        const deployment = { version, note, ...when };
-        return toItem(await withApiErrors(() => deployments.record(deployment, transaction)));
+        const deployment = { id: newId(), version, note, ...when };
+        return toItem(
+          await withApiErrors(async () => {
+            await quotas.admitDeployment(deployment.id, context);
+            return deployments.record(deployment, context.transaction);
+          }),
+        );
       },
       delete: async (target, check, context) => {
         const { reason } = context;

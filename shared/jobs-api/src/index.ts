@@ -113,7 +113,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
   return [
     jobs,
     eventsResource(events),
-    queuesResource(storage, jobs, requiresReasons),
+    queuesResource({ storage, jobs, quotas }, requiresReasons),
     serversResource(storage, jobs, requiresReasons),
     recurringJobsResource({ storage, requests, jobs, backlog, quotas }, requiresReasons),
     batchesResource(storage, enqueuer, jobs, requiresReasons),
@@ -121,7 +121,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     setAsideItemsResource(storage, requiresReasons),
     statisticsResource(storage),
     jobTypesResource(storage, definitions, requiresReasons),
-    deploymentsResource(storage, requiresReasons),
+    deploymentsResource(storage, quotas, requiresReasons),
     bulkOperations,
     auditEntriesResource(storage),
   ];

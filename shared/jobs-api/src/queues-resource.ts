@@ -2,6 +2,7 @@ import type { JobState } from '@longshore/jobs';
 import { LimitFields, type OperableStorage, queueOperations } from '@longshore/jobs/operations';
 import { jobStates, type Queue } from '@longshore/jobs/storage';
 import {
+  apiError,
   type CallContext,
   defineResource,
   type ItemChange,
@@ -9,10 +10,12 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
+import type { CallerQuotas } from './caller-quotas.js';
 import { endOf, startAfterCommit } from './bulk-work.js';
+import { withApiErrors } from './enqueue-requests.js';
 import { Name, nullable, Time, toTime } from './fields.js';
 import { jobsBelow } from './not-allowed.js';
-import { checkOf, declarationOf, functionOf, perform, served } from './operations.js';
+import { attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
 import { pauseFieldNames, pauseFields, toPauseItem } from './pauses.js';
 
 const Counts = Type.Object(
@@ -42,8 +45,26 @@ type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 
 const each = 'Queues are changed one at a time, at /queues/{queue}.';
 
+interface QueuesResourceParts {
+  readonly storage: OperableStorage;
+  readonly jobs: Resource;
+  readonly quotas: CallerQuotas;
+}
+
+const NewQueueItem = Type.Object(
+  {
+    name: QueueItem.properties.name,
+    concurrencyLimit: Type.Optional(LimitFields.properties.concurrencyLimit),
+    rateLimit: Type.Optional(LimitFields.properties.rateLimit),
+  },
+  { additionalProperties: false },
+);
+
 /** `/queues`: the queues with their counts and limits. */
-export function queuesResource(storage: OperableStorage, jobs: Resource, requiresReason: boolean): Resource {
+export function queuesResource(
+  { storage, jobs, quotas }: QueuesResourceParts,
+  requiresReason: boolean,
+): Resource {
   const serving = { storage, requiresReason, toItem: toQueueItem };
   const { declarations, functions } = served([queueOperations.pause, queueOperations.resume], serving);
   const find = async (name: string, { transaction }: Pick<CallContext, 'transaction'> = {}) => {
@@ -60,21 +81,22 @@ export function queuesResource(storage: OperableStorage, jobs: Resource, require
   return defineResource({
     name: 'queues',
     description:
-      'Named, ordered lists of jobs, with their counts and limits. A queue is created when it is first named.',
+      'Named, ordered lists of jobs, with their counts and limits. A queue is created when it is first named, or with its limits before.',
     key: 'name',
     deletionReason: requiresReason ? 'required' : 'optional',
     item: QueueItem,
     serverSet: ['name', 'counts', ...pauseFieldNames, 'oldestEnqueuedAt', 'servers', 'createdAt'],
+    create: NewQueueItem,
     filters: { name: { field: 'name', match: 'exact', description: 'Queues with these names.' } },
     operations: { ...declarations, purge: declarationOf(queueOperations.purge, requiresReason) },
     children: [
       { resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'], notAllowed: jobsBelow },
     ],
     calls: {
+      create: { note: queueOperations.create.note },
       delete: { note: queueOperations.delete.note },
     },
     notAllowed: {
-      create: 'A queue is created when a job first names it; use POST /jobs.',
       replaceMany: each,
       deleteMany: each,
     },
@@ -82,6 +104,18 @@ export function queuesResource(storage: OperableStorage, jobs: Resource, require
       seeks: true,
       list: async (query) => pageOf((await storage.queues.list()).map(toQueueItem), query),
       get: (name) => find(name),
+      create: async ({ name, ...limits }, context) => {
+        const fields = { concurrencyLimit: null, rateLimit: null, ...limits };
+        const { facts, subject } = await withApiErrors(async () => {
+          await quotas.admitQueue(name, context);
+          return attempt(queueOperations.create, storage, context, { target: name, fields });
+        });
+        if (facts.outcome === 'done' && subject !== null) return toQueueItem(subject);
+        throw apiError(
+          40901,
+          `There is already a queue "${name}"; use PATCH /queues/{queue} to change its limits`,
+        );
+      },
       delete: async (target, check, context) => {
         const { reason } = context;
         const call = { target, fields: {}, reason, check: checkOf(check, toQueueItem) };

@@ -14,6 +14,36 @@ onEachStorage('Queues as resources', (api) => {
     expect(listed.items.map(({ name }) => name)).to.deep.equal(names.toSorted());
   });
 
+  it('POST /queues creates a queue with its limits before its first job', async () => {
+    const name = api.newName();
+    const rateLimit = { jobs: 5, periodMs: 1_000 };
+    const { status, item, headers } = await api.post('/queues', { name, concurrencyLimit: 3, rateLimit });
+    expect(status).to.equal(201);
+    expect(headers.location).to.match(new RegExp(`/api/v1/queues/${name}$`));
+    expect(item).to.deep.include({ name, concurrencyLimit: 3, rateLimit: { ...rateLimit, burst: 5 } });
+    expect((await api.get(`/queues/${name}`)).item).to.deep.equal(item);
+    const { items } = await api.get(`/audit-entries?target=${name}`);
+    expect(items.map(({ action, outcome }) => [action, outcome])).to.deep.equal([['queues/create', 'done']]);
+  });
+
+  it('POST /queues of a queue that exists is 409, and changes nothing', async () => {
+    const name = await make();
+    const { codes, text } = await api.post('/queues', { name, concurrencyLimit: 3 });
+    expect(codes).to.deep.equal([40901]);
+    expect(text).to.contain('use PATCH /queues/{queue} to change its limits');
+    expect((await api.get(`/queues/${name}`)).item).to.include({ concurrencyLimit: null });
+  });
+
+  it('POST /queues without a possible name, or with impossible limits, is 422', async () => {
+    for (const [body, code] of [
+      [{}, 42201],
+      [{ name: 'no name' }, 42202],
+      [{ name: api.newName(), concurrencyLimit: 0 }, 42202],
+      [{ name: api.newName(), pausedAt: null }, 42203],
+    ] as const)
+      expect((await api.post('/queues', body)).codes).to.deep.equal([code]);
+  });
+
   it('GET /queues/{queue} shows its counts by state and that it has no limits', async () => {
     const queue = await make();
     const { item } = await api.get(`/queues/${queue}`);

@@ -190,6 +190,16 @@ describe('an action', () => {
     expect(await storage.jobs.find(scheduledId)).to.deep.equal(before);
   });
 
+  it('creates a queue with its limits, but none that exists or has an impossible name', async () => {
+    expect((await site.http.get('/job-dashboard/queues')).text).to.include('New queue…');
+    const form = { name: 'campaign', concurrency: '3' };
+    const { status, headers } = await act('/create-queue', form);
+    expect([status, placeIn(headers)]).to.deep.equal([303, './queues/campaign']);
+    expect(await site.story.storage.queues.find('campaign')).to.include({ concurrencyLimit: 3 });
+    expect((await act('/create-queue', form)).status).to.equal(409);
+    expect((await act('/create-queue', { ...form, name: 'no name' })).status).to.equal(422);
+  });
+
   it('sets the limits of a queue, and removes them again', async () => {
     const limits = async () => {
       const queue = (await site.story.storage.queues.list()).find(({ name: found }) => found === 'mail');

@@ -472,6 +472,7 @@ delete from longshore.server where id = $1;
 delete from longshore.creation as created
 where kind = $1 and admitted_at < now() - $2::float8 * interval '1 millisecond' and not case created.kind
   when 'queue' then exists (select 1 from longshore.queue where queue.name = created.item and retired_at is null)
+  when 'deployment' then exists (select 1 from longshore.deployment where deployment.id = created.item::uuid)
   else exists (select 1 from longshore.recurring_job where recurring_job.id = created.item)
 end;
 
@@ -1549,6 +1550,9 @@ from (
   select distinct hashtextextended(key, longshore.lock_key('concurrency_key', $1::integer)) as lock
   from unnest($2::text[]) as key order by lock
 ) as key;
+
+-- longshore-lock-new-queue
+select pg_advisory_xact_lock(longshore.lock_key('new queue ' || $1::text))::text;
 
 -- longshore-lock-one-job
 select id from longshore.job where queue_id = $1 and id = $2 and server_id is null for update;
@@ -3352,6 +3356,7 @@ select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms;
 select item from (select distinct $1::text as kind, item from unnest($2::text[]) as item) as created
 where not case created.kind
   when 'queue' then exists (select 1 from longshore.queue where queue.name = created.item and retired_at is null)
+  when 'deployment' then exists (select 1 from longshore.deployment where deployment.id = created.item::uuid)
   else exists (select 1 from longshore.recurring_job where recurring_job.id = created.item)
 end
   and not exists (select 1 from longshore.creation where creation.kind = created.kind and creation.item = created.item)
@@ -3943,6 +3948,11 @@ select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.
 
 -- longshore-select-servers
 select server.*, version from longshore.server left join longshore.server_version on server_id = id order by id;
+
+-- longshore-select-shown-queue
+select id from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server));
 
 -- longshore-select-stalled-leases
 with expired as materialized (

@@ -113,6 +113,51 @@ export function controlling(fixture: Fixture): void {
     });
   }
 
+  it('creates a queue with its limits, once', async () => {
+    const { queues } = fixture.storage;
+    const queue = fixture.newQueue();
+    const limits = { concurrencyLimit: 2, rateLimit: { jobs: 5, periodMs: 1_000 } };
+    const creations = await Promise.all([queues.create(queue, limits), queues.create(queue, limits)]);
+    expect(creations.toSorted()).to.deep.equal(['created', 'exists']);
+    expect(await queues.find(queue)).to.deep.include({
+      name: queue,
+      concurrencyLimit: 2,
+      rateLimit: { jobs: 5, periodMs: 1_000, burst: 5 },
+      pausedAt: null,
+    });
+    expect(await queues.create(queue, { concurrencyLimit: 7 })).to.equal('exists');
+    expect(await queues.find(queue)).to.include({ concurrencyLimit: 2 });
+  });
+
+  it('limits the first jobs of a queue that was created with a limit', async () => {
+    const queue = fixture.newQueue();
+    await fixture.storage.queues.create(queue, { concurrencyLimit: 1 });
+    await fixture.enqueue(queue);
+    await fixture.enqueue(queue);
+    const { id } = await fixture.register(queue);
+    expect(await fixture.claim(id, queue)).to.have.length(1);
+  });
+
+  it('creates a queue anew that was deleted, without its former limits', async () => {
+    const { queues } = fixture.storage;
+    const queue = fixture.newQueue();
+    await queues.create(queue, { concurrencyLimit: 2 });
+    expect(await queues.delete(queue)).to.equal('deleted');
+    expect(await queues.create(queue)).to.equal('created');
+    expect(await queues.find(queue)).to.include({ concurrencyLimit: null, rateLimit: null });
+  });
+
+  it('creates no queue with a name or a limit that is out of bounds', async () => {
+    const { queues } = fixture.storage;
+    const queue = fixture.newQueue();
+    for (const create of [
+      () => queues.create('no name'),
+      () => queues.create(queue, { concurrencyLimit: 0 }),
+    ])
+      expect(await create().catch((thrown: unknown) => thrown)).to.be.instanceOf(RangeError);
+    expect(await queues.find(queue)).to.equal(null);
+  });
+
   it('changes nothing of a queue whose settings differ from those seen', async () => {
     const queue = fixture.newQueue();
     await fixture.enqueue(queue);

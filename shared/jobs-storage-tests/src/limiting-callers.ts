@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { QuotaExceededError } from '@longshore/jobs';
-import type { CreatedKind } from '@longshore/jobs/storage';
+import { type CreatedKind, newId } from '@longshore/jobs/storage';
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
@@ -27,8 +27,8 @@ export function limitingCallers(fixture: Fixture): void {
     );
   }
 
-  /** How many queues and recurring jobs earlier tests have admitted. */
-  const before: Record<CreatedKind, number> = { queue: 0, 'recurring job': 0 };
+  /** How many things earlier tests have admitted. */
+  const before: Record<CreatedKind, number> = { queue: 0, 'recurring job': 0, deployment: 0 };
   const newQueues = (count: number): string[] => Array.from({ length: count }, () => fixture.newQueue());
 
   it('admit queues up to the quota of the caller, and say how many it has created', async () => {
@@ -86,6 +86,24 @@ export function limitingCallers(fixture: Fixture): void {
       'you have created 1 of at most 1 recurring jobs; change one that exists, or delete',
     );
     before['recurring job'] += 1;
+  });
+
+  it('limit deployments', async () => {
+    const { deployments } = fixture.storage;
+    const [caller, other] = [fixture.newQueue(), fixture.newQueue()];
+    const record = async (by: string, perCaller: number, total: number): Promise<string> => {
+      const id = newId();
+      const answer = await admit([id], by, perCaller, total, 'deployment');
+      if (answer === 'admitted') await deployments.record({ id, version: '1.0.0' });
+      return answer;
+    };
+    expect(await record(caller, 1, 100)).to.equal('admitted');
+    expect(await record(caller, 1, 100)).to.equal(
+      'The quota does not allow another deployment: you have created 1 of at most 1 deployments; delete the records that are no longer needed (DELETE /deployments/{id}), or ask the operator to raise the quota',
+    );
+    expect(await record(other, 1, 1)).to.contain('all callers together have created');
+    expect(await record(other, 1, 2)).to.equal('admitted');
+    before.deployment += 2;
   });
 
   it('let a recurring job enqueue only as many jobs as its queue has room for', async () => {

@@ -72,6 +72,12 @@ export const actions: readonly Action[] = [
   onMany('reschedule', jobSetOperations.reschedule, (request) => ({ runAt: newTime(request).toISOString() })),
   onMany('delete', jobSetOperations.delete, () => ({ delayMs: undoMs })),
   action(bulkOperations.stop, { next: (id) => `bulk/${id}` }),
+  action(queueOperations.create, {
+    path: '/create-queue',
+    target: ({ form }) => textField(form, 'name'),
+    fields: ({ form }) => limitsIn(form),
+    next: (name) => page('queues', name),
+  }),
   action(queueOperations.pause, { fields: pauseEnd, next: (name) => page('queues', name) }),
   action(queueOperations.resume, { next: (name) => page('queues', name) }),
   action(queueOperations.limit, {

@@ -32,8 +32,8 @@ export class PostgresDeployments implements Deployments {
   }
 
   async record(given: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
-    const { version, at, note } = checkDeployment(given);
-    const values = [this.#ids.newId(), version, at ?? null, note ?? null];
+    const { id = this.#ids.newId(), version, at, note } = checkDeployment(given);
+    const values = [id, version, at ?? null, note ?? null];
     const rows = await runOf(this.#database, transaction)(insertDeployment, values);
     const [deployment] = rows as readonly Deployment[];
     if (deployment === undefined) throw new Error('The deployment was not stored');

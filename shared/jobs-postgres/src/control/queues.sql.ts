@@ -14,6 +14,18 @@ const matchesExpectedSettings = `(not $2::boolean or (
 /** SQL assignments that end a queue's retirement, for statements that change the queue's settings. */
 export const endRetirement = 'retired_at = null, idle_since = null';
 
+/** $1 name. Lets only one transaction at a time create a queue with this name. */
+export const lockNewQueue = prepared(
+  'longshore-lock-new-queue',
+  `select pg_advisory_xact_lock(longshore.lock_key('new queue ' || $1::text))::text`,
+);
+
+/** $1 name. Returns a row if there is such a queue. */
+export const selectShown = prepared(
+  'longshore-select-shown-queue',
+  `select id from longshore.queue where name = $1 and ${isShown}`,
+);
+
 /**
  * $1 queue, $2 to $5 expected settings. Locks the queue until the transaction ends and returns its settings. Returns no
  * row if the settings do not match the expected ones.

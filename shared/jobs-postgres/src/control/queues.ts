@@ -1,7 +1,9 @@
 import type { TransactionClient } from '@longshore/jobs';
 import {
+  type ActionOptions,
   type BlockingKey,
   type BlockingKeys,
+  checkName,
   checkPause,
   checkQueueLimits,
   type Clock,
@@ -11,6 +13,7 @@ import {
   type Queue,
   type QueueControlOptions,
   type QueueControlResult,
+  type QueueCreation,
   type QueueDeletion,
   type QueueLimits,
   type Queues,
@@ -32,11 +35,13 @@ import { inTransaction } from './audit.js';
 import { type PauseRow, pauseValues, toPauseState } from './pause.sql.js';
 import {
   limitQueue,
+  lockNewQueue,
   lockQueue,
   pauseQueue,
   resumeQueue,
   type RetiredRow,
   retireQueue,
+  selectShown,
 } from './queues.sql.js';
 import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 
@@ -75,6 +80,23 @@ export class PostgresQueues implements Queues {
   async find(name: string, transaction?: TransactionClient): Promise<Queue | null> {
     const row = await this.#queues.find(name, transaction);
     return row === undefined ? null : ((await this.#toQueues([row], row.id))[0] ?? null);
+  }
+
+  async create(
+    name: string,
+    limits: QueueLimits = {},
+    options: ActionOptions<QueueCreation> = {},
+  ): Promise<QueueCreation> {
+    checkName('queue', name);
+    const values = limitValues(limits);
+    return inTransaction(this.#database, options, async (run, record) => {
+      await run(lockNewQueue, [name]);
+      const existing = await run(selectShown, [name]);
+      if (existing.length === 0) await run(limitQueue, [await this.#queues.using(run).idOf(name), ...values]);
+      const creation = existing.length === 0 ? 'created' : 'exists';
+      await record(creation);
+      return creation;
+    });
   }
 
   list(): Promise<Queue[]> {
@@ -119,14 +141,7 @@ export class PostgresQueues implements Queues {
     limits: QueueLimits,
     options: QueueControlOptions<QueueControlResult> = {},
   ): Promise<QueueControlResult> {
-    const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
-    const values = [
-      concurrencyLimit !== undefined,
-      concurrencyLimit ?? null,
-      rateLimit !== undefined,
-      rateLimit ?? null,
-      maxTokens,
-    ];
+    const values = limitValues(limits);
     const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
     await afterCommit(options.transaction, this.#database.schema, ['ready'], () =>
       this.#notifier.notify(readyIn(name)),
@@ -185,6 +200,18 @@ export class PostgresQueues implements Queues {
       }),
     );
   }
+}
+
+/** Returns the parameters of {@link limitQueue} after the queue. */
+function limitValues(limits: QueueLimits): unknown[] {
+  const { concurrencyLimit, rateLimit } = checkQueueLimits(limits);
+  return [
+    concurrencyLimit !== undefined,
+    concurrencyLimit ?? null,
+    rateLimit !== undefined,
+    rateLimit ?? null,
+    maxTokens,
+  ];
 }
 
 function settingsOf(row: SettingsRow): QueueSettings {

@@ -7,9 +7,10 @@ export const lockCreations = prepared(
   `select pg_advisory_xact_lock(longshore.lock_key('creation ' || $1::text))::text`,
 );
 
-/** SQL condition on `created`: there is such a queue or recurring job. */
+/** SQL condition on `created`: it exists. */
 const exists = `case created.kind
       when 'queue' then exists (select 1 from longshore.queue where queue.name = created.item and retired_at is null)
+      when 'deployment' then exists (select 1 from longshore.deployment where deployment.id = created.item::uuid)
       else exists (select 1 from longshore.recurring_job where recurring_job.id = created.item)
     end`;
 

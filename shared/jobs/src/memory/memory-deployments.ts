@@ -57,8 +57,8 @@ export class MemoryDeployments implements Deployments {
     return deleted !== null;
   }
 
-  #add({ version, at, note = null }: NewDeployment, source: Deployment['source']): Deployment {
-    const added = { id: newId(), version, at: at ?? new Date(this.#clock.now()), note, source };
+  #add({ id = newId(), version, at, note = null }: NewDeployment, source: Deployment['source']): Deployment {
+    const added = { id, version, at: at ?? new Date(this.#clock.now()), note, source };
     this.#deployments = [added, ...this.#deployments]
       .toSorted((one, other) => other.at.getTime() - one.at.getTime())
       .slice(0, maxDeployments);

@@ -2,9 +2,11 @@ import { compareTexts } from '@longshore/edge';
 import { readyIn, dueAt } from '../storage/notification.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue, Server, StateCounts } from '../job/job.js';
+import { checkName } from '../job/definition.js';
 import { checkPause, isPausedAt, isSamePause, notPaused, pauseSince } from '../job/pause.js';
 import { checkQueueLimits, type QueueLimits } from '../job/queue-limits.js';
 import { isFinished } from '../job/state.js';
+import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import type {
   BlockingKey,
@@ -12,6 +14,7 @@ import type {
   PauseQueueOptions,
   QueueControlOptions,
   QueueControlResult,
+  QueueCreation,
   QueueDeletion,
   Queues,
   QueueSettings,
@@ -76,6 +79,20 @@ export class MemoryQueues implements Queues {
       )
       .toSorted((one, other) => other.blocked.count - one.blocked.count);
     return { keys, isComplete: true };
+  }
+
+  async create(
+    name: string,
+    limits: QueueLimits = {},
+    options: ActionOptions<QueueCreation> = {},
+  ): Promise<QueueCreation> {
+    refuseTransaction(options.transaction);
+    checkName('queue', name);
+    const { concurrencyLimit = null, rateLimit = null } = checkQueueLimits(limits);
+    const creation = this.#jobs.queues.has(name) ? 'exists' : 'created';
+    if (creation === 'created') Object.assign(this.#jobs.queue(name), { concurrencyLimit, rateLimit });
+    this.#audit.addOf(options, creation);
+    return creation;
   }
 
   async pause(name: string, options: PauseQueueOptions = {}): Promise<QueueControlResult> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../storage/clock.js';
+import type { Deployments } from '../storage/deployments.js';
 import {
   admissionMs,
   checkQuota,
@@ -20,6 +21,7 @@ interface Creation {
 interface MemoryQuotasParts {
   readonly jobs: MemoryJobs;
   readonly recurring: MemoryRecurringJobs;
+  readonly deployments: Pick<Deployments, 'list'>;
   readonly servers: MemoryServers;
   readonly clock: Clock;
 }
@@ -39,8 +41,8 @@ export class MemoryQuotas implements Quotas {
     caller: string,
     limits: QuotaLimits,
   ): Promise<void> {
-    const { jobs, recurring, servers, clock } = this.#parts;
-    const existing = new Set(kind === 'queue' ? jobs.queues.keys() : recurring.all.map(({ id }) => id));
+    const { servers, clock } = this.#parts;
+    const existing = new Set(await this.#existing(kind));
     const served = new Set(kind === 'queue' ? (await servers.list()).flatMap(({ queues }) => queues) : []);
     const now = clock.now();
     this.#creations = this.#creations.filter(
@@ -53,6 +55,12 @@ export class MemoryQuotas implements Quotas {
     const byCaller = counted.filter(({ creator }) => creator === caller).length;
     checkQuota(kind, coming, { byCaller, total: counted.length }, limits);
     for (const item of coming) this.#creations.push({ kind, item, creator: caller, admittedAt: now });
+  }
+
+  async #existing(kind: CreatedKind): Promise<Iterable<string>> {
+    const { jobs, recurring, deployments } = this.#parts;
+    if (kind === 'queue') return jobs.queues.keys();
+    return (kind === 'deployment' ? await deployments.list() : recurring.all).map(({ id }) => id);
   }
 
   async defineQueues(queues: readonly string[]): Promise<void> {

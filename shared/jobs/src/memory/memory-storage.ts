@@ -141,7 +141,7 @@ export class MemoryStorage implements JobStorage {
     this.audit = audit;
     this.setAside = setAside;
     this.alerts = new MemoryAlerts(clock);
-    this.quotas = new MemoryQuotas({ jobs, recurring, servers, clock });
+    this.quotas = new MemoryQuotas({ jobs, recurring, deployments: this.deployments, servers, clock });
   }
 
   async readClock(): Promise<Date> {

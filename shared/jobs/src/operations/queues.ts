@@ -4,7 +4,7 @@ import { storable } from '../job/storable.js';
 import type { JobState } from '../job/state.js';
 import type { BulkOperation } from '../storage/bulk-operations.js';
 import { maxTokens, type QueueLimits } from '../job/queue-limits.js';
-import type { QueueControlResult, QueueDeletion, QueueSettings } from '../storage/queues.js';
+import type { QueueControlResult, QueueCreation, QueueDeletion, QueueSettings } from '../storage/queues.js';
 import { type Call, noFields, operation, type OperableStorage } from './operation.js';
 import {
   factsOfPause,
@@ -55,6 +55,22 @@ const refusals = {
 
 /** The operations on a queue. */
 export const queueOperations = {
+  create: operation<typeof LimitFields, Queue, QueueCreation>({
+    on: 'queues',
+    name: 'create',
+    summary: 'Create a queue, with limits',
+    note: 'Queues are also created when they are first named. With this, a queue has its limits before its first job.',
+    done: 'created',
+    message: 'The queue is created.',
+    role: 'operator',
+    fields: LimitFields,
+    change: ({ queues }, { target, fields }, options) => queues.create(target, limitsFrom(fields), options),
+    facts: (creation) =>
+      creation === 'created'
+        ? { outcome: 'done' }
+        : { outcome: 'illegal', why: 'there is already such a queue' },
+    after: queueAfter,
+  }),
   pause: operation<typeof PauseFields, Queue, QueueControlResult>({
     ...pausing,
     on: 'queues',

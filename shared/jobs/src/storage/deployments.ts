@@ -14,6 +14,8 @@ export interface Deployment {
 }
 
 export interface NewDeployment {
+  /** A UUIDv7; by default, a new one. */
+  readonly id?: string;
   /** 1 to 100 characters. */
   readonly version: string;
   /** By default, the current time by the storage's clock. */

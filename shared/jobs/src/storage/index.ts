@@ -62,6 +62,7 @@ export {
   stateEventsOf,
   topicOf,
 } from '../job/job-event.js';
+export { checkName } from '../job/definition.js';
 export type { JobKey } from '../job/job-key.js';
 export { type LogLevel, logLevels, type LogLine, type NewLogLine, type Progress } from '../job/job-log.js';
 export type {

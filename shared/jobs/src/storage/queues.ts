@@ -22,6 +22,9 @@ export interface PauseQueueOptions extends QueueControlOptions<QueueControlResul
 /** A queue's settings before the change; `null` if nothing was changed because they did not match `seen`. */
 export type QueueControlResult = QueueSettings | null;
 
+/** Whether a queue was created, or existed already, so that nothing changed. */
+export type QueueCreation = 'created' | 'exists';
+
 export type QueueDeletion =
   | 'deleted'
   /** The queue has unfinished jobs; nothing changed. */
@@ -74,6 +77,14 @@ export interface Queues {
    * settings, but not in the counts.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
+  /**
+   * Creates a queue with limits, before it has a job or a server. A queue that was deleted is created anew.
+   *
+   * @param limits absent limits are `null`: no limit
+   * @throws {RangeError} if the name or a limit is out of bounds
+   * @throws {TooManyQueuesError} if there can be no more queues
+   */
+  create(name: string, limits?: QueueLimits, options?: ActionOptions<QueueCreation>): Promise<QueueCreation>;
   /** Lists all queues, sorted by name in the order of an alphabet. */
   list(): Promise<Queue[]>;
   /**

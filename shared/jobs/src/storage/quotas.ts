@@ -1,7 +1,7 @@
 import { brand } from '../job/brand.js';
 
 /** What callers of the API can create, and quotas limit. */
-export type CreatedKind = 'queue' | 'recurring job';
+export type CreatedKind = 'queue' | 'recurring job' | 'deployment';
 
 /** How many things of a kind may exist that callers have created. */
 export interface QuotaLimits {
@@ -21,9 +21,10 @@ const remedies: Readonly<Record<CreatedKind, string>> = {
   queue: 'use one that exists, or delete those that are no longer used (DELETE /queues/{queue})',
   'recurring job':
     'change one that exists, or delete those that are no longer used (DELETE /recurring-jobs/{id})',
+  deployment: 'delete the records that are no longer needed (DELETE /deployments/{id})',
 };
 
-/** Thrown if a caller may create no more queues or recurring jobs. Nothing was created. */
+/** Thrown if a caller may create no more queues, recurring jobs or deployments. Nothing was created. */
 export class QuotaExceededError extends RangeError {
   static {
     brand(this, 'QuotaExceededError');
@@ -36,11 +37,16 @@ export class QuotaExceededError extends RangeError {
     const isOwn = use.byCaller + coming > limits.perCaller;
     const who = isOwn ? 'you have' : 'all callers together have';
     const [used, limit] = isOwn ? [use.byCaller, limits.perCaller] : [use.total, limits.total];
-    const what = coming === 1 ? `the ${kind} "${item}"` : `"${item}" and ${coming - 1} other ${kind}s`;
     super(
-      `The quota does not allow ${what}: ${who} created ${used} of at most ${limit} ${kind}s; ${remedies[kind]}, or ask the operator to raise the quota`,
+      `The quota does not allow ${whatOf(kind, item, coming)}: ${who} created ${used} of at most ${limit} ${kind}s; ${remedies[kind]}, or ask the operator to raise the quota`,
     );
   }
+}
+
+/** Names what does not fit in. The caller has not seen the ids of deployments that were not recorded. */
+function whatOf(kind: CreatedKind, item: string, coming: number): string {
+  if (kind === 'deployment') return 'another deployment';
+  return coming === 1 ? `the ${kind} "${item}"` : `"${item}" and ${coming - 1} other ${kind}s`;
 }
 
 /**
