@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack app test test-rest check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build compile release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
@@ -99,6 +99,10 @@ compile: $(installed)
 
 pack: build ## Build the tarballs of all published packages (DIRECTORY=.data/packages)
 	@node dev/dist/pack/main.js '$(DIRECTORY)'
+
+app: build ## Create an application that uses these packages, which are not on npm yet: make app DIRECTORY=../my-app
+	@[ '$(origin DIRECTORY)' != file ] || { echo 'Name the directory of the application: make app DIRECTORY=../my-app' >&2; exit 1; }
+	@node dev/dist/app.js '$(DIRECTORY)'
 
 release: build ## Set the version, date the changelog, commit and tag: make release VERSION=1.2.3 (ARGS=--dry-run changes nothing)
 	@node dev/dist/release/main.js prepare '$(VERSION)' $(ARGS)

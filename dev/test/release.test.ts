@@ -85,12 +85,15 @@ describe('A release', () => {
       const lock = { name: 'a', version: '1.0.0', lockfileVersion: 3, requires: true, packages: {} };
       await writeFile(path.join(root, 'package-lock.json'), JSON.stringify(lock));
       await writeFile(path.join(root, '.gitignore'), 'node_modules\n');
+      const page = path.join(root, 'README.md');
+      await writeFile(page, '# A\n\n> Longshore is not on npm yet: until then,\n> use make.\n\nUse npm.\n');
       await git('add', '.');
       await git('commit', '--quiet', '--message', 'Add a package');
       await prepareRelease(root, '1.1.0', { date: '2027-01-31', dryRun: false });
       for (const file of [member, path.join(root, 'package.json')])
         expect(JSON.parse(await readFile(file, 'utf8'))).to.have.property('version', '1.1.0');
       expect(await readFile(path.join(root, 'CHANGELOG.md'), 'utf8')).to.include('## 1.1.0 - 2027-01-31');
+      expect(await readFile(page, 'utf8')).to.equal('# A\n\nUse npm.\n');
       expect(await git('status', '--porcelain')).to.equal('');
       expect(await git('log', '--max-count=1', '--format=%s')).to.equal('Release 1.1.0\n');
       expect(await git('describe', '--exact-match')).to.equal('v1.1.0\n');

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { ConsoleSession } from '../docs/console-session.js';
@@ -79,6 +79,18 @@ export function testCreatedApplication(consumer: () => Consumer, postgres: () =>
       const again = await execute(bin('create-longshore'), ['my-app'], {}, consumer().directory);
       expect(again.ok).to.equal(false);
       expect(again.text).to.include('my-app is not empty');
+    });
+
+    it('is created in the current directory, too', async () => {
+      const here = path.join(consumer().directory, 'here');
+      await mkdir(here);
+      const { ok, text } = await execute(bin('create-longshore'), ['.', '--no-install'], {}, here);
+      expect(ok, text).to.equal(true);
+      expect(text).to.include('Created here. Next:\n\n  npm install\n  npm run dev');
+      expect((await execute(bin('create-longshore'), ['--version'], {}, here)).text).to.match(
+        /^\d+\.\d+\.\d+/,
+      );
+      expect((await execute(bin('create-longshore'), ['--help'], {}, here)).text).to.include('--no-install');
     });
 
     it('type-checks and passes its tests', async () => {

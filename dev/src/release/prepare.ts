@@ -7,9 +7,21 @@ import { checkFollows, npmTagOf } from './version.js';
 
 const execute = promisify(execFile);
 
+/** The pages that mention `npm create longshore` or `npm install longshore`. */
+const pages = [
+  'README.md',
+  'docs/own-application.md',
+  'docs/quick-start.md',
+  'shared/create-longshore/README.md',
+  'shared/longshore/README.md',
+];
+
+/** Matches the paragraph with which these pages say that this does not work yet. */
+const notYet = /^> Longshore is not on npm yet.*\n(?:>.*\n)*\n/m;
+
 /**
  * Prepares a release: sets the version of all packages, moves the unreleased changes into the version's section of the
- * changelog, commits and tags. Does not push or publish. The workflow for the tag publishes the packages.
+ * changelog, removes what the pages say about the time before the first release, commits and tags. Does not push or publish. The workflow for the tag publishes the packages.
  *
  * @param root the repository
  * @param dryRun whether to check everything but change nothing
@@ -38,6 +50,10 @@ export async function prepareRelease(
   const notes = sectionOf(changelog, version);
   if (dryRun) return notes;
   await writeFile(file, changelog);
+  for (const page of pages) {
+    const text = await readFile(path.join(root, page), 'utf8').catch(() => null);
+    if (text !== null) await writeFile(path.join(root, page), text.replace(notYet, ''));
+  }
   const all = ['--workspaces', '--include-workspace-root', '--no-git-tag-version', '--no-workspaces-update'];
   await execute('npm', ['version', version, ...all, '--allow-same-version'], { cwd: root });
   await execute('npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit'], { cwd: root });

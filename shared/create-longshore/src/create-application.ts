@@ -31,10 +31,7 @@ export async function createApplication(directory: string): Promise<void> {
   await mkdir(target, { recursive: true });
   const present = (await readdir(target)).filter((file) => file !== '.git');
   if (present.length > 0) throw new Error(`${directory} is not empty`);
-  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  const values: Readonly<Record<string, string>> = { name, version: manifest.version };
+  const values: Readonly<Record<string, string>> = { name, version: await versionOfLongshore() };
   const fill = (text: string): string =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '');
   const entries = await readdir(template, { recursive: true, withFileTypes: true });
@@ -48,4 +45,10 @@ export async function createApplication(directory: string): Promise<void> {
   const example = await readFile(path.join(target, '.env.example'), 'utf8');
   const env = example.replaceAll('generate-me', () => randomBytes(24).toString('hex'));
   await writeFile(path.join(target, '.env'), env, { mode: 0o600 });
+}
+
+/** Returns the version of this package, which is that of all packages of Longshore. */
+export async function versionOfLongshore(): Promise<string> {
+  const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }
