@@ -36,6 +36,7 @@ export async function startCluster(): Promise<Postgres> {
     thaw: impossible,
     disk: null,
     hasEnded: () => false,
+    isRecovering: async () => false,
     lastLines: () => [],
     remove: () => database.drop(),
   };

@@ -81,7 +81,8 @@ export const connectionsExhausted = outage({
 
 /**
  * The disk of Postgres is full. Tables cannot grow, and neither can the write-ahead log, which ends all sessions; Postgres may
- * end as well. It is started again when there is room.
+ * end as well. It is started again when there is room, also if it waits for ever for a process that would recover it, but has
+ * ended because the disk was full (seen with Postgres 18.4).
  */
 export const diskFull = outage({
   begin: async ({ postgres }) => postgres.disk?.fill(),
@@ -96,7 +97,12 @@ export const diskFull = outage({
     await postgres.disk?.extend();
     await eventually(async () => {
       if (postgres.hasEnded()) await postgres.start();
-      return observer.query('select 1');
+      try {
+        return await observer.query('select 1');
+      } catch (error) {
+        if (!postgres.hasEnded() && !(await postgres.isRecovering())) await postgres.kill();
+        throw error;
+      }
     });
   },
 });

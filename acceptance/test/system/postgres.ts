@@ -21,6 +21,8 @@ export interface Postgres {
   readonly disk: Disk | null;
   /** Returns whether Postgres has ended by itself or was stopped. */
   hasEnded(): boolean;
+  /** Returns whether Postgres has a process that starts or recovers it. */
+  isRecovering(): Promise<boolean>;
   /** What Postgres has logged since its last start, at most `count` lines. */
   lastLines(count: number): readonly string[];
   /** Stops Postgres and deletes its data. */
@@ -53,11 +55,11 @@ export async function startPostgres({ durable = false, ownDisk = false } = {}): 
   const freeze = async (): Promise<void> => {
     const parent = await postmaster();
     process.kill(parent, 'SIGSTOP');
-    for (const child of await childrenOf(parent)) process.kill(child, 'SIGSTOP');
+    for (const { pid } of await childrenOf(parent)) process.kill(pid, 'SIGSTOP');
   };
   const thaw = async (): Promise<void> => {
     const parent = await postmaster();
-    for (const child of await childrenOf(parent)) process.kill(child, 'SIGCONT');
+    for (const { pid } of await childrenOf(parent)) process.kill(pid, 'SIGCONT');
     process.kill(parent, 'SIGCONT');
   };
   const url = await start();
@@ -71,6 +73,8 @@ export async function startPostgres({ durable = false, ownDisk = false } = {}): 
     thaw,
     disk,
     hasEnded: () => running.ending() !== null,
+    isRecovering: async () =>
+      (await childrenOf(await postmaster())).some(({ title }) => title.startsWith('postgres: startup')),
     lastLines: (count) => running.lines.slice(-count),
     remove: async () => {
       await stop();
@@ -80,11 +84,16 @@ export async function startPostgres({ durable = false, ownDisk = false } = {}): 
   };
 }
 
-async function childrenOf(parent: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
-  const processes = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  return processes.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []));
+interface Child {
+  readonly pid: number;
+  /** What `ps` shows. */
+  readonly title: string;
+}
+
+async function childrenOf(parent: number): Promise<Child[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'ppid=,pid=,args=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [, ppid, pid, title = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+    return Number(ppid) === parent ? [{ pid: Number(pid), title }] : [];
+  });
 }
