@@ -2,7 +2,12 @@ import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
 import { citusForm } from './citus/forms.js';
 import { PostgresAlerts } from './alerts/alerts.js';
-import { type Notification, type NotificationListener, retentionOf } from '@longshore/jobs/storage';
+import {
+  checkDocumentedCalls,
+  type Notification,
+  type NotificationListener,
+  retentionOf,
+} from '@longshore/jobs/storage';
 import { Database } from './connection/database.js';
 import { DatabaseClock } from './connection/database-clock.js';
 import { HistoryIndexes } from './maintain/history-indexes.js';
@@ -97,8 +102,9 @@ export class PostgresStorage implements JobStorage {
   #closed: Promise<void> | undefined;
 
   constructor(options: PostgresOptions) {
-    if (options.distribution === 'citus') setDistributedForms(citusForm);
-    const database = new Database(databaseOptions(options), indexPlans, 1);
+    const writes = databaseOptions(options);
+    if (writes.distribution === 'citus') setDistributedForms(citusForm);
+    const database = new Database(writes, indexPlans, 1);
     const beside = ownConnectionOptions(options);
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans);
@@ -202,6 +208,7 @@ export class PostgresStorage implements JobStorage {
     this.setAside = setAside;
     this.alerts = new PostgresAlerts({ database, reads }, clock);
     this.quotas = new PostgresQuotas(database, queues);
+    checkDocumentedCalls(this);
     this.#database = database;
     this.#reads = reads;
     this.#pools = [...new Set([reads, searches, usersSearches, feeds, lookups, database])];

@@ -46,7 +46,7 @@ describe('A mistaken call of an operator', () => {
         expect(await refused(call))
           .to.be.instanceOf(TypeError)
           .with.property('message')
-          .that.contains('The name of a queue must be a string, not');
+          .that.contains('name must be a string, not');
     }
     expect(await storage.queues.list()).to.have.length(before.length);
   });

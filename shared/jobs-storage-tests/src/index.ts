@@ -35,6 +35,7 @@ import { pausing } from './pausing.js';
 import { pausingTypes } from './pausing-types.js';
 import { resting } from './resting.js';
 import { reading } from './reading.js';
+import { refusingArguments } from './refusing-arguments.js';
 import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
 import { rescuing } from './rescuing.js';
@@ -114,5 +115,6 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('asking servers', () => askingServers(fixture));
     describe('what is out of bounds', () => settingAside(fixture));
     describe('searching texts', () => searchingTexts(fixture));
+    describe('odd arguments', () => refusingArguments(new Fixture(open)));
   });
 }

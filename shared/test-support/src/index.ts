@@ -18,6 +18,7 @@ export {
   resolve,
 } from './openapi/operations.js';
 export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
+export { badAnswers } from './odd-values.js';
 export { patientServer, patientStorage } from './patience.js';
 export { overriding, type Overrides } from './overriding.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
+import {
+  checkOptions,
+  checkStorage,
+  isHandlerList,
+  isInteger,
+  type OptionNames,
+} from '@longshore/jobs/storage';
 import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
 
 export interface DrainOptions {
@@ -10,8 +16,8 @@ export interface DrainOptions {
 }
 
 const drainOptions: OptionNames<DrainOptions> = {
-  handlers: true,
-  timeoutMs: true,
+  handlers: isHandlerList,
+  timeoutMs: isInteger(),
 };
 
 /** The outcomes of the attempts that ended during a call of {@link drain}. */
@@ -36,7 +42,7 @@ const checkMs = 2;
  * due by the storage's clock. A failed job is therefore retried only after the clock has passed the retry delay.
  *
  * @param target a storage or a running server. For a storage, a temporary server runs the jobs of the given handlers
- * @throws {TypeError} if `target` is a storage and no handlers are given, or an option is unknown
+ * @throws {TypeError} if `target` is neither, or a storage and no handlers are given, or an option is unknown
  * @throws {Error} if jobs are left after `timeoutMs`, for example because their queue is paused
  */
 export async function drain(
@@ -45,7 +51,8 @@ export async function drain(
 ): Promise<DrainReport> {
   checkOptions('drain', options, drainOptions);
   const { handlers = [], timeoutMs = 10_000 } = options;
-  if ('storage' in target) return observed(target, () => drained(target.storage, {}, timeoutMs));
+  if (isServer(target)) return observed(target, () => drained(target.storage, {}, timeoutMs));
+  checkStorage('drain', target, ['jobs', 'queues', 'claims', 'maintenance']);
   const storage = target;
   const name = handlers.map(({ definition }) => definition.name);
   if (name.length === 0)
@@ -67,6 +74,10 @@ export async function drain(
   } finally {
     await server.stop();
   }
+}
+
+function isServer(target: JobStorage | JobServer): target is JobServer {
+  return typeof target === 'object' && target !== null && 'storage' in target;
 }
 
 /** Counts the outcomes of a server's attempts while `work` runs. */

@@ -1,7 +1,17 @@
 import { AssertionError } from 'node:assert';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
-import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
+import {
+  type Check,
+  checkDefinition,
+  checkOptions,
+  checkStorage,
+  isDate,
+  isOptions,
+  isText,
+  type OptionNames,
+  shown,
+} from '@longshore/jobs/storage';
 
 /** Selects jobs that are awaiting, scheduled or enqueued. An omitted member matches any job. */
 export interface EnqueuedFilter<Args> {
@@ -13,11 +23,15 @@ export interface EnqueuedFilter<Args> {
   readonly runAt?: Date;
 }
 
+const isArgs: Check = (what, value) => {
+  if (!isOptions(value)) throw new TypeError(`${what} must be an object with arguments, not ${shown(value)}`);
+};
+
 const filterOptions: OptionNames<EnqueuedFilter<unknown>> = {
-  args: true,
-  queue: true,
-  tag: true,
-  runAt: true,
+  args: isArgs,
+  queue: isText,
+  tag: isText,
+  runAt: isDate,
 };
 
 type Jobs = Pick<JobStorage, 'jobs'>;
@@ -28,12 +42,17 @@ const limit = 10_000;
 
 /**
  * Returns the jobs of a definition that are awaiting, scheduled or enqueued, oldest first. Reads at most 10,000 jobs.
+ *
+ * @throws {TypeError} if `storage` is not a storage, `definition` is not a job definition, or the filter has an unknown
+ *   member
  */
 export async function enqueuedJobs<Args, Result, Input>(
-  { jobs }: Jobs,
+  storage: Jobs,
   definition: JobDefinition<Args, Result, Input>,
   wanted: EnqueuedFilter<NoInfer<Args>> = {},
 ): Promise<Job<Args, Result>[]> {
+  checkStorage('enqueuedJobs', storage, ['jobs']);
+  checkDefinition('enqueuedJobs', definition);
   // An unknown member would match every job, and a test would pass that should fail.
   checkOptions('The filter of enqueuedJobs', wanted, filterOptions);
   const { args = {}, queue, tag, runAt } = wanted;
@@ -43,7 +62,7 @@ export async function enqueuedJobs<Args, Result, Input>(
     ...(queue !== undefined && { queue: [queue] }),
     ...(tag !== undefined && { tag: [tag] }),
   };
-  const found = (await jobs.list({ filter, order: 'oldest', limit })) as Job<Args, Result>[];
+  const found = (await storage.jobs.list({ filter, order: 'oldest', limit })) as Job<Args, Result>[];
   return found.filter(
     (job) => matches(job.args, args) && (runAt === undefined || job.runAt?.getTime() === runAt.getTime()),
   );

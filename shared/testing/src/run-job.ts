@@ -1,5 +1,14 @@
 import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs';
-import { checkOptions, type LogLevel, newId, type OptionNames } from '@longshore/jobs/storage';
+import {
+  checkOptions,
+  isFunction,
+  isHandler,
+  isSignal,
+  type LogLevel,
+  newId,
+  type OptionNames,
+  shown,
+} from '@longshore/jobs/storage';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
 /** Options of {@link runJob}. Members such as `attempt` override the defaults of the handler's `job`. */
@@ -14,8 +23,8 @@ export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>
 }
 
 const runOptions: OptionNames<RunJobOptions> = {
-  signal: true,
-  query: true,
+  signal: isSignal,
+  query: isFunction,
   id: true,
   queue: true,
   attempt: true,
@@ -42,16 +51,21 @@ export interface JobRun<Result> {
  * against the definition, as an enqueuer and a server would.
  *
  * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
- * @throws {TypeError} if an option is unknown
+ * @throws {TypeError} if `handler` is not the result of `handleJob`, or an option is unknown
  * @throws whatever the handler throws, including `CancelJob` and `SnoozeJob`
  */
 export async function runJob<Args, Result, Input>(
-  { definition, run }: JobHandler<Args, Result, Input>,
+  handler: JobHandler<Args, Result, Input>,
   ...[input, options = {}]: {} extends Input
     ? [args?: NoInfer<Input>, options?: RunJobOptions]
     : [args: NoInfer<Input>, options?: RunJobOptions]
 ): Promise<JobRun<Result>> {
+  if (!isHandler(handler))
+    throw new TypeError(
+      `runJob needs a handler, the result of handleJob(definition, run), not ${shown(handler)}`,
+    );
   checkOptions('runJob', options, runOptions);
+  const { definition, run } = handler;
   const { signal = new AbortController().signal, query, ...job } = options;
   // Converts the arguments to JSON and back, as storing them would.
   const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);

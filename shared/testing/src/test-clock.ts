@@ -1,3 +1,5 @@
+import { isTime, shown } from '@longshore/jobs/storage';
+
 /**
  * A clock that moves only when the test advances it. Pass it to a `MemoryStorage` to control the time of the storage.
  */
@@ -19,10 +21,12 @@ export class TestClock {
   /**
    * Moves the clock forward by `ms` milliseconds.
    *
-   * @throws {RangeError} if `ms` is negative or NaN
+   * @throws {RangeError} if `ms` is not a number of milliseconds, or is negative
    */
   advance(ms: number): void {
-    if (!(ms >= 0)) throw new RangeError(`A clock advances by 0 or more milliseconds, not ${ms}`);
+    if (!Number.isFinite(ms) || ms < 0)
+      throw new RangeError(`A clock advances by 0 or more milliseconds, not ${shown(ms)}`);
+    if (!isTime(this.#nowMs + ms)) throw new RangeError('A clock cannot advance beyond the year 9999');
     this.#nowMs += ms;
   }
 
@@ -37,10 +41,11 @@ export class TestClock {
 }
 
 function timeOf(time: Date | string): number {
-  const ms = new Date(time).getTime();
-  if (Number.isNaN(ms))
+  const isReadable = time instanceof Date || typeof time === 'string';
+  const ms = isReadable ? new Date(time).getTime() : Number.NaN;
+  if (!isTime(ms))
     throw new RangeError(
-      `"${String(time)}" is not a time: give a Date, or text such as 2026-01-01T00:00:00Z`,
+      `${shown(time)} is not a time from 1970 to 9999: give a Date, or text such as 2026-01-01T00:00:00Z`,
     );
   return ms;
 }

@@ -1,5 +1,5 @@
 import { type Job, JobClient, type JobDefinition, type JobHandler, MemoryStorage } from '@longshore/jobs';
-import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
+import { checkOptions, isFunction, isHandlerList, type OptionNames } from '@longshore/jobs/storage';
 import { drain, type DrainReport } from './drain.js';
 import { assertEnqueued, enqueuedJobs, type EnqueuedFilter, refuteEnqueued } from './enqueued-jobs.js';
 import { TestClock } from './test-clock.js';
@@ -15,8 +15,8 @@ export interface TestJobsOptions {
 }
 
 const testOptions: OptionNames<TestJobsOptions> = {
-  handlers: true,
-  query: true,
+  handlers: isHandlerList,
+  query: isFunction,
   start: true,
 };
 

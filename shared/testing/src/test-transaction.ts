@@ -1,4 +1,5 @@
 import type { TransactionClient, TransactionRows } from '@longshore/jobs';
+import { isFunction, maybe } from '@longshore/jobs/storage';
 
 /** Runs a statement, for example on a real client, and returns the rows. */
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
@@ -14,7 +15,9 @@ export class TestTransaction implements TransactionClient {
   #acts: (() => void)[] = [];
   #ended = false;
 
+  /** @throws {TypeError} if `query` is not a function */
   constructor(query?: Query) {
+    maybe(isFunction)('TestTransaction: query', query);
     this.#query = query;
   }
 
@@ -43,11 +46,16 @@ export class TestTransaction implements TransactionClient {
   }
 }
 
-/** Runs `work` in a {@link TestTransaction} and commits it. If `work` throws, rolls back and rethrows. */
+/**
+ * Runs `work` in a {@link TestTransaction} and commits it. If `work` throws, rolls back and rethrows.
+ *
+ * @throws {TypeError} if `work` or `query` is not a function
+ */
 export async function inTestTransaction<Result>(
   work: (transaction: TestTransaction) => Promise<Result>,
   query?: Query,
 ): Promise<Result> {
+  isFunction('inTestTransaction: work', work);
   const transaction = new TestTransaction(query);
   try {
     const result = await work(transaction);

@@ -1,7 +1,11 @@
 import type { ConnectionOptions } from 'node:tls';
 import {
+  type Check,
   checkInteger,
   checkOptions,
+  isBoolean,
+  isOneOf,
+  isText,
   type OptionNames,
   type RetentionDays,
   shown,
@@ -138,27 +142,32 @@ export interface PostgresOptions {
   retentionDays?: Partial<RetentionDays>;
 }
 
+const isSsl: Check = (what, value) => {
+  if (typeof value !== 'boolean' && (typeof value !== 'object' || value === null || Array.isArray(value)))
+    throw new TypeError(`${what} must be true, false or an object with TLS settings, not ${shown(value)}`);
+};
+
 const postgresOptions: OptionNames<PostgresOptions> = {
   url: true,
   pool: true,
-  ssl: true,
+  ssl: isSsl,
   schema: true,
   poolSize: true,
   readPoolSize: true,
   readTimeoutMs: true,
   connectTimeoutMs: true,
   silenceTimeoutMs: true,
-  useRecommendedIsolationLevel: true,
-  disableGlobalLocks: true,
+  useRecommendedIsolationLevel: isBoolean,
+  disableGlobalLocks: isBoolean,
   commandBatchMaxTimeoutMs: true,
   transactionIdleTimeoutMs: true,
   searchTimeoutMs: true,
   searchUrl: true,
-  pooler: true,
+  pooler: isOneOf(['none', 'transaction']),
   distribution: true,
   directUrl: true,
   maxQueues: true,
-  applicationName: true,
+  applicationName: isText,
   retentionDays: true,
 };
 

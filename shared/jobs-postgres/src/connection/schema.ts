@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { shown } from '@longshore/jobs/storage';
 import type { DistributedForm, Statement } from './statement.js';
 
 /**
@@ -96,6 +97,6 @@ export function checkSchema(name: unknown): string {
   if (typeof name === 'string' && /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,58}$/.test(name))
     return name;
   throw new RangeError(
-    `schema must have 1 to 59 lowercase letters, digits and underscores, and not begin with a digit or pg_, or be information_schema; it is ${JSON.stringify(name)}`,
+    `schema must have 1 to 59 lowercase letters, digits and underscores, and not begin with a digit or pg_, or be information_schema; it is ${shown(name)}`,
   );
 }

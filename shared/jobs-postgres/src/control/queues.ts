@@ -1,3 +1,4 @@
+import { isStorable } from '@longshore/edge';
 import type { TransactionClient } from '@longshore/jobs';
 import {
   type ActionOptions,
@@ -19,7 +20,6 @@ import {
   type Queues,
   type QueueSettings,
   type Server,
-  shown,
   type StateCounts,
   readyIn,
   dueAt,
@@ -78,6 +78,7 @@ export class PostgresQueues implements Queues {
   }
 
   async find(name: string, transaction?: TransactionClient): Promise<Queue | null> {
+    if (!isStorable(name)) return null;
     const row = await this.#queues.find(name, transaction);
     return row === undefined ? null : ((await this.#toQueues([row], row.id))[0] ?? null);
   }
@@ -104,7 +105,7 @@ export class PostgresQueues implements Queues {
   }
 
   async listBlockingKeys(queue?: string): Promise<BlockingKeys> {
-    const [queueId] = queue === undefined ? [null] : await this.#queues.idsOf([queue]);
+    const [queueId] = queue === undefined ? [null] : await this.#queues.idsOf([queue].filter(isStorable));
     if (queueId === undefined) return { keys: [], isComplete: true };
     const range = queueId === null ? [1, maxQueueId] : [queueId, queueId];
     const rows = await this.#reads.query<BlockingKeyRow>(selectBlockingKeys, range);
@@ -167,8 +168,6 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult>,
     change: (run: Run, queueId: number, settings: QueueSettings) => Promise<unknown>,
   ): Promise<QueueControlResult> {
-    if (typeof name !== 'string')
-      throw new TypeError(`The name of a queue must be a string, not ${shown(name)}`);
     const { transaction } = options;
     const queues = transaction === undefined ? this.#queues : this.#queues.within(transaction);
     const queueId = await queues.idOf(name);

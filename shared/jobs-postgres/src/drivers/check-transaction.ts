@@ -1,4 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
+import { shown } from '@longshore/jobs/storage';
 
 const howTo =
   'pass a pg client on which a transaction has begun, or an adapter for another library: drizzleTransaction(tx), kyselyTransaction(trx), knexTransaction(trx), prismaTransaction(tx), typeormTransaction(manager), postgresJsTransaction(sql)';
@@ -11,7 +12,7 @@ const howTo =
  */
 export function checkTransaction(transaction: TransactionClient): TransactionClient {
   if (typeof (transaction as Partial<TransactionClient> | null)?.query !== 'function')
-    throw new TypeError(`transaction cannot run statements: ${howTo}`);
+    throw new TypeError(`transaction is ${shown(transaction)} that cannot run statements: ${howTo}`);
   if ('totalCount' in transaction)
     throw new TypeError(
       'transaction is a pg.Pool, which runs each statement on any of its connections: take a client with pool.connect(), begin a transaction on it, and pass that client',
@@ -25,16 +26,25 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
   return transaction;
 }
 
+/** Returns whether an object has these methods. */
+export function hasMethods(given: unknown, ...names: readonly string[]): boolean {
+  return (
+    ((typeof given === 'object' && given !== null) || typeof given === 'function') &&
+    names.every((name) => typeof Reflect.get(given, name) === 'function')
+  );
+}
+
 /**
- * Rejects an object of a database library that is not an open transaction.
+ * Rejects a value that is not an open transaction of a database library.
  *
- * @param isOpen whether the object is an open transaction
+ * @param isOpen whether the value is an open transaction
  * @param example code that provides a transaction of this library, for the error message
  * @throws {TypeError} if `isOpen` is `false`
  */
-export function requireOpen(isOpen: boolean, library: string, example: string): void {
-  if (!isOpen)
-    throw new TypeError(`This ${library} object is not an open transaction: pass the one from ${example}`);
+export function requireOpen(given: unknown, isOpen: boolean, library: string, example: string): void {
+  if (isOpen) return;
+  const got = hasMethods(given) ? `This ${library} object` : `A value such as ${shown(given)}`;
+  throw new TypeError(`${got} is not an open transaction: pass the one from ${example}`);
 }
 
 const adapters = new WeakMap<object, TransactionClient>();

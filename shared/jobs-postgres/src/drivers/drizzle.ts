@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { adapterOf, requireOpen } from './check-transaction.js';
+import { adapterOf, hasMethods, requireOpen } from './check-transaction.js';
 
 /** The part of a Drizzle transaction that enqueueing uses. */
 export interface DrizzleTransaction {
@@ -14,7 +14,7 @@ export interface DrizzleTransaction {
  * @throws {TypeError} if `tx` is a database instead of a transaction
  */
 export function drizzleTransaction(tx: DrizzleTransaction): TransactionClient {
-  requireOpen(typeof tx.rollback === 'function', 'Drizzle', 'db.transaction(async (tx) => …)');
+  requireOpen(tx, hasMethods(tx, 'rollback', 'execute'), 'Drizzle', 'db.transaction(async (tx) => …)');
   return adapterOf(tx, () => ({
     query: async (text, values = []) => {
       // Drizzle sends the text and parameters of such a query unchanged.

@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { adapterOf, requireOpen } from './check-transaction.js';
+import { adapterOf, hasMethods, requireOpen } from './check-transaction.js';
 
 /** The part of a Knex transaction that enqueueing uses. */
 export interface KnexTransaction {
@@ -17,7 +17,12 @@ export interface KnexTransaction {
  * @throws {TypeError} if `trx` is not an open transaction
  */
 export function knexTransaction(trx: KnexTransaction): TransactionClient {
-  requireOpen(trx.isTransaction === true && !trx.isCompleted(), 'Knex', 'knex.transaction(async (trx) => …)');
+  const isOpen =
+    hasMethods(trx, 'isCompleted') &&
+    trx.isTransaction === true &&
+    hasMethods(trx.client, 'acquireConnection') &&
+    !trx.isCompleted();
+  requireOpen(trx, isOpen, 'Knex', 'knex.transaction(async (trx) => …)');
   return adapterOf(trx, () => ({
     query: async (text, values = []) => {
       const connection = (await trx.client.acquireConnection()) as TransactionClient;

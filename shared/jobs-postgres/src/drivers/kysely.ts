@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { adapterOf, requireOpen } from './check-transaction.js';
+import { adapterOf, hasMethods, requireOpen } from './check-transaction.js';
 
 /** The part of a Kysely transaction that enqueueing uses. */
 export interface KyselyTransaction {
@@ -14,7 +14,8 @@ export interface KyselyTransaction {
  * @throws {TypeError} if `trx` is a database instead of a transaction
  */
 export function kyselyTransaction(trx: KyselyTransaction): TransactionClient {
-  requireOpen(trx.isTransaction, 'Kysely', 'db.transaction().execute(async (trx) => …)');
+  const isOpen = hasMethods(trx, 'withoutPlugins') && trx.isTransaction;
+  requireOpen(trx, isOpen, 'Kysely', 'db.transaction().execute(async (trx) => …)');
   const plain = trx.withoutPlugins();
   return adapterOf(trx, () => ({
     query: async (text, values = []) => {

@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { adapterOf, requireOpen } from './check-transaction.js';
+import { adapterOf, hasMethods, requireOpen } from './check-transaction.js';
 
 /** The part of a postgres.js transaction that enqueueing uses. */
 export interface PostgresJsTransaction {
@@ -17,7 +17,8 @@ const unknownOid = 705;
  * @throws {TypeError} if `sql` is a connection instead of a transaction
  */
 export function postgresJsTransaction(sql: PostgresJsTransaction): TransactionClient {
-  requireOpen(typeof sql.savepoint === 'function', 'postgres.js', 'sql.begin(async (sql) => …)');
+  const isOpen = hasMethods(sql, 'savepoint', 'unsafe', 'typed');
+  requireOpen(sql, isOpen, 'postgres.js', 'sql.begin(async (sql) => …)');
   // Strings are sent unchanged, because postgres.js would encode JSON text as JSON a second time.
   const asIs = (value: unknown): unknown =>
     typeof value === 'string' ? sql.typed(value as never, unknownOid) : value;

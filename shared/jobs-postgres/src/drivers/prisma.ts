@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { adapterOf, requireOpen } from './check-transaction.js';
+import { adapterOf, hasMethods, requireOpen } from './check-transaction.js';
 
 /** The part of a Prisma transaction that enqueueing uses. */
 export interface PrismaTransaction {
@@ -13,8 +13,8 @@ export interface PrismaTransaction {
  * @throws {TypeError} if `tx` is a client instead of a transaction
  */
 export function prismaTransaction(tx: PrismaTransaction): TransactionClient {
-  const { $connect } = tx as { $connect?: unknown };
-  requireOpen($connect === undefined, 'Prisma', 'prisma.$transaction(async (tx) => …)');
+  const isOpen = hasMethods(tx, '$queryRawUnsafe') && (tx as { $connect?: unknown }).$connect === undefined;
+  requireOpen(tx, isOpen, 'Prisma', 'prisma.$transaction(async (tx) => …)');
   return adapterOf(tx, () => ({
     query: async (text, values = []) => ({ rows: (await tx.$queryRawUnsafe(text, ...values)) as never[] }),
   }));

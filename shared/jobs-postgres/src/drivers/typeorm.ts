@@ -1,5 +1,5 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { adapterOf, requireOpen } from './check-transaction.js';
+import { adapterOf, hasMethods, requireOpen } from './check-transaction.js';
 
 /** The part of a TypeORM entity manager that enqueueing uses. */
 export interface TypeormManager {
@@ -19,12 +19,9 @@ export interface TypeormManager {
  * @throws {TypeError} if the manager does not belong to an active transaction
  */
 export function typeormTransaction(manager: TypeormManager): TransactionClient {
-  const runner = manager.queryRunner;
-  requireOpen(
-    runner?.isTransactionActive === true,
-    'TypeORM',
-    'dataSource.transaction(async (manager) => …)',
-  );
+  const runner = hasMethods(manager) ? manager.queryRunner : undefined;
+  const isOpen = hasMethods(runner, 'query') && runner?.isTransactionActive === true;
+  requireOpen(manager, isOpen, 'TypeORM', 'dataSource.transaction(async (manager) => …)');
   return adapterOf(runner ?? manager, () => ({
     query: async (text, values = []) => {
       const result = await runner?.query(text, values, true);

@@ -1,3 +1,4 @@
+import { isBoolean, isListOf, isString, isText, isTransaction } from '../job/argument-check.js';
 import type { Concurrency } from '../job/concurrency.js';
 import type { JobDefinition } from '../job/definition.js';
 import type { Uniqueness } from '../job/uniqueness.js';
@@ -69,17 +70,17 @@ export const enqueueOptions: OptionNames<EnqueueOptions> = {
   priority: true,
   maxAttempts: true,
   timeoutMs: true,
-  traceparent: true,
+  traceparent: isString,
   tags: true,
   concurrency: true,
   unique: true,
   idempotencyKey: true,
   after: true,
-  visibleQueues: true,
-  includeHolder: true,
+  visibleQueues: isListOf(isText),
+  includeHolder: isBoolean,
   delayMs: true,
   runAt: true,
-  transaction: true,
+  transaction: isTransaction,
 };
 
 /**

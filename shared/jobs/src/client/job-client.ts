@@ -1,4 +1,5 @@
 import { excessBytes } from '../job/arguments.js';
+import { isString, isTransaction, maybe } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import { checkDefinition, type JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
@@ -124,6 +125,7 @@ export class JobClient {
     transaction?: TransactionClient,
   ): Promise<EnqueuedJobs<Definitions>> {
     checkRequests('enqueueMany', requests);
+    checkTransaction('enqueueMany: transaction', transaction);
     return (await this.#enqueueThroughMiddleware(requests, transaction)) as EnqueuedJobs<Definitions>;
   }
 
@@ -153,6 +155,7 @@ export class JobClient {
     checkOptions('enqueueBatch', request, batchOptions);
     checkRequests('enqueueBatch: jobs', request.jobs);
     if (request.callback !== undefined) checkRequest('enqueueBatch: callback', request.callback);
+    checkTransaction('enqueueBatch: transaction', transaction);
     const { name = null, jobs: requests, callback = null, callbackWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
@@ -177,6 +180,7 @@ export class JobClient {
     id: string,
   ): Promise<Job<Args, Result> | null> {
     checkDefinition('find', definition);
+    isString('find: id', id);
     const { name } = definition;
     const job = await this.#jobs.find(id);
     return job?.name === name ? (job as Job<Args, Result>) : null;
@@ -222,6 +226,8 @@ export class JobClient {
     throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
 }
+
+const checkTransaction = maybe(isTransaction);
 
 function checkRequests(where: string, requests: readonly EnqueueRequest[]): void {
   if (!Array.isArray(requests))

@@ -88,13 +88,16 @@ function keysOf(
   ];
 }
 
+const noTags: readonly string[] = [];
+
 /** Returns the job's metadata; `null` if no option requires any. */
 function metaOf(
   options: EnqueueOptions,
   after: After | null,
   concurrency: Concurrency | null,
 ): JobMeta | null {
-  const { tags = [], timeoutMs, traceparent, idempotencyKey } = options;
+  const { timeoutMs, traceparent, idempotencyKey } = options;
+  const tags = options.tags === undefined ? noTags : checkTags(options.tags);
   if (timeoutMs !== undefined) checkTimeout(timeoutMs);
   if (traceparent !== undefined) checkTraceparent(traceparent);
   const isPlain =
@@ -111,7 +114,7 @@ function metaOf(
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(after !== null && { parentIds: after.parents }),
     ...(concurrency !== null && concurrencyMeta(concurrency)),
-    ...(tags.length > 0 && { tags: checkTags(tags) }),
+    ...(tags.length > 0 && { tags }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isListOf, isOneOf, isString, isText } from '../job/argument-check.js';
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { type JobState, jobStates } from '../job/state.js';
@@ -14,18 +15,25 @@ export interface EventFilter extends FeedFilter {
   readonly state?: readonly JobState[];
 }
 
+const eventKinds: readonly JobEvent['kind'][] = ['state', 'progress', 'log'];
+const isTexts = isListOf(isText);
+
 const filterMembers: OptionNames<EventFilter> = {
-  jobId: true,
-  kind: true,
-  state: true,
-  queue: true,
-  name: true,
-  tag: true,
-  batchId: true,
-  recurringJobId: true,
+  jobId: isString,
+  kind: isListOf(isOneOf(eventKinds)),
+  state: isListOf(isOneOf(jobStates)),
+  queue: isTexts,
+  name: isTexts,
+  tag: isTexts,
+  batchId: isListOf(isString),
+  recurringJobId: isTexts,
 };
 
-/** @throws {TypeError} if the filter has an unknown member, which would otherwise select every event */
+/**
+ * @throws {TypeError} if the filter has an unknown member, which would otherwise select every event, or one of the wrong
+ *   kind
+ * @throws {RangeError} if a kind or state is unknown
+ */
 export function checkEventFilter(filter: EventFilter): void {
   checkOptions('A filter of events', filter, filterMembers);
 }

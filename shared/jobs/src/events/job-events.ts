@@ -2,9 +2,10 @@ import type { EnqueuedJob } from '../client/enqueue-options.js';
 import { type JobEvent, keyOf, stateEventsOf } from '../job/job-event.js';
 import type { Job } from '../job/job.js';
 import { finishedStates, isFinished } from '../job/state.js';
-import { consoleLogger, type Logger } from '../server/logger.js';
+import { consoleLogger, isLogger, type Logger } from '../server/logger.js';
 import { type FeedPosition, positionAt, type ReportPage } from '../storage/job-feed.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
+import { isDate, isInteger, isSignal, isString, maybe } from '../job/argument-check.js';
 import { shown } from '../job/shown.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { checkEventFilter, type EventFilter, matchesFilter, topicsOf } from './event-filter.js';
@@ -23,7 +24,7 @@ export interface JobEventsOptions {
   readonly pollIntervalMs?: number;
 }
 
-const eventsOptions: OptionNames<JobEventsOptions> = { logger: true, pollIntervalMs: true };
+const eventsOptions: OptionNames<JobEventsOptions> = { logger: isLogger, pollIntervalMs: true };
 
 /**
  * A stream of events. It can be iterated only once, and ends when the signal aborts, `JobEvents` is closed, or the
@@ -80,8 +81,8 @@ export class JobEvents {
     checkStorage('JobEvents', storage, ['feed', 'jobs']);
     checkOptions('JobEvents', options, eventsOptions);
     const { logger = consoleLogger, pollIntervalMs = 200 } = options;
-    if (!(pollIntervalMs >= 1))
-      throw new RangeError(`pollIntervalMs must be at least 1, not ${pollIntervalMs}`);
+    if (typeof pollIntervalMs !== 'number' || !(pollIntervalMs >= 1))
+      throw new RangeError(`pollIntervalMs must be at least 1, not ${shown(pollIntervalMs)}`);
     this.#storage = storage;
     this.#jobs = new JobLookups(storage.jobs);
     this.#reader = new FeedReader(storage.feed, this.#listeners, pollIntervalMs, logger);
@@ -104,6 +105,7 @@ export class JobEvents {
    * elapses, the signal aborts or `close` is called. Resolves to `null` if the job does not exist.
    *
    * @param job the result of `enqueue`; it determines the types of the job's arguments and result
+   * @param timeoutMs 0 to 2,147,483,647 (24 days)
    */
   waitForEnd<Args, Result>(
     job: EnqueuedJob<Args, Result>,
@@ -122,6 +124,8 @@ export class JobEvents {
       typeof (given as Partial<EnqueuedJob> | null | undefined)?.id !== 'string'
     )
       throw new TypeError(`waitForEnd needs the result of enqueue, or the id of a job, not ${shown(given)}`);
+    checkTimeout('waitForEnd: timeoutMs', timeoutMs);
+    checkSignal('waitForEnd: signal', signal);
     const id = typeof given === 'string' ? given : given.id;
     const job = await this.#jobs.find(id);
     if (job === null || isFinished(job.state)) return job;
@@ -149,6 +153,9 @@ export class JobEvents {
     since: Date | FeedPosition | null,
     signal?: AbortSignal,
   ): Promise<EventStream | null> {
+    isString('follow: id', id);
+    checkSince('follow: since', since);
+    checkSignal('follow: signal', signal);
     const job = await this.#jobs.find(id);
     if (job === null) return null;
     const from = (since instanceof Date ? since : since?.at) ?? job.createdAt;
@@ -170,6 +177,8 @@ export class JobEvents {
    */
   listen(filter: EventFilter, since: Date | FeedPosition | null, signal?: AbortSignal): EventStream {
     checkEventFilter(filter);
+    checkSince('listen: since', since);
+    checkSignal('listen: signal', signal);
     const from = since instanceof Date ? positionAt(since) : since;
     const listener = this.#listen(filter, from?.since ?? null, signal);
     let caughtUp = false;
@@ -332,6 +341,15 @@ export class JobEvents {
       await listener.waitForEvents();
     }
   }
+}
+
+const checkTimeout = isInteger();
+const checkSignal = maybe(isSignal);
+
+/** @throws {TypeError} unless the value is a time, a position or `null` */
+function checkSince(what: string, since: Date | FeedPosition | null): void {
+  const isPosition = typeof since === 'object' && since !== null && 'at' in since;
+  if (since !== null) isDate(isPosition ? `${what}.at` : what, isPosition ? since.at : since);
 }
 
 /**

@@ -164,8 +164,8 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
     checkUniqueness(unique);
   }
   if (options.concurrency !== undefined) {
-    const { key, limit } = options.concurrency;
     checkOptions(`defineJob: concurrency of the job "${name}"`, options.concurrency, concurrencyOptions);
+    const { key, limit } = options.concurrency;
     checkConcurrency({ key: typeof key === 'function' ? 'any' : key, limit });
   }
   const schema = compileSchema(options.args ?? { type: 'object', properties: {} }, 'args', name);

@@ -1,5 +1,6 @@
 import { brand } from './brand.js';
 import { checkDelay } from './bounds.js';
+import { shown } from './shown.js';
 
 /**
  * Thrown if the storage cannot be reached, or if a call fails for a transient reason such as a time limit or a lock. A
@@ -264,7 +265,7 @@ export class SnoozeJob extends Error {
 
   /** @throws {RangeError} unless `delayMs` is a number of milliseconds from 0 to 315,360,000,000 (ten years) */
   constructor(delayMs: number) {
-    super(`The job will run again in ${delayMs} ms`);
+    super(`The job will run again in ${shown(delayMs)} ms`);
     this.delayMs = checkDelay('The delay of a snoozed job', delayMs);
   }
 }

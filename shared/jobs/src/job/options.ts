@@ -2,8 +2,17 @@ import { printed } from './storable.js';
 import { shown } from './shown.js';
 import { typosBetween } from '@longshore/edge';
 
-/** The options of an interface by name. The compiler requires each of them, and no other. */
-export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>;
+/**
+ * Throws a TypeError or a RangeError unless a value is acceptable. The message begins with `what`, and states what was
+ * given and what is wanted.
+ */
+export type Check = (what: string, value: unknown) => void;
+
+/**
+ * The options of an interface by name: the check of an option's value, or `true` if it is checked elsewhere. The compiler
+ * requires each of them, and no other.
+ */
+export type OptionNames<Options> = Readonly<Record<keyof Options & string, true | Check>>;
 
 /** What other job systems call an option, in lower case, and what it is called here. */
 const otherNames = new Map<string, readonly string[]>(
@@ -48,25 +57,54 @@ const otherNames = new Map<string, readonly string[]>(
 );
 
 /**
- * Checks that a value is an object whose members are all options of a public function.
+ * Checks that a value is an object whose members are all options of a public function, and the values of those that have
+ * a check. An option that is `undefined` counts as absent.
  *
  * @param where the function and, if needed, the parameter, at the start of the message: `enqueue` or `enqueue: unique`
  * @param names the options that exist
  * @throws {TypeError} if the value is no such object; for an unknown option, the message names the nearest one
+ * @throws whatever the check of an option throws
  */
-export function checkOptions(where: string, options: object, names: Readonly<Record<string, true>>): void {
+export function checkOptions(
+  where: string,
+  options: object,
+  names: Readonly<Record<string, true | Check>>,
+): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new TypeError(
-      `${where} must be given an object with the options ${Object.keys(names).join(', ')}, not ${shown(options)}`,
-    );
+    throw notOptions(where, options, names);
+  let isEmpty = true;
   // A loop over the members, without a list of them, because this runs for every job that is enqueued.
   for (const name in options) {
-    if (Object.hasOwn(names, name)) continue;
-    const known = Object.keys(names);
-    const nearest = nearestName(name, known);
-    const hint = nearest === undefined ? `The options are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
-    throw new TypeError(`${where} has no option "${name}". ${hint}`);
+    isEmpty = false;
+    const check = Object.hasOwn(names, name) ? names[name] : undefined;
+    if (check === true) continue;
+    if (check === undefined) throw noOption(where, name, Object.keys(names));
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) check(`${where}: ${name}`, value);
   }
+  if (isEmpty && !isOptions(options)) throw notOptions(where, options, names);
+}
+
+function notOptions(where: string, given: unknown, names: object): TypeError {
+  const known = Object.keys(names).join(', ');
+  return new TypeError(`${where} must be given an object with the options ${known}, not ${shown(given)}`);
+}
+
+function noOption(where: string, name: string, known: readonly string[]): TypeError {
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? `The options are ${known.join(', ')}` : `Did you mean "${nearest}"?`;
+  return new TypeError(`${where} has no option "${name}". ${hint}`);
+}
+
+/** Returns whether a value is an object with named members, and not, for example, a promise that nobody has awaited. */
+export function isOptions(value: unknown): value is object {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Date) &&
+    !(value instanceof Promise)
+  );
 }
 
 /** Returns the known name that was probably meant; `undefined` if none resembles the given one. */
@@ -74,7 +112,7 @@ export function nearestName(given: string, known: readonly string[]): string | u
   const lower = printed(given).toLowerCase();
   const translated = otherNames.get(lower)?.find((name) => known.includes(name));
   if (translated !== undefined) return translated;
-  const maxTypos = Math.max(1, Math.floor(given.length / 3));
+  const maxTypos = Math.max(1, Math.floor(lower.length / 3));
   const [nearest] = known
     .flatMap((name) => {
       const other = name.toLowerCase();

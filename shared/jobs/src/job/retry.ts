@@ -55,7 +55,7 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');
     if (place >= 0)
       throw new TypeError(
-        `${rule}[${place}] is ${String(classes[place])}, not an error class; circular imports between modules can cause this`,
+        `${rule}[${place}] is ${shown(classes[place])}, not an error class; circular imports between modules can cause this`,
       );
   }
 }

@@ -6,6 +6,7 @@ import type { Static, TSchema } from 'typebox';
 import { toJsonText } from './arguments.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
+import { isOptions } from './options.js';
 
 /** A valid value and its JSON text for storage. */
 export interface Checked<Value> {
@@ -51,9 +52,7 @@ export interface ValueSchema {
  */
 export function compileSchema(schema: object, root: 'args' | 'result', job: string): ValueSchema {
   if (isStandard(schema)) return standardSchema(schema, root, job);
-  const isSchema =
-    typeof schema === 'object' && schema !== null && !Array.isArray(schema) && hasKeyword(schema);
-  if (!isSchema)
+  if (!isOptions(schema) || !hasKeyword(schema))
     throw new TypeError(
       `${root} of the job "${job}" is not a schema: give a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema, such as zod, valibot or arktype`,
     );

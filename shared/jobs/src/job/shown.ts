@@ -14,6 +14,7 @@ export function shown(value: unknown): string {
       if (Array.isArray(value)) return 'a list';
       if (value instanceof Date)
         return Number.isNaN(value.getTime()) ? 'an invalid Date' : value.toISOString();
+      if (value instanceof Promise) return 'a promise';
       return 'an object';
     default:
       return `a ${typeof value}`;

@@ -66,17 +66,17 @@ export function checkUniqueness({ periodMs, states, onConflict }: UniquenessOpti
   if (states !== undefined) {
     if (!Array.isArray(states))
       throw new RangeError(`unique.states must be a list of states, not ${shown(states)}`);
-    const unknown = (states as readonly JobState[]).find((state) => !jobStates.includes(state));
-    if (states.length === 0 || unknown !== undefined)
+    const unknown = (states as readonly JobState[]).filter((state) => !jobStates.includes(state));
+    if (states.length === 0 || unknown.length > 0)
       throw new RangeError(
-        `unique.states must list at least one of ${jobStates.join(', ')}, not "${unknown ?? ''}"`,
+        `unique.states must list at least one of ${jobStates.join(', ')}, not ${states.length === 0 ? 'none' : shown(unknown[0])}`,
       );
     if (periodMs === undefined && states.some(isFinished))
       throw new RangeError('unique.states includes finished states, which requires periodMs');
   }
   if (onConflict !== undefined && !conflictPolicies.includes(onConflict))
     throw new RangeError(
-      `onConflict must be one of ${conflictPolicies.join(', ')}, not "${onConflict as string}"`,
+      `onConflict must be one of ${conflictPolicies.join(', ')}, not ${shown(onConflict)}`,
     );
 }
 

@@ -62,7 +62,7 @@ export class MemoryJobReader implements JobReader {
       .map(toJob);
   }
 
-  async listPage({ documents, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
+  async listPage({ documents, maxBytes, signal: _signal, ...query }: JobPageQuery): Promise<JobPage> {
     return pageWithin(maxBytes, await this.list(query), documents);
   }
 
@@ -94,7 +94,7 @@ export class MemoryJobReader implements JobReader {
     return { ...pageWithin(page.maxBytes, jobs, page.documents), total: found.length, partial: false };
   }
 
-  async listBrief(query: BriefListQuery): Promise<BriefList> {
+  async listBrief({ reach: _reach, ...query }: BriefListQuery): Promise<BriefList> {
     return { jobs: (await this.list(query)).map(toBrief), isComplete: true };
   }
 

@@ -108,7 +108,7 @@ export class MemoryJobs {
    *   the transaction is open
    */
   addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
-    if (transaction.afterCommit === undefined)
+    if (typeof transaction.afterCommit !== 'function')
       throw new TypeError(
         'With the memory storage, enqueueing in a transaction requires one that has afterCommit',
       );

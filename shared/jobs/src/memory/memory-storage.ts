@@ -1,7 +1,9 @@
 import type { NotificationListener } from '../storage/notification.js';
-import { type Clock, systemClock } from '../storage/clock.js';
+import { isFunction, isInteger } from '../job/argument-check.js';
+import { type Clock, isClock, systemClock } from '../storage/clock.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { type RetentionDays, retentionOf } from '../storage/retention.js';
+import { checkDocumentedCalls } from '../storage/documented-calls.js';
 import type { JobStorage } from '../storage/storage.js';
 import { MemoryAlerts } from './memory-alerts.js';
 import { MemoryAuditLog } from './memory-audit.js';
@@ -36,7 +38,7 @@ export interface MemoryStorageOptions {
    * are deleted, even before `retentionDays` have passed.
    */
   maxFinished?: number;
-  /** Maximum number of queues; 10,000 by default. */
+  /** Maximum number of queues; 1 to 1,000,000, 10,000 by default. */
   maxQueues?: number;
   /**
    * Runs work in a transaction of the application's database. Required if handlers call `transaction`; none by default.
@@ -50,10 +52,10 @@ export interface MemoryStorageOptions {
 }
 
 const memoryOptions: OptionNames<MemoryStorageOptions> = {
-  clock: true,
-  maxFinished: true,
-  maxQueues: true,
-  transaction: true,
+  clock: isClock,
+  maxFinished: isInteger(),
+  maxQueues: isInteger({ min: 1, max: 1_000_000 }),
+  transaction: isFunction,
   retentionDays: true,
 };
 
@@ -142,6 +144,7 @@ export class MemoryStorage implements JobStorage {
     this.setAside = setAside;
     this.alerts = new MemoryAlerts(clock);
     this.quotas = new MemoryQuotas({ jobs, recurring, deployments: this.deployments, servers, clock });
+    checkDocumentedCalls(this);
   }
 
   async readClock(): Promise<Date> {

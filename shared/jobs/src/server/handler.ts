@@ -1,5 +1,5 @@
 import { checkDefinition, type JobDefinition } from '../job/definition.js';
-import { checkOptions, type OptionNames } from '../job/options.js';
+import { type Check, checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
 import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
@@ -104,16 +104,18 @@ export function handleJob<Args, Result, Input, Returned extends Result>(
   return { definition: typed, run: run as RunJob<unknown> };
 }
 
-/** @throws {TypeError} unless the value is a list of results of {@link handleJob} */
-export function checkHandlers(where: string, handlers: readonly JobHandler[]): void {
-  const isHandler = (each: Partial<JobHandler> | undefined): boolean =>
-    typeof each === 'object' && each !== null && each.definition !== undefined && each.run !== undefined;
-  const place = Array.isArray(handlers)
-    ? handlers.findIndex((each: JobHandler | undefined) => !isHandler(each))
-    : 0;
-  if (place < 0) return;
-  const got = Array.isArray(handlers) ? `${shown(handlers[place])} at index ${place}` : shown(handlers);
-  throw new TypeError(
-    `${where}: handlers must be a list of handlers, such as [handleJob(definition, run)], not ${got}`,
-  );
+/** Returns whether a value is a result of {@link handleJob}. */
+export function isHandler(value: unknown): value is JobHandler {
+  if (typeof value !== 'object' || value === null) return false;
+  const { definition, run } = value as Partial<JobHandler>;
+  return typeof definition?.check === 'function' && (typeof run === 'function' || typeof run === 'object');
 }
+
+/** Accepts a list of results of {@link handleJob}. */
+export const isHandlerList: Check = (what, value) => {
+  const list = Array.isArray(value) ? (value as readonly unknown[]) : null;
+  const place = list === null ? 0 : list.findIndex((each) => !isHandler(each));
+  if (place < 0) return;
+  const got = list === null ? shown(value) : `${shown(list[place])} at index ${place}`;
+  throw new TypeError(`${what} must be a list of handlers, such as [handleJob(definition, run)], not ${got}`);
+};

@@ -1,4 +1,6 @@
 import terminal from 'node:console';
+import type { Check } from '../job/options.js';
+import { shown } from '../job/shown.js';
 
 /** A logger with pino's signature: fields first, then the message. */
 export interface Logger {
@@ -7,6 +9,17 @@ export interface Logger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
+
+const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
+
+/** Accepts an object with the methods of a logger. */
+export const isLogger: Check = (what, value) => {
+  const given = (value ?? {}) as Partial<Record<keyof Logger, unknown>>;
+  if (levels.every((level) => typeof given[level] === 'function')) return;
+  throw new TypeError(
+    `${what} must be an object with the functions ${levels.join(', ')}, such as a pino logger, not ${shown(value)}`,
+  );
+};
 
 /** Wraps a logger so that it never throws, because a broken logger must not stop the work that it reports. */
 export function guarded(logger: Logger): Logger {

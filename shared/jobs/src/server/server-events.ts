@@ -50,7 +50,7 @@ export class ServerEvents {
    * @throws {TypeError} if there is no such event, or the listener is not a function
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
-    if (!Object.hasOwn(this.#listeners, name)) {
+    if (typeof name !== 'string' || !Object.hasOwn(this.#listeners, name)) {
       const known = Object.keys(this.#listeners);
       const nearest = nearestName(name, known);
       const hint =

@@ -1,11 +1,12 @@
 import { deploymentBounds } from '../storage/deployments.js';
 import { availableParallelism, hostname } from 'node:os';
+import { isTextOf } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
-import { checkHandlers, type JobHandler, type RunMiddleware } from './handler.js';
-import { consoleLogger, guarded, type Logger } from './logger.js';
+import { isHandlerList, type JobHandler, type RunMiddleware } from './handler.js';
+import { consoleLogger, guarded, isLogger, type Logger } from './logger.js';
 import { withOutageOf } from './storage-outage.js';
 import { checkMiddleware } from '../job/middleware.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
@@ -34,7 +35,7 @@ export interface ServerTimes {
 export interface JobServerOptions extends ServerTimes {
   storage: JobStorage;
   handlers: readonly JobHandler[];
-  /** The name of the application that owns the `recurring` jobs. Required if `recurring` is set. */
+  /** The name of the application that owns the `recurring` jobs, 1 to 200 characters. Required if `recurring` is set. */
   application?: string;
   /**
    * All recurring jobs that the application defines in code. When the server starts, it changes the application's
@@ -82,7 +83,7 @@ export interface JobServerOptions extends ServerTimes {
   middleware?: readonly RunMiddleware[];
   /** By default, writes warnings and errors to the console. `silentLogger` discards everything. */
   logger?: Logger;
-  /** The host name for the list of servers; by default, this machine's host name. */
+  /** The host name for the list of servers, 1 to 255 characters; by default, this machine's host name. */
   host?: string;
 }
 
@@ -98,7 +99,7 @@ export interface ResolvedServerOptions extends Required<
 const serverOptions: OptionNames<JobServerOptions> = {
   storage: true,
   handlers: true,
-  application: true,
+  application: isTextOf({ min: 1, max: 200 }),
   recurring: true,
   version: true,
   queues: true,
@@ -113,8 +114,8 @@ const serverOptions: OptionNames<JobServerOptions> = {
   maxLogLines: true,
   maxLogLineBytes: true,
   middleware: true,
-  logger: true,
-  host: true,
+  logger: isLogger,
+  host: isTextOf({ min: 1, max: 255 }),
 };
 
 /**
@@ -126,7 +127,7 @@ const serverOptions: OptionNames<JobServerOptions> = {
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
   checkOptions('JobServer', options, serverOptions);
   checkStorage('JobServer', options.storage, ['claims', 'completions', 'servers', 'maintenance']);
-  checkHandlers('JobServer', options.handlers);
+  isHandlerList('JobServer: handlers', options.handlers);
   checkMiddleware('JobServer', options.middleware);
   return {
     storage: options.storage,

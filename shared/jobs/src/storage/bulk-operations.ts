@@ -1,5 +1,16 @@
-import { checkTime } from '../job/bounds.js';
+import { shown } from '../job/shown.js';
 import type { FinishedState, JobState } from '../job/state.js';
+import {
+  hasOptions,
+  isBoolean,
+  isDate,
+  isListOf,
+  isOneOf,
+  isStorableTime,
+  isText,
+  orNull,
+} from '../job/argument-check.js';
+import { checkOptions, type OptionNames } from '../job/options.js';
 import type { ActionOptions } from './audit-log.js';
 import { checkFilter, isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
@@ -51,6 +62,20 @@ export interface BulkRequest {
    */
   readonly delayMs?: number;
 }
+
+const isAction = isOneOf(bulkActions);
+
+const bulkOptions: OptionNames<BulkRequest> = {
+  action: isAction,
+  filter: true,
+  requestedBy: orNull(isText),
+  confirmed: hasOptions<BulkPreview>({ count: true, asOf: isDate, oldestSearchedIds: true }, ['asOf']),
+  dependents: isBoolean,
+  visibleQueues: orNull(isListOf(isText)),
+  runAt: orNull(isStorableTime),
+  reason: orNull(isText),
+  delayMs: true,
+};
 
 /** Maximum delay of a bulk operation, in milliseconds: a day. */
 const maxDelayMs = 86_400_000;
@@ -179,35 +204,30 @@ export interface BulkOperations {
  * Checks a request before it is started.
  *
  * @throws {RangeError} as {@link BulkOperations.start} does
- * @throws {TypeError} if the filter has an unknown member
+ * @throws {TypeError} if the request or its filter has an unknown member, or one of the wrong kind
  */
-export function checkBulkRequest({
-  requestedBy,
-  delayMs = 0,
-  runAt = null,
-  ...selection
-}: BulkRequest): void {
-  checkSelection(selection);
-  const { action } = selection;
-  if (runAt !== null) checkTime('runAt', runAt);
+export function checkBulkRequest(request: BulkRequest): void {
+  checkSelection(request);
+  const { action, requestedBy, delayMs = 0, runAt = null } = request;
   if ((runAt !== null) !== (action === 'reschedule'))
     throw new RangeError(
       action === 'reschedule' ? 'Rescheduling requires runAt' : `runAt is not possible with ${action}`,
     );
   if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
-  if (!(delayMs >= 0 && delayMs <= maxDelayMs))
-    throw new RangeError(`delayMs must be from 0 to ${maxDelayMs}`);
+  if (!(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= maxDelayMs))
+    throw new RangeError(`delayMs must be a number from 0 to ${maxDelayMs}, not ${shown(delayMs)}`);
 }
 
 /**
- * Checks the action and the filter of a request before it is previewed.
+ * Checks the action and the filter of a request before it is previewed, and that it has no unknown members.
  *
  * @throws {RangeError} as {@link BulkOperations.preview} does
- * @throws {TypeError} if the filter has an unknown member
+ * @throws {TypeError} if the request or its filter has an unknown member, or one of the wrong kind
  */
-export function checkSelection({ action, filter }: Pick<BulkRequest, 'action' | 'filter'>): void {
-  if (!bulkActions.includes(action))
-    throw new RangeError(`"${action}" is not a bulk action; use one of ${bulkActions.join(', ')}`);
+export function checkSelection(request: Pick<BulkRequest, 'action' | 'filter'>): void {
+  checkOptions('A bulk request', request, bulkOptions);
+  const { action, filter } = request;
+  isAction('A bulk request: action', action);
   checkFilter(filter);
   if (isUnrestricted(filter))
     throw new RangeError('A bulk operation requires a filter; to select every job, list the states');

@@ -86,7 +86,8 @@ export * from '../job/pause.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from '../job/queue-limits.js';
 export { type ServerRequest, type ServerState, serverStates } from '../job/server-state.js';
 export { finishedStates, type FinishedState, isFinished, jobStates } from '../job/state.js';
-export { checkOptions, nearestName, type OptionNames } from '../job/options.js';
+export * from '../job/argument-check.js';
+export { type Check, checkOptions, isOptions, nearestName, type OptionNames } from '../job/options.js';
 export { shown } from '../job/shown.js';
 export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
@@ -105,6 +106,7 @@ export * from './completions.js';
 export * from './deployments.js';
 export * from './saved-searches.js';
 export { collectJobs, type Enqueuer, type NewJobs } from './enqueuer.js';
+export { checkDocumentedCalls, documentedCalls } from './documented-calls.js';
 export * from './error-groups.js';
 export {
   checkEditedBytes,
@@ -152,6 +154,8 @@ export * from './recurring-jobs.js';
 export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
 export type * from './servers.js';
 export * from './set-aside.js';
+export { isHandler, isHandlerList } from '../server/handler.js';
+export { checkDefinition } from '../job/definition.js';
 export { checkStorage } from './storage.js';
 export { outageOf, StorageOutage } from '../server/storage-outage.js';
 export { TimingBuffer, type TimingCell } from './timing-buffer.js';

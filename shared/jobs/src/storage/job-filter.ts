@@ -1,6 +1,8 @@
+import { toJsonText } from '../job/arguments.js';
 import type { JsonValue } from '../job/job.js';
-import { checkOptions, type OptionNames } from '../job/options.js';
-import type { JobState } from '../job/state.js';
+import { type Check, checkOptions, type OptionNames } from '../job/options.js';
+import { type JobState, jobStates } from '../job/state.js';
+import { isListOf, isOneOf, isStorableTime, isText, hasOptions } from '../job/argument-check.js';
 import { wordsOf } from '@longshore/edge';
 
 /** A condition on one value in a job's arguments. */
@@ -60,32 +62,40 @@ export interface JobFilter {
   readonly redact?: string;
 }
 
+const isTexts = isListOf(isText);
+
+const isStorableJson: Check = (what, value) => void toJsonText(value, what);
+
 const filterMembers: OptionNames<JobFilter> = {
-  id: true,
-  state: true,
-  queue: true,
-  name: true,
-  tag: true,
-  recurringJobId: true,
-  batchId: true,
-  concurrencyKey: true,
-  parentId: true,
-  serverId: true,
-  createdAfter: true,
-  createdBefore: true,
-  finishedAfter: true,
-  finishedBefore: true,
-  args: true,
-  error: true,
-  errorFingerprint: true,
-  q: true,
-  redact: true,
+  id: isTexts,
+  state: isListOf(isOneOf(jobStates)),
+  queue: isTexts,
+  name: isTexts,
+  tag: isTexts,
+  recurringJobId: isTexts,
+  batchId: isTexts,
+  concurrencyKey: isTexts,
+  parentId: isTexts,
+  serverId: isTexts,
+  createdAfter: isStorableTime,
+  createdBefore: isStorableTime,
+  finishedAfter: isStorableTime,
+  finishedBefore: isStorableTime,
+  args: isListOf(
+    hasOptions<ArgsFilter>({ path: isTexts, values: isListOf(isStorableJson) }, ['path', 'values']),
+  ),
+  error: isTexts,
+  errorFingerprint: isTexts,
+  q: isText,
+  redact: isText,
 };
 
 /**
- * Checks that a filter has only known members. A misspelt member would otherwise select every job, even for deletion.
+ * Checks that a filter has only known members, with values of the right kinds. A misspelt member would otherwise select
+ * every job, even for deletion.
  *
- * @throws {TypeError} if a member is unknown
+ * @throws {TypeError} if a member is unknown or of the wrong kind
+ * @throws {RangeError} if a state is unknown, or a text contains what Postgres cannot store
  */
 export function checkFilter(filter: JobFilter): void {
   checkOptions('A filter of jobs', filter, filterMembers);
