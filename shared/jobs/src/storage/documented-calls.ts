@@ -141,6 +141,7 @@ export const documentedCalls: DocumentedCalls = {
       ),
     },
     resume: { name: isQueueName, options: queueOptions },
+    create: { name: isQueueName, limits: () => undefined, options: actionOptions },
     limit: { name: isQueueName, limits: () => undefined, options: queueOptions },
     delete: { name: isText, options: queueOptions },
   },
