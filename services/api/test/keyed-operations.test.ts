@@ -203,6 +203,29 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     expect(seen).to.deep.equal(expected);
   });
 
+  it('deletes nothing, and deletes it when it is repeated', async () => {
+    const client = new JobClient(storage);
+    const { id } = await client.enqueue(work, {}, { ...later, queue: 'kept' });
+    await storage.control.cancel(id);
+    await client.recurring.addOrUpdate({ id: 'unwanted', definition: work, args: {}, cron });
+    await storage.queues.create('unwanted');
+    const deployment = await storage.deployments.record({ version: '1.0.0' });
+    const remove = async (path: string, key: string): Promise<number> => {
+      const headers = { 'idempotency-key': key };
+      return (await api.call('DELETE', `/api/v1${path}`, { token: adminKey, headers })).status;
+    };
+    const paths = [
+      `/jobs/${id}`,
+      '/recurring-jobs/unwanted',
+      '/queues/unwanted',
+      `/deployments/${deployment.id}`,
+    ];
+    const seen: unknown[] = [];
+    for (const path of paths)
+      seen.push([await remove(path, 'unkept'), await remove(path, 'kept'), await remove(path, 'kept')]);
+    expect(seen).to.deep.equal(paths.map(() => [500, 204, 204]));
+  });
+
   it('deletes the jobs of a collection once, after the answer', async () => {
     const client = new JobClient(storage);
     const { id } = await client.enqueue(work, {}, { ...later, queue: 'deleted' });

@@ -53,6 +53,36 @@ describe('A key for certain queues', () => {
     expect(await status('POST', '/queues/reports/jobs', job({}))).to.equal(404);
   });
 
+  it('shares no idempotency keys with keys for other queues', async () => {
+    const other = (await api.makeKey({ scopes: ['read', 'write'], queues: ['reports'] })).token;
+    const send = async (by: string, queue: string, waitMs: number) => {
+      const answer = await api.call('POST', '/api/v1/jobs', {
+        token: by,
+        json: { ...job({ queue, idempotencyKey: 'order-7' }), args: { waitMs } },
+        headers: { 'idempotency-key': 'request-7' },
+      });
+      const { id, queue: of } = answer.json() as { id: string; queue: string };
+      return { status: answer.status, replayed: answer.headers['idempotent-replayed'], id, queue: of };
+    };
+    const [first, second] = [await send(token, 'mail', 1), await send(other, 'reports', 2)];
+    expect(first).to.include({ status: 201, replayed: undefined, queue: 'mail' });
+    expect(second).to.include({ status: 201, replayed: undefined, queue: 'reports' });
+    expect(await send(token, 'mail', 1)).to.include({ status: 201, replayed: 'true', id: first.id });
+    expect(await send(other, 'reports', 2)).to.include({ status: 201, replayed: 'true', id: second.id });
+  });
+
+  it('learns nothing about the size of jobs that it cannot see', async () => {
+    const refusal = async (changes: readonly object[]) => {
+      const answer = await api.call('PUT', '/api/v1/jobs', { token, json: changes });
+      return [answer.status, answer.text.replaceAll(foreign, 'ID').replaceAll(randomId, 'ID')];
+    };
+    const randomId = '01890a5d-ac96-774b-bcce-b302099a8057';
+    const own = { id: await enqueue('mail'), priority: 1 };
+    expect(await refusal([own, { id: foreign, priority: 1 }])).to.deep.equal(
+      await refusal([own, { id: randomId, priority: 1 }]),
+    );
+  });
+
   it('accepts as parents only jobs that it can see: others are unknown to it', async () => {
     const post = (parent: string) => {
       const json = job({ queue: 'mail', after: { parents: [parent] } });

@@ -21,8 +21,8 @@ import { type EnqueueRequests, problemsOf, withApiErrors, withEnqueueRequests } 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** The queues that a caller may see. */
-type Scope = readonly string[];
+/** The queues that a caller may see; `null` for all. */
+type Scope = CallContext['rowScope'];
 
 /** How many parents are looked up in a request that is rejected anyway. */
 const maxLookedUp = 100;
@@ -64,7 +64,6 @@ export class JobEnqueuer {
   /**
    * Enqueues a job and returns it, or returns the existing job with the same key.
    *
-   * @param caller a caller without a row scope can see all queues
    * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the existing job is
    *   deleted while this call runs
    * @throws {KeyHolderHiddenError} if the existing job was deleted before this call, or the caller may not see it
@@ -96,14 +95,14 @@ export class JobEnqueuer {
   }
 
   /** Returns a problem for each parent that does not exist for the caller. Looks up a limited number of parents. */
-  async #unknownParents(bodies: readonly UncheckedBody[], scope: Scope | undefined): Promise<Problem[]> {
+  async #unknownParents(bodies: readonly UncheckedBody[], scope: Scope): Promise<Problem[]> {
     const named = bodies.flatMap(({ body, at }) => parentsIn(body).map((id) => ({ id, at })));
     const ids = [...new Set(named.map(({ id }) => id))].slice(0, maxLookedUp);
     if (ids.length === 0) return [];
-    const filter = { id: ids, ...(scope !== undefined && { queue: scope }) };
+    const filter = { id: ids, ...(scope !== null && { queue: scope }) };
     const jobs = await this.#storage.jobs.list({ filter, limit: ids.length });
     const known = new Set(jobs.map(({ id }) => id));
-    const others = scope === undefined ? ids.filter((id) => !known.has(id)) : [];
+    const others = scope === null ? ids.filter((id) => !known.has(id)) : [];
     const batches = await Promise.all(others.map((id) => this.#storage.batches.find(id)));
     for (const batch of batches) if (batch !== null) known.add(batch.id);
     const unknown = new Set(ids.filter((id) => !known.has(id)));
@@ -183,18 +182,15 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
  * Restricts a request to the queues that the caller may see: parents in other queues are treated as unknown. Without a
  * scope, the request is unchanged.
  */
-function withVisibleQueues(
-  { options, ...request }: EnqueueRequest,
-  scope: Scope | undefined,
-): EnqueueRequest {
-  return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
+function withVisibleQueues({ options, ...request }: EnqueueRequest, scope: Scope): EnqueueRequest {
+  return { ...request, options: { ...options, ...(scope !== null && { visibleQueues: scope }) } };
 }
 
 /**
  * Like {@link withVisibleQueues}. In addition, the request fails if the existing job with the same key has been deleted
  * or is in a queue that the caller may not see.
  */
-function requiringVisibleExisting(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
+function requiringVisibleExisting(request: EnqueueRequest, scope: Scope): EnqueueRequest {
   const { options, ...rest } = withVisibleQueues(request, scope);
   return { ...rest, options: { ...options, includeHolder: true } };
 }

@@ -166,9 +166,8 @@ type PerformedBy<Fields, Subject, Target, After> = Pick<
 };
 
 /** Returns the caller of the API as the audit log records it. */
-export function actorOf({ principal }: CallContext): Actor {
-  const { name = 'anonymous', rowScope: visibleQueues = null } = principal ?? {};
-  return { name, via: 'api', visibleQueues };
+export function actorOf({ principal, address, rowScope }: CallContext): Actor {
+  return { name: principal?.name ?? 'anonymous', via: 'api', visibleQueues: rowScope, address };
 }
 
 /** Returns the check of a request's conditions as a check of the storage's subject. */

@@ -261,9 +261,9 @@ export function recurringJobsResource(
  *
  * @throws {ApiError} 42202 if the id does not end with one of the queues
  */
-function requireOwnId(id: string, queues: readonly string[] | undefined): void {
+function requireOwnId(id: string, queues: readonly string[] | null): void {
   const [name = '', owner] = id.split('@');
-  if (queues === undefined || (owner !== undefined && queues.includes(owner))) return;
+  if (queues === null || (owner !== undefined && queues.includes(owner))) return;
   const example = `${name}@${queues[0] ?? ''}`;
   throw apiError(
     42202,

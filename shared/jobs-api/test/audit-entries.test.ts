@@ -14,6 +14,13 @@ onEachStorage('The audit over HTTP', (api) => {
     expect(items[0]).to.include({ who: 'ada', target, reason: 'outage', outcome: 'done', why: null });
   });
 
+  it('has the address of the client for what was done over HTTP', async () => {
+    const { id } = await api.enqueue(api.newName());
+    await api.put(`/jobs/${id}/cancel`, { reason: 'wrong address' });
+    const { items } = await api.get(`/audit-entries?target=${id}`);
+    expect(items.map(({ address }) => address)).to.deep.equal(['127.0.0.1']);
+  });
+
   it('filters by action and by time', async () => {
     const target = api.newName();
     await record(target);

@@ -662,7 +662,8 @@ select aside.id::text, role, key, queue.name as queue, job_id, error, failures, 
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress, case when found.finished_at is null then (
+) as progress,
+case when found.server_id is not null and found.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = found.queue_id and request.job_id = found.id
 ) end as cancellation
@@ -735,7 +736,8 @@ select found.queue_id, found.args::text as args, coalesce(found.result::text, 'n
 select found.*, (
     select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
     where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-  ) as progress, case when found.finished_at is null then (
+  ) as progress,
+  case when found.server_id is not null and found.finished_at is null then (
     select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
     where request.queue_id = found.queue_id and request.job_id = found.id
   ) end as cancellation from (
@@ -765,7 +767,8 @@ select found.*, (
 select found.*, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress, case when found.finished_at is null then (
+) as progress,
+case when found.server_id is not null and found.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = found.queue_id and request.job_id = found.id
 ) end as cancellation
@@ -836,7 +839,8 @@ left join lateral (
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, case when not coalesce(pg_column_compression(found.args) is not null or pg_column_size(found.args) > 8000, false) then found.args end as args, coalesce(pg_column_compression(found.args) is not null or pg_column_size(found.args) > 8000, false) as args_left_out, case when not coalesce(pg_column_compression(found.result) is not null or pg_column_size(found.result) > 8000, false) then found.result end as result, coalesce(pg_column_compression(found.result) is not null or pg_column_size(found.result) > 8000, false) as result_left_out, coalesce(pg_column_size(found.args), 0) + coalesce(pg_column_size(found.result), 0) as bytes, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress, case when found.finished_at is null then (
+) as progress,
+case when found.server_id is not null and found.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = found.queue_id and request.job_id = found.id
 ) end as cancellation
@@ -872,7 +876,8 @@ select 1 from longshore.job where queue_id = $1 and id = any($2::uuid[]) and ser
 select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
-) as progress, case when found.finished_at is null then (
+) as progress,
+case when found.server_id is not null and found.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = found.queue_id and request.job_id = found.id
 ) end as cancellation
@@ -3476,7 +3481,8 @@ order by run_at limit $3;
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress, case when listed.finished_at is null then (
+) as progress,
+case when listed.server_id is not null and listed.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = listed.queue_id and request.job_id = listed.id
 ) end as cancellation
@@ -3491,7 +3497,8 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress, case when listed.finished_at is null then (
+) as progress,
+case when listed.server_id is not null and listed.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = listed.queue_id and request.job_id = listed.id
 ) end as cancellation
@@ -3668,7 +3675,8 @@ select last_value as seq from longshore.job_seq;
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress, case when listed.finished_at is null then (
+) as progress,
+case when listed.server_id is not null and listed.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = listed.queue_id and request.job_id = listed.id
 ) end as cancellation
@@ -3683,7 +3691,8 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
   select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
-) as progress, case when listed.finished_at is null then (
+) as progress,
+case when listed.server_id is not null and listed.finished_at is null then (
   select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
   where request.queue_id = listed.queue_id and request.job_id = listed.id
 ) end as cancellation

@@ -21,7 +21,7 @@ const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): s
  */
 const reported = `case when report.job_id is not null
       then json_build_object('percent', report.percent, 'message', report.message) end as progress,
-    case when request.job_id is not null and found.finished_at is null
+    case when request.job_id is not null and found.server_id is not null and found.finished_at is null
       then json_build_object('requestedAt', request.requested_at, 'reason', request.reason) end as cancellation`;
 
 /** Joins the FROM item `source` with what {@link reported} needs. `source` must end with the alias `found`. */

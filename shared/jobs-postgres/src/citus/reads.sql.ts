@@ -26,11 +26,13 @@ export function withReports(alias: string): Form {
         on report.queue_id = wanted.queue_id and report.job_id = wanted.id and report.started_at = wanted.started_at
       where report.line = 0
     ),
-    unfinished as materialized (select found.queue_id, found.id from found where found.finished_at is null),
+    running as materialized (
+      select found.queue_id, found.id from found where found.server_id is not null and found.finished_at is null
+    ),
     requests as materialized (
       select request.job_id, request.requested_at, request.reason
-      from longshore.job_cancellation as request join unfinished
-        on request.queue_id = unfinished.queue_id and request.job_id = unfinished.id
+      from longshore.job_cancellation as request join running
+        on request.queue_id = running.queue_id and request.job_id = running.id
     )
     select found.*, case when reports.job_id is not null
         then json_build_object('percent', reports.percent, 'message', reports.message) end as progress,

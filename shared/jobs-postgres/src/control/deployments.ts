@@ -65,10 +65,7 @@ export class PostgresDeployments implements Deployments {
     return this.#reads.query<Deployment & Record<string, unknown>>(selectDeployments, values);
   }
 
-  async delete(
-    id: string,
-    options: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'> = {},
-  ): Promise<boolean> {
+  async delete(id: string, options: ControlOptions<Deployment, boolean> = {}): Promise<boolean> {
     return inTransaction(this.#database, options, async (run, record) => {
       const [deployment] = (await run(deleteDeployment, [id])) as readonly Deployment[];
       if (deployment !== undefined) options.check?.(deployment); // if it throws, nothing is deleted

@@ -57,11 +57,12 @@ const progressOf = (job: string): string => `(
 
 /**
  * Returns SQL expressions, named `progress` and `cancellation`, for what other tables have about a job: its progress, and
- * the request to cancel it until it has ended. `job` is the alias of the job's row.
+ * the request to cancel it while it runs. Looks up requests for running jobs only: for each of the 100 other jobs on a page,
+ * it would take 0.5 µs, and far longer while there are many requests that the statistics do not know yet. `job` is the
+ * alias of the job's row.
  */
-export const reportedOf = (
-  job: string,
-): string => `${progressOf(job)}, case when ${job}.finished_at is null then (
+export const reportedOf = (job: string): string => `${progressOf(job)},
+  case when ${job}.server_id is not null and ${job}.finished_at is null then (
     select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
     where request.queue_id = ${job}.queue_id and request.job_id = ${job}.id
   ) end as cancellation`;

@@ -46,10 +46,8 @@ export class MemoryDeployments implements Deployments {
     return this.#deployments.filter(({ at }) => span === undefined || (at >= span.from && at < span.until));
   }
 
-  async delete(
-    id: string,
-    options: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'> = {},
-  ): Promise<boolean> {
+  async delete(id: string, options: ControlOptions<Deployment, boolean> = {}): Promise<boolean> {
+    refuseTransaction(options.transaction);
     const deleted = await this.find(id);
     if (deleted !== null) options.check?.(deleted);
     this.#audit.addOf(options, deleted !== null);

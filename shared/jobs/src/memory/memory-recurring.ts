@@ -108,6 +108,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   async remove(id: string, options: RemovalOptions = {}): Promise<boolean> {
+    refuseTransaction(options.transaction);
     this.#checked(id, options.check);
     this.#audit.addOf(options, this.#records.has(id));
     return this.#records.delete(id);

@@ -13,7 +13,7 @@ export const bulkOperations = {
     message: 'The action was stopped.',
     role: 'operator',
     fields: noFields,
-    change: ({ bulk }, { target }, { transaction, audit }) => bulk.cancel(target, { transaction, audit }),
+    change: ({ bulk }, { target }, options) => bulk.cancel(target, options),
     facts: (before): Facts => {
       if (before === null) return { outcome: 'unknown' };
       const { state } = before;

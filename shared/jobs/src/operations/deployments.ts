@@ -13,7 +13,7 @@ export const deploymentOperations = {
     role: 'operator',
     isReasoned: true,
     fields: noFields,
-    change: ({ deployments }, { target, check }, { audit }) => deployments.delete(target, { check, audit }),
+    change: ({ deployments }, { target }, options) => deployments.delete(target, options),
     facts: (existed): Facts => ({ outcome: existed ? 'done' : 'unknown' }),
     after: (): Deployment | null => null,
   }),

@@ -16,8 +16,8 @@ export const jobTypeOperations = {
     on: 'types',
     summary: 'Pause a job type in all queues; running jobs continue',
     message: 'The job type is paused. Its jobs do not start until it is resumed.',
-    change: ({ jobTypes }, call, { transaction, audit }) =>
-      jobTypes.pause(call.target, { transaction, audit, ...pauseOptionsOf(call) }),
+    change: ({ jobTypes }, call, options) =>
+      jobTypes.pause(call.target, { ...options, ...pauseOptionsOf(call) }),
     facts: factsOfPause,
     after: pausedType,
   }),
@@ -27,8 +27,7 @@ export const jobTypeOperations = {
     summary: 'Resume a paused job type',
     message: 'The job type is resumed.',
     fields: noFields,
-    change: ({ jobTypes }, { target }, { transaction, audit }) =>
-      jobTypes.resume(target, { transaction, audit }),
+    change: ({ jobTypes }, { target }, options) => jobTypes.resume(target, options),
     facts: factsOfResumption,
     after: pausedType,
   }),

@@ -217,14 +217,12 @@ function onMany<Fields extends TObject>(
     on: 'bulk',
     noun: 'selection of jobs',
     fields,
-    change: ({ bulk }, { target, fields: given, by }, { transaction, audit, visibleQueues, reason }) => {
+    change: ({ bulk }, { target, fields: given, by }, options) => {
+      const { visibleQueues, reason } = options;
       const { runAt, ...rest } = given as SetValues;
       const time = runAt === undefined ? {} : { runAt: new Date(runAt) };
       const requestedBy = storable(by.name, 200);
-      return bulk.start(
-        { ...target, action, ...rest, ...time, visibleQueues, reason, requestedBy },
-        { transaction, audit },
-      );
+      return bulk.start({ ...target, action, ...rest, ...time, visibleQueues, reason, requestedBy }, options);
     },
     facts: ({ id, matched }) =>
       matched?.count === 0

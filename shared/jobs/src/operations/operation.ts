@@ -6,21 +6,46 @@ import type { JobStorage } from '../storage/storage.js';
 import { type Actor, auditEntryOf } from './audit-entry.js';
 import type { Facts, OperationDescription } from './operation-description.js';
 
-/** The parts of a storage that operations change. */
-export type OperableStorage = Pick<
-  JobStorage,
-  | 'control'
-  | 'queues'
-  | 'jobTypes'
-  | 'recurring'
-  | 'batches'
-  | 'servers'
-  | 'bulk'
-  | 'setAside'
-  | 'savedSearches'
-  | 'deployments'
-  | 'clock'
->;
+/** Marks options that the wrapper of operations has made. */
+declare const ofCall: unique symbol;
+
+/** What only the options of a call have; copies of them have it, too. */
+interface OfCall {
+  readonly [ofCall]: true;
+}
+
+/** A part of a storage whose given methods require the options of a call as their last argument. */
+type Requiring<Part, Methods extends keyof Part> = Omit<Part, Methods> & {
+  readonly [Method in Methods]: RequiringOptions<Part[Method]>;
+};
+
+type RequiringOptions<Method> = Method extends (...args: infer Args) => infer Result
+  ? Required<Args> extends [...infer First, infer Options]
+    ? (...args: [...First, options: Options & OfCall]) => Result
+    : never
+  : never;
+
+/**
+ * The parts of a storage that operations change. The methods that change something require the options of the call, so that
+ * an operation that drops them does not compile: it would ignore what its caller may see, the conditions of the request or
+ * its transaction, or write no audit entry.
+ */
+export interface OperableStorage {
+  readonly control: Requiring<
+    JobStorage['control'],
+    'cancel' | 'retry' | 'run' | 'reschedule' | 'delete' | 'edit'
+  >;
+  readonly queues: Requiring<JobStorage['queues'], 'create' | 'pause' | 'resume' | 'limit' | 'delete'>;
+  readonly jobTypes: Requiring<JobStorage['jobTypes'], 'pause' | 'resume'>;
+  readonly recurring: Requiring<JobStorage['recurring'], 'trigger' | 'pause' | 'resume' | 'remove'>;
+  readonly batches: Requiring<JobStorage['batches'], 'cancel'>;
+  readonly servers: Requiring<JobStorage['servers'], 'quiet' | 'stop'>;
+  readonly bulk: Requiring<JobStorage['bulk'], 'start' | 'cancel'>;
+  readonly setAside: Requiring<JobStorage['setAside'], 'retry' | 'discard'>;
+  readonly savedSearches: Requiring<JobStorage['savedSearches'], 'save' | 'delete'>;
+  readonly deployments: Requiring<JobStorage['deployments'], 'delete'>;
+  readonly clock: JobStorage['clock'];
+}
 
 /** A request to carry out an operation. */
 export interface Call<Target, Fields, Subject> {
@@ -65,8 +90,8 @@ export interface Operation<
   perform(storage: OperableStorage, call: Call<Target, Static<Fields>, Subject>): Promise<Performed<After>>;
 }
 
-/** The options of that call. It must pass them on, with what the caller may see, and why. */
-interface ScopedOptions<Subject, Result> extends ControlOptions<Subject, Result> {
+/** The options of a call, with what its caller may see, and why. */
+interface CallOptions<Subject, Result> extends ControlOptions<Subject, Result>, OfCall {
   readonly visibleQueues: Actor['visibleQueues'];
   readonly reason: string | null;
 }
@@ -83,7 +108,7 @@ interface Declaration<
   readonly change: (
     storage: OperableStorage,
     call: Call<Target, Static<Fields>, Subject>,
-    options: ScopedOptions<Subject, Result>,
+    options: CallOptions<Subject, Result>,
   ) => Promise<Result>;
   /**
    * Reads the facts from the result of that call, which shows the target as it was before. Returns `null` if nothing
@@ -119,15 +144,24 @@ export function operation<Fields extends TObject, Subject, Result, Target = stri
         onDecided?.(facts);
         return auditEntryOf(description, call, facts);
       };
-      const result = await change(storage, call, {
-        check,
-        transaction,
-        audit: isRecorded ? audit : undefined,
-        visibleQueues: by.visibleQueues,
-        reason,
-      });
+      const result = await change(
+        storage,
+        call,
+        ofThisCall({
+          check,
+          transaction,
+          audit: isRecorded ? audit : undefined,
+          visibleQueues: by.visibleQueues,
+          reason,
+        }),
+      );
       facts ??= factsOf(result, call) ?? { outcome: 'unknown' };
       return { facts, subject: await after(storage, call, result) };
     },
   };
+}
+
+/** Marks the options of a call. */
+function ofThisCall<Options>(options: Options): Options & OfCall {
+  return options as Options & OfCall;
 }

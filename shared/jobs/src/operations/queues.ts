@@ -117,14 +117,14 @@ export const queueOperations = {
     done: 'purged',
     role: 'operator',
     fields: noFields,
-    change: async ({ queues, bulk }, { target, check, transaction, by }, { audit }) => {
+    change: async ({ queues, bulk }, { target, check, transaction, by }, options) => {
       const queue = await queues.find(target, transaction);
       if (queue === null) return null;
       check?.(queue); // no lock is needed, because purging does not change the queue itself
       const filter = { queue: [target], state: unstarted };
       return bulk.start(
-        { action: 'cancel', filter, requestedBy: storable(by.name, 200) },
-        { transaction, audit },
+        { action: 'cancel', filter, reason: options.reason, requestedBy: storable(by.name, 200) },
+        options,
       );
     },
     facts: (started) => started && { outcome: 'done', count: started.matched },

@@ -22,12 +22,7 @@ export const recurringJobOperations = {
     message: 'The recurring job has enqueued this job.',
     role: 'operator',
     fields: noFields,
-    change: ({ recurring }, { target, check, transaction }, { audit }) =>
-      recurring.trigger(target, {
-        check: check && ((recurringJob) => check(recurringJob)),
-        transaction,
-        audit,
-      }),
+    change: ({ recurring }, { target }, options) => recurring.trigger(target, options),
     facts: (triggered): Facts => ({ outcome: triggered === null ? 'unknown' : 'done' }),
     after: (_storage, _call, triggered: TriggeredJob | null) => triggered,
   }),
@@ -61,7 +56,7 @@ export const recurringJobOperations = {
     role: 'admin',
     isReasoned: true,
     fields: noFields,
-    change: ({ recurring }, { target, check }, { audit }) => recurring.remove(target, { check, audit }),
+    change: ({ recurring }, { target }, options) => recurring.remove(target, options),
     facts: (existed) => ({ outcome: existed ? 'done' : 'unknown' }),
     after: () => null,
   }),

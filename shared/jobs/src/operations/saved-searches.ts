@@ -21,10 +21,10 @@ export const savedSearchOperations = {
     message: 'The search is saved.',
     role: 'operator',
     fields: SaveFields,
-    change: ({ savedSearches }, { target, fields, by }, { transaction, audit }) =>
+    change: ({ savedSearches }, { target, fields, by }, options) =>
       savedSearches.save(
         { name: target, query: fields.search, savedBy: storable(by.name, savedSearchBounds.savedBy.max) },
-        { transaction, audit },
+        options,
       ),
     facts: (result): Facts =>
       result.outcome === 'saved'
@@ -40,8 +40,7 @@ export const savedSearchOperations = {
     message: 'The saved search is deleted.',
     role: 'operator',
     fields: noFields,
-    change: ({ savedSearches }, { target }, { transaction, audit }) =>
-      savedSearches.delete(target, { transaction, audit }),
+    change: ({ savedSearches }, { target }, options) => savedSearches.delete(target, options),
     facts: (before): Facts =>
       before === null ? { outcome: 'unknown' } : { outcome: 'done', before: { search: before.query } },
     after: (_storage, _call, deleted: SavedSearch | null) => deleted,

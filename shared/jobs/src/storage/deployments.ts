@@ -56,8 +56,5 @@ export interface Deployments {
    */
   list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]>;
   /** Deletes a deployment. Returns `false` if it did not exist. */
-  delete(
-    id: string,
-    options?: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'>,
-  ): Promise<boolean>;
+  delete(id: string, options?: ControlOptions<Deployment, boolean>): Promise<boolean>;
 }

@@ -68,7 +68,7 @@ export interface TriggeredJob {
 }
 
 /** `audit` receives `true` if the recurring job existed. */
-export type RemovalOptions = Pick<ControlOptions<RecurringJob, boolean>, 'check' | 'audit'>;
+export type RemovalOptions = ControlOptions<RecurringJob, boolean>;
 
 /** Stores recurring jobs and enqueues their jobs when they are due. All times are by the storage's clock. */
 export interface RecurringJobs {

@@ -29,6 +29,8 @@ export interface CallContext {
    * IPv6 caller is identified by its network.
    */
   readonly caller: string;
+  /** The network address of the client, as the application sees it. */
+  readonly address: string;
   /** The parent items in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
   readonly parents: readonly { readonly resource: string; readonly id: string }[];
   /**
@@ -46,9 +48,8 @@ export interface CallContext {
    */
   readonly transaction?: Transaction;
   /**
-   * The caller's row scope, for `create`, `createMany`, `problems` and special operations. Undefined for other calls, and if the
-   * caller may see all rows. The toolkit applies the scope to the items of this resource. The storage must apply it to
-   * other items that a body refers to.
+   * The values of the rows that the caller may see, as in {@link Principal}; `null` if it may see all rows. The toolkit
+   * applies the scope to the items of this resource. The storage must apply it to other items that a call refers to.
    */
-  readonly rowScope?: readonly string[] | undefined;
+  readonly rowScope: readonly string[] | null;
 }

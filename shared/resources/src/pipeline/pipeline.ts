@@ -81,6 +81,8 @@ export async function answer(
     requestId: request.id,
     principal,
     caller: callerOf(request, principal),
+    address: request.address,
+    rowScope: principal?.rowScope ?? null,
     parents: route.parents.map(({ resource, id }) => ({ resource: resource.name, id })),
     parentFields: parentFieldsOf(route.parents),
   };

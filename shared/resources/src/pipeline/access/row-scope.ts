@@ -72,8 +72,6 @@ function scopedStorage(
   const find = async (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     visible(await storage.get?.(id, context));
 
-  const withRowScope = (context: CallContext): CallContext => ({ ...context, rowScope: values });
-
   /** Returns the check to run on the locked item. It rejects items outside the scope, then runs `check`. */
   const scopedCheck =
     (id: string, check: Check<ItemRecord> | undefined) =>
@@ -139,14 +137,14 @@ function scopedStorage(
     },
     create: async (body, context) => {
       requireInScope(body);
-      const made = await resultOf(storage.create?.(body, withRowScope(context)));
+      const made = await resultOf(storage.create?.(body, context));
       requireVisible(made instanceof Existing ? made.item : made);
       return made;
     },
-    problems: async (bodies, context) => resultOf(storage.problems?.(bodies, withRowScope(context))),
+    problems: async (bodies, context) => resultOf(storage.problems?.(bodies, context)),
     createMany: async (bodies, context) => {
       for (const body of bodies) requireInScope(body);
-      return (await resultOf(storage.createMany?.(bodies, withRowScope(context)))).map(requireVisible);
+      return (await resultOf(storage.createMany?.(bodies, context))).map(requireVisible);
     },
     replace: async (id, change, context) =>
       (await find(id, context)) &&
@@ -183,7 +181,7 @@ function scopedStorage(
       verb,
       async (...[id, body, context, check]: Parameters<typeof perform>) => {
         if ((await find(id, context)) === undefined) return undefined;
-        const after = await perform(id, body, withRowScope(context), scopedCheck(id, check));
+        const after = await perform(id, body, context, scopedCheck(id, check));
         return visible(after instanceof Outcome ? after.item : after) && after;
       },
     ]),
@@ -194,7 +192,7 @@ function scopedStorage(
       async (...[selection, body, context, respondsAsync]: Parameters<typeof perform>) => {
         const filters = scopedFilters(selection.filters);
         if (filters === undefined) throw outOfScope();
-        return perform({ ...selection, filters }, body, withRowScope(context), respondsAsync);
+        return perform({ ...selection, filters }, body, context, respondsAsync);
       },
     ]),
   );
