@@ -85,10 +85,11 @@ onEachStorage('Queues as resources', (api) => {
     expect(paused.item).to.include({ pauseReason: 'PSP outage', pausedUntil: until });
     const resumed = await api.put(`/queues/${queue}/resume`, { reason: 'PSP is back' });
     expect(resumed.item).to.include({ pausedAt: null, pauseReason: null, pausedUntil: null });
+    const address = '127.0.0.1';
     const entries = await api.storage.audit.list({ limit: 10, target: queue });
     expect(entries.map(({ action, reason, filter }) => [action, reason, filter])).to.deep.equal([
-      ['queues/resume', 'PSP is back', { via: 'api' }],
-      ['queues/pause', 'PSP outage', { values: { until }, via: 'api' }],
+      ['queues/resume', 'PSP is back', { address, via: 'api' }],
+      ['queues/pause', 'PSP outage', { address, values: { until }, via: 'api' }],
     ]);
   });
 
