@@ -59,7 +59,7 @@ export const rows = (places: PathValues): readonly Row[] => [
   stream(({ job }) => `/jobs/${job}/events`),
   stream(() => '/events'),
   ...['run', 'cancel', 'retry'].map((name) => operation(({ job }) => `/jobs/${job}/${name}`)),
-  collection(() => '/queues'),
+  collection(() => '/queues', { GET: undefined, POST: { name: 'newcomers', concurrencyLimit: 2 } }),
   {
     ...item(({ queue }) => `/queues/${queue}`, {
       GET: undefined,
