@@ -1,11 +1,24 @@
 import type { Batch } from '@longshore/jobs';
 import { batchOperations, type OperableStorage } from '@longshore/jobs/operations';
-import { bounds, continuationConditions } from '@longshore/jobs/storage';
-import { defineResource, type Resource, type UncheckedBody } from '@longshore/resources';
+import {
+  type BatchFilter,
+  batchState,
+  type BatchState,
+  batchStates,
+  bounds,
+  continuationConditions,
+} from '@longshore/jobs/storage';
+import {
+  type CollectionQuery,
+  defineResource,
+  type Resource,
+  type UncheckedBody,
+} from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
+import { boundOf } from './job-filters.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
-import { NewJobItem } from './job-item.js';
+import { NewCallbackItem, NewJobItem } from './job-item.js';
 import { jobsBelow } from './not-allowed.js';
 import { served } from './operations.js';
 import { comparedPage, seekPage } from './seek.js';
@@ -15,6 +28,10 @@ const count = (description: string): TInteger => Type.Integer({ minimum: 0, desc
 const BatchItem = Type.Object({
   id: Id,
   name: nullable(text(bounds.keyLength, 'A display name')),
+  state: Type.Enum([...batchStates], {
+    description:
+      '`processing` until all jobs have finished; then `failed` if one has failed, `cancelled` if one was cancelled, or `done`',
+  }),
   total: Type.Integer({ minimum: 0, description: 'The number of its jobs' }),
   done: count('How many of its jobs are done'),
   failed: count('How many of its jobs have failed'),
@@ -30,6 +47,11 @@ const BatchItem = Type.Object({
       description: 'The batch callback: the job that runs when all others have finished',
     }),
   ),
+  callbackWhen: nullable(
+    Type.Enum([...continuationConditions], {
+      description: 'How the batch must finish for the callback to run; null if it has none',
+    }),
+  ),
   createdAt: Time,
   finishedAt: nullable(Time),
 });
@@ -41,10 +63,7 @@ const NewBatchItem = Type.Object(
       maxItems: maxJobs,
       description: 'All jobs of the batch; none can be added later',
     }),
-    callback: Type.Optional({
-      ...NewJobItem,
-      description: 'The job that runs when all others have finished',
-    }),
+    callback: Type.Optional(NewCallbackItem),
     callbackWhen: Type.Optional(
       Type.Enum([...continuationConditions], {
         description:
@@ -77,17 +96,42 @@ export function batchesResource(
     item: BatchItem,
     serverSet: [
       'id',
+      'state',
       'total',
       'done',
       'failed',
       'cancelled',
       'percent',
       'callbackId',
+      'callbackWhen',
       'createdAt',
       'finishedAt',
     ],
     create: NewBatchItem,
-    sort: ['createdAt'],
+    filters: {
+      state: { field: 'state', match: 'exact', description: 'Batches in one of these states.' },
+      name: { field: 'name', match: 'exact', description: 'Batches with one of these names.' },
+      createdAfter: {
+        field: 'createdAt',
+        match: 'from',
+        description: 'Batches created at this time or later.',
+      },
+      createdBefore: {
+        field: 'createdAt',
+        match: 'to',
+        description: 'Batches created at this time or earlier.',
+      },
+      finishedAfter: {
+        field: 'finishedAt',
+        match: 'from',
+        description: 'Batches that finished at this time or later.',
+      },
+      finishedBefore: {
+        field: 'finishedAt',
+        match: 'to',
+        description: 'Batches that finished at this time or earlier.',
+      },
+    },
     defaultSort: ['-createdAt'],
     operations: declarations,
     children: [
@@ -111,12 +155,18 @@ export function batchesResource(
     storage: {
       seeks: true,
       list: async (query) => {
-        // Names have no index, so a search compares the newest batches.
-        if (query.search !== undefined)
-          return comparedPage(query, (page) => storage.batches.list(page), toBatchItem);
+        const filter = toBatchFilter(query);
+        // There is an index only for the order of creation, so a search or another order compares the newest batches.
+        const [first] = query.sort;
+        if (query.search !== undefined || (first?.field !== 'createdAt' && first?.field !== 'id'))
+          return comparedPage(
+            { ...query, filters: [] },
+            (page) => storage.batches.list({ filter, ...page }),
+            toBatchItem,
+          );
         const [page, counted] = await Promise.all([
-          seekPage(query, async (page) => ({ rows: await storage.batches.list(page) })),
-          query.count === 'none' ? undefined : storage.batches.count(),
+          seekPage(query, async (page) => ({ rows: await storage.batches.list({ filter, ...page }) })),
+          query.count === 'none' ? undefined : storage.batches.count(filter),
         ]);
         const items = page.items.map(toBatchItem);
         return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
@@ -146,6 +196,25 @@ function jobsIn({ body }: UncheckedBody): UncheckedBody[] {
   return [...all, { body: callback, at: 'callback' }];
 }
 
+function toBatchFilter({ filters }: Pick<CollectionQuery, 'filters'>): BatchFilter {
+  const result: { -readonly [Member in keyof BatchFilter]: BatchFilter[Member] } = {};
+  for (const { parameter, match, values } of filters) {
+    const texts = values.map(String);
+    if (parameter === 'state')
+      result.state = texts as BatchState[]; // checked against the schema of the field
+    else if (parameter === 'name') result.name = texts;
+    else result[parameter as (typeof batchTimes)[number]] = boundOf(texts[0] ?? '', match);
+  }
+  return result;
+}
+
+const batchTimes = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'] as const;
+
 function toBatchItem(batch: Batch): Item {
-  return { ...batch, createdAt: createdAtOf(batch), finishedAt: toTime(batch.finishedAt) };
+  return {
+    ...batch,
+    state: batchState(batch),
+    createdAt: createdAtOf(batch),
+    finishedAt: toTime(batch.finishedAt),
+  };
 }

@@ -1,5 +1,5 @@
 import type { JobState, JsonValue } from '@longshore/jobs';
-import { type ArgsFilter, clamp, type JobFilter, timeBounds } from '@longshore/jobs/storage';
+import { type ArgsFilter, clamp, filterTimes, type JobFilter, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
 export const jobFilters = {
@@ -14,7 +14,7 @@ export const jobFilters = {
   },
   batchId: { field: 'batchId', match: 'exact', description: 'Jobs of one of these batches.' },
   parentId: {
-    field: 'parentId',
+    field: 'after.parents',
     match: 'exact',
     description: 'Jobs that depend, or depended, on one of these jobs or batches.',
   },
@@ -34,6 +34,32 @@ export const jobFilters = {
     field: 'finishedAt',
     match: 'to',
     description: 'Jobs that finished at this time or earlier.',
+  },
+  startedAfter: {
+    field: 'startedAt',
+    match: 'from',
+    description: 'Jobs whose latest attempt started at this time or later.',
+  },
+  startedBefore: {
+    field: 'startedAt',
+    match: 'to',
+    description: 'Jobs whose latest attempt started at this time or earlier.',
+  },
+  dueAfter: {
+    field: 'runAt',
+    match: 'from',
+    description: 'Jobs that are or were due at this time or later.',
+  },
+  dueBefore: {
+    field: 'runAt',
+    match: 'to',
+    description: 'Jobs that are or were due at this time or earlier.',
+  },
+  priority: { field: 'priority', match: 'exact', description: 'Jobs with one of these priorities.' },
+  concurrencyKey: {
+    field: 'concurrency.key',
+    match: 'exact',
+    description: 'Jobs with one of these concurrency keys.',
   },
   error: {
     field: 'error',
@@ -60,6 +86,7 @@ export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'se
     const texts = values.map(String);
     if (match === 'path') args.push({ path, values: texts.flatMap(candidateValues) });
     else if (parameter === 'error') result.error = texts;
+    else if (parameter === 'priority') result.priority = values.map(Number);
     else if (parameter === 'state')
       result.state = texts as JobState[]; // checked against the schema of the field
     else if (isTextual(parameter)) {
@@ -74,22 +101,30 @@ export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'se
   return result;
 }
 
-const textual = ['queue', 'name', 'tag', 'recurringJobId', 'batchId', 'parentId', 'serverId'] as const;
-const bounds = ['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore'] as const;
+const textual = [
+  'queue',
+  'name',
+  'tag',
+  'recurringJobId',
+  'batchId',
+  'parentId',
+  'serverId',
+  'concurrencyKey',
+] as const;
 
 function isTextual(parameter: string): parameter is (typeof textual)[number] {
   return (textual as readonly string[]).includes(parameter);
 }
 
-function isBound(parameter: string): parameter is (typeof bounds)[number] {
-  return (bounds as readonly string[]).includes(parameter);
+function isBound(parameter: string): parameter is (typeof filterTimes)[number] {
+  return (filterTimes as readonly string[]).includes(parameter);
 }
 
 /**
  * Converts a time in a query to a bound in the job store. Bounds in the API are inclusive, but the upper bound of the
  * store is exclusive. Clamps the result to `timeBounds`.
  */
-function boundOf(time: string, match: Filter['match']): Date {
+export function boundOf(time: string, match: Filter['match']): Date {
   return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 

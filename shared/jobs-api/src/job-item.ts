@@ -2,6 +2,7 @@ import type { Job } from '@longshore/jobs';
 import {
   type Attempt,
   bounds,
+  conflictPolicies,
   continuationConditions,
   jobStates,
   maxCountedAttempts,
@@ -56,12 +57,28 @@ export const JobItem = Type.Object({
     ),
     examples: [10],
   },
+  timeoutMs: nullable(
+    integer(
+      bounds.timeoutMs,
+      'Time limit of one attempt, in milliseconds; null if that of the job definition applies',
+    ),
+    nullInExamples,
+  ),
   createdAt: Type.String({ format: 'date-time', description: 'When it was created: the time in its id' }),
   runAt: nullable(
     Type.String({
       format: 'date-time',
       description: 'When it is or was due, even if it was run earlier; null if it was ready at once',
     }),
+  ),
+  delayMs: nullable(
+    Type.Number({
+      minimum: bounds.delayMs.min,
+      maximum: bounds.delayMs.max,
+      description:
+        'The delay of a job that waits for others, in milliseconds, counted from the end of the last one; null if there is none, or if it has started: `runAt` is then its end',
+    }),
+    nullInExamples,
   ),
   startedAt: nullable(Type.String({ format: 'date-time', description: 'When its latest attempt started' })),
   finishedAt: nullable(Time),
@@ -93,8 +110,19 @@ export const JobItem = Type.Object({
     nullInExamples,
   ),
   tags: Type.Array(Tag, { maxItems: bounds.tags.max, description: 'Labels to find it by' }),
-  parentId: nullable(
-    Type.String({ format: 'uuid', description: 'The first of the jobs or batches that it depends on' }),
+  after: nullable(
+    Type.Object(
+      {
+        parents: Type.Array(Type.String({ format: 'uuid' }), {
+          maxItems: bounds.parents.max,
+          description: 'The jobs and batches that it depends on',
+        }),
+        when: Type.Enum([...continuationConditions], {
+          description: 'How each of them must finish: as done, as failed, or in any state',
+        }),
+      },
+      { description: 'Its dependencies; null if it has none' },
+    ),
     nullInExamples,
   ),
   batchId: nullable(
@@ -109,7 +137,46 @@ export const JobItem = Type.Object({
     }),
     nullInExamples,
   ),
+  concurrency: nullable(
+    Type.Object(
+      {
+        key: text(bounds.keyLength, 'The concurrency key'),
+        limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
+      },
+      { description: 'Limits how many jobs of the queue with this key run at once; null if nothing does' },
+    ),
+    nullInExamples,
+  ),
+  unique: nullable(
+    Type.Object(
+      {
+        key: text(bounds.keyLength, 'The unique key'),
+        periodMs: nullable(
+          integer(
+            bounds.periodMs,
+            'How long it holds the key after `createdAt`, in milliseconds; null if only `states` matter',
+          ),
+        ),
+        states: Type.Array(Type.Enum([...jobStates]), {
+          maxItems: jobStates.length,
+          description: 'The states in which it holds the key',
+        }),
+        onConflict: Type.Enum([...conflictPolicies], {
+          description: 'What was to happen if another job had held the key when this one was enqueued',
+        }),
+      },
+      { description: 'The unique key that it was enqueued with; null if it had none' },
+    ),
+    nullInExamples,
+  ),
   idempotencyKey: nullable(text(bounds.keyLength, 'The key that it was enqueued with'), nullInExamples),
+  traceparent: nullable(
+    Type.String({
+      pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+      description: 'The trace that it belongs to, as in W3C Trace Context; null if it was given none',
+    }),
+    nullInExamples,
+  ),
   unreadable: nullable(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: 100,
@@ -225,7 +292,7 @@ export const NewJobItem = Type.Object(
             }),
           ),
           onConflict: Type.Optional(
-            Type.Enum(['keep', 'replace', 'reject'], {
+            Type.Enum([...conflictPolicies], {
               description:
                 'What happens if another job holds the key: `keep` (the default) returns that job, `replace` also gives it the new arguments, priority, time, attempts and tags unless it is running or finished, `reject` answers 409',
             }),
@@ -247,6 +314,15 @@ export const NewJobItem = Type.Object(
   },
   { additionalProperties: false, 'x-unknown-fields': { id: noChosenId } },
 );
+
+const { after: _after, ...ofCallback } = NewJobItem.properties;
+
+/** The callback in a request body that creates a batch. */
+export const NewCallbackItem = Type.Object(ofCallback, {
+  additionalProperties: false,
+  'x-unknown-fields': { id: noChosenId, after: 'a callback waits for its batch and for nothing else' },
+  description: 'The job that runs when all others have finished',
+});
 
 export const AttemptItem = Type.Object({
   attempt: Type.Integer({ minimum: 1, description: 'Counts the attempts of the job from 1' }),
@@ -272,8 +348,10 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     error: job.error,
     attempt: job.attempt,
     maxAttempts: job.maxAttempts,
+    timeoutMs: job.timeoutMs,
     createdAt: createdAtOf(job),
     runAt: toTime(job.runAt),
+    delayMs: job.delayMs,
     startedAt: toTime(job.startedAt),
     finishedAt: toTime(job.finishedAt),
     progress: job.progress,
@@ -281,12 +359,39 @@ export function toJobItem(job: Job): Static<typeof JobItem> {
     cancelRequestedAt: toTime(job.cancelRequestedAt),
     cancelReason: job.cancelReason,
     tags: job.tags,
-    parentId: job.parentId,
+    after: afterOf(job),
     batchId: job.batchId,
     recurringJobId: job.recurringJobId,
+    concurrency: concurrencyOf(job),
+    unique: job.unique === null ? null : { ...job.unique, states: [...job.unique.states] },
     idempotencyKey: job.idempotencyKey,
-    unreadable: job.unreadable ?? null,
+    traceparent: job.traceparent,
+    unreadable: job.unreadable === undefined ? null : unreadableFields(job.unreadable),
   };
+}
+
+function afterOf({ parentIds, parentCondition }: Job): Static<typeof JobItem>['after'] {
+  return parentCondition === null ? null : { parents: parentIds, when: parentCondition };
+}
+
+function concurrencyOf({ concurrencyKey, concurrencyLimit }: Job): Static<typeof JobItem>['concurrency'] {
+  return concurrencyKey === null || concurrencyLimit === null
+    ? null
+    : { key: concurrencyKey, limit: concurrencyLimit };
+}
+
+/** The fields of an item that have other names than the members of a job from which they come. */
+const fieldOf: Readonly<Partial<Record<string, keyof typeof JobItem.properties>>> = {
+  parentId: 'after',
+  parentIds: 'after',
+  parentCondition: 'after',
+  concurrencyKey: 'concurrency',
+  concurrencyLimit: 'concurrency',
+  traceId: 'traceparent',
+};
+
+function unreadableFields(members: readonly string[]): string[] {
+  return [...new Set(members.map((member) => fieldOf[member] ?? member))];
 }
 
 export function toAttemptItem(attempt: Attempt): Static<typeof AttemptItem> {

@@ -1,14 +1,25 @@
 import type { JobStorage } from '@longshore/jobs';
-import type { JobFilter } from '@longshore/jobs/storage';
+import {
+  comparePlaces,
+  type JobFilter,
+  type JobOrder,
+  type JobOrderMember,
+  type JobPage,
+  type JobPageQuery,
+  type JobPlace,
+  placeOf,
+  type SortedJobsPage,
+  type SortedJobsQuery,
+} from '@longshore/jobs/storage';
 import { type CollectionQuery, maxPageBytes, type Page } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { includesDocuments, toJobFilter } from './job-filters.js';
 import { type JobItem, toJobItem } from './job-item.js';
-import { seekPage } from './seek.js';
+import { maxCompared, seekPage } from './seek.js';
 
 type Item = Static<typeof JobItem>;
 
-/** Reads a page of jobs, sorted by creation time or, for a search without `sort`, by relevance. */
+/** Reads a page of jobs, sorted by creation time or as `sort` says or, for a search without `sort`, by relevance. */
 export async function jobPage(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,
@@ -16,8 +27,120 @@ export async function jobPage(
 ): Promise<Page<Item>> {
   const filter = toJobFilter(query);
   if (filter === null) return { items: [], total: 0 };
+  if (!query.byRelevance && orderOf(query)[0]?.by !== 'id') return sorted(storage, query, filter, signal);
   const read = query.search === undefined ? listed : found;
   return read(storage, query, filter, signal);
+}
+
+const members: Readonly<Record<string, JobOrderMember>> = {
+  createdAt: 'id',
+  id: 'id',
+  finishedAt: 'finishedAt',
+  startedAt: 'startedAt',
+  runAt: 'runAt',
+  priority: 'priority',
+  'concurrency.key': 'concurrencyKey',
+};
+
+/** The fields that lists of jobs can be sorted by. */
+export const sortedFields = [
+  'createdAt',
+  'finishedAt',
+  'startedAt',
+  'runAt',
+  'priority',
+  'concurrency.key',
+] as const satisfies readonly (keyof typeof members)[];
+
+function orderOf({ sort }: Pick<CollectionQuery, 'sort'>): JobOrder {
+  const order = sort.map(({ field, direction }) => ({
+    by: members[field] ?? ('id' as const),
+    descending: direction === 'desc',
+  }));
+  return order.slice(0, order.findIndex(({ by }) => by === 'id') + 1);
+}
+
+/** Reads a page in an order other than that of creation. If only some jobs are compared, the page is partial. */
+async function sorted(
+  storage: Pick<JobStorage, 'jobs'>,
+  query: CollectionQuery,
+  filter: JobFilter,
+  signal: AbortSignal,
+): Promise<Page<Item>> {
+  const { limit, offset, seek } = query;
+  const order = orderOf(query);
+  const reversed = seek?.direction === 'before';
+  const after = seek === undefined || seek.values.length === 0 ? undefined : placeIn(query, order, seek);
+  const documents = includesDocuments(query);
+  const part = { filter, order, reversed, offset, limit: limit + 1, ...(after && { after }) };
+  const wanted = { ...part, documents, maxBytes: maxPageBytes, signal };
+  const [page, counted] = await Promise.all([
+    query.search === undefined ? storage.jobs.listSorted(wanted) : sortedMatches(storage, wanted),
+    query.count === 'none' ? undefined : storage.jobs.count(filter, signal),
+  ]);
+  const items = page.jobs.slice(0, limit).map(toJobItem);
+  return {
+    items: reversed ? items.toReversed() : items,
+    more: page.cut || page.jobs.length > limit,
+    cut: page.cut && items.length < limit,
+    partial: page.partial,
+    total: counted?.count,
+    estimated: counted?.exact === false,
+  };
+}
+
+/** Sorts the newest matches of a search for words, which tolerates typos. */
+async function sortedMatches(
+  { jobs }: Pick<JobStorage, 'jobs'>,
+  { filter = {}, order, reversed = false, after, offset = 0, limit, ...page }: SortedJobsQuery,
+): Promise<SortedJobsPage> {
+  const newest = {
+    filter,
+    order: 'newest',
+    limit: maxCompared,
+    documents: false,
+    maxBytes: Infinity,
+  } as const;
+  const found = await jobs.search({ ...newest, ...(page.signal && { signal: page.signal }) });
+  const direction = reversed ? -1 : 1;
+  const places = found.jobs
+    .map(({ id, ...job }) => ({ id, place: placeOf({ id, ...job }, order) }))
+    .filter(({ place }) => after === undefined || comparePlaces(place, after, order) * direction > 0)
+    .toSorted((one, other) => comparePlaces(one.place, other.place, order) * direction);
+  const id = places.slice(offset, offset + limit).map((each) => each.id);
+  const partial = found.partial || found.total > maxCompared;
+  if (id.length === 0) return { jobs: [], cut: false, partial };
+  return { ...(await wholeJobs(jobs, id, page)), partial };
+}
+
+/** Reads jobs in the order of their ids in the list. Ends before a job that would exceed the size limit, but has the first. */
+async function wholeJobs(
+  jobs: JobStorage['jobs'],
+  ids: readonly string[],
+  page: Pick<JobPageQuery, 'documents' | 'maxBytes' | 'signal'>,
+): Promise<JobPage> {
+  const read = await jobs.listPage({ ...page, filter: { id: ids }, limit: ids.length });
+  const byId = new Map(read.jobs.map((job) => [job.id, job]));
+  const missing = read.cut ? ids.findIndex((id) => !byId.has(id)) : -1;
+  if (missing === 0 && ids.length > 1)
+    return { ...(await wholeJobs(jobs, ids.slice(0, 1), page)), cut: true };
+  const end = missing < 0 ? ids.length : missing;
+  return { jobs: ids.slice(0, end).flatMap((id) => byId.get(id) ?? []), cut: end < ids.length };
+}
+
+/** Returns the place of a cursor. The cursor contains the id, because the key is always the last term. */
+function placeIn(
+  { sort }: CollectionQuery,
+  order: JobOrder,
+  { values }: NonNullable<CollectionQuery['seek']>,
+): JobPlace {
+  return order.map(({ by }) => {
+    const value =
+      values[sort.findIndex(({ field }) => (by === 'id' ? field === 'id' : members[field] === by))];
+    if (typeof value === 'number') return value;
+    if (typeof value !== 'string') return null;
+    return by === 'id' || by === 'concurrencyKey' ? value : new Date(value);
+  });
 }
 
 async function listed(

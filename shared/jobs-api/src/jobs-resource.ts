@@ -21,7 +21,7 @@ import { attempt, checkOf, perform, served, setDeclarationOf } from './operation
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
-import { jobPage } from './job-lists.js';
+import { jobPage, sortedFields } from './job-lists.js';
 
 interface JobsResourceParts {
   readonly storage: OperableStorage & Pick<JobStorage, 'jobs' | 'reports'>;
@@ -63,7 +63,7 @@ export function jobsResource({
     bulk: ['priority', 'queue', 'args', 'tags', 'maxAttempts'],
     create: NewJobItem,
     filters: jobFilters,
-    sort: ['createdAt'],
+    sort: sortedFields,
     defaultSort: ['-createdAt'],
     search: ['name', 'queue', 'tags', 'error', 'args', 'recurringJobId', 'idempotencyKey'],
     calls: {

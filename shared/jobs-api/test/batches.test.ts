@@ -14,7 +14,10 @@ onEachStorage('Batches as resources', (api) => {
     expect(made.headers.location).to.equal(`https://jobs.example/api/v1/batches/${made.item.id}`);
     expect(made.item).to.deep.include({ name: 'sums', total: 2, done: 0, percent: 0, finishedAt: null });
     const callback = await api.get(`/jobs/${String(made.item['callbackId'])}`);
-    expect(callback.item).to.include({ state: 'awaiting', parentId: made.item.id });
+    expect(callback.item).to.deep.include({
+      state: 'awaiting',
+      after: { parents: [made.item.id], when: 'onDone' },
+    });
   });
 
   it('POST /batches with bad jobs names each of them and makes none', async () => {
@@ -71,6 +74,23 @@ onEachStorage('Batches as resources', (api) => {
 
   it('PUT /batches/{id}/cancel of one that is done is 409', async () => {
     expect((await api.put(`/batches/${await make([])}/cancel`)).codes).to.deep.equal([40902]);
+  });
+
+  it('GET /batches filters by state, name and times, and sorts by any field', async () => {
+    const name = api.newName();
+    const [open, ended] = [await make([{ ...job, delayMs: 3_600_000 }], { name }), await make([], { name })];
+    const found = async (query: string): Promise<string[]> =>
+      (await api.get(`/batches?name=${name}&${query}`)).items.map(({ id }) => id);
+    expect(await found('state=processing')).to.deep.equal([open]);
+    expect(await found('state=done&state=failed')).to.deep.equal([ended]);
+    expect(await found('finishedAfter=2000-01-01')).to.deep.equal([ended]);
+    expect(await found('createdBefore=2000-01-01')).to.deep.equal([]);
+    expect(await found('sort=finishedAt')).to.deep.equal([ended, open]);
+    expect(await found('sort=-total')).to.deep.equal([open, ended]);
+    expect(await found('sort=total&limit=1')).to.deep.equal([ended]);
+    expect((await api.get(`/batches?name=${name}&state=done`)).headers).to.include({ 'x-total-count': '1' });
+    expect((await api.get(`/batches/${ended}`)).item).to.include({ state: 'done', name });
+    expect((await api.get('/batches?state=open')).codes).to.deep.equal([40003]);
   });
 
   it('PUT /batches/{id}/cancel of an unknown one is 404', async () => {

@@ -27,7 +27,8 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     const parent = await api.enqueue(api.newName());
     const made = await api.post('/jobs', { ...job, after: { parents: [parent.id] }, delayMs: 5 });
     expect(made.item).to.deep.equal((await api.get(`/jobs/${made.item.id}`)).item);
-    expect(made.item).to.include({ state: 'awaiting', parentId: parent.id });
+    const after = { parents: [parent.id], when: 'onDone' };
+    expect(made.item).to.deep.include({ state: 'awaiting', after, delayMs: 5 });
   });
 
   it('lets jobs of an array wait for earlier ones by their places', async () => {
@@ -38,7 +39,11 @@ onEachStorage('Enqueueing over HTTP', (api) => {
       bodies.map((body) => ({ ...job, queue, ...body })),
     );
     const [first, second, third] = items.map(({ id }) => id);
-    expect(items.map(({ parentId }) => parentId)).to.deep.equal([null, first, first]);
+    expect(items.map(({ after }) => after)).to.deep.equal([
+      null,
+      { parents: [first], when: 'onDone' },
+      { parents: [first, second], when: 'onAny' },
+    ]);
     const waiting = (await api.get(`/jobs/${second}/continuations`)).items;
     expect(waiting.map(({ id }) => id)).to.deep.equal([third]);
   });

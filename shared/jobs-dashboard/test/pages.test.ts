@@ -151,7 +151,7 @@ describe('the pages', () => {
       .and.include('58 %');
     expect(await page(`/batches/${site.story.batchId}`))
       .to.include('7 of 12 jobs have finished')
-      .and.include('Then report-mailing Awaiting');
+      .and.include('then report-mailing Awaiting');
   });
 
   it('show a job’s dependencies and dependents', async () => {

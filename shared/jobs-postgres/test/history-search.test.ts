@@ -1,4 +1,12 @@
-import { errorFingerprint, type JobFilter } from '@longshore/jobs/storage';
+import type { Job } from '@longshore/jobs';
+import {
+  errorFingerprint,
+  type JobFilter,
+  type JobOrder,
+  type JobOrderMember,
+  type JobPlace,
+  type SortedJobsPage,
+} from '@longshore/jobs/storage';
 import { eventually, ManualClock, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
@@ -65,6 +73,13 @@ describe('A large history in Postgres', () => {
     const page = { filter, limit: 7, ...(order && { order }), ...(after && { after }) };
     return (await storage.jobs.list(page)).map(({ args }) => (args as { n: number }).n);
   };
+  const by = (member: JobOrderMember, descending: boolean): JobOrder => [
+    { by: member, descending },
+    { by: 'id', descending },
+  ];
+  const sorted = (member: JobOrderMember, descending: boolean, filter: JobFilter): Promise<SortedJobsPage> =>
+    storage.jobs.listSorted({ filter, order: by(member, descending), limit: 7, maxBytes: Infinity });
+  const numbersOf = (jobs: readonly Job[]): unknown[] => jobs.map(({ args }) => (args as { n: number }).n);
   const rare: Record<string, JobFilter> = {
     name: { name: ['rare'] },
     queue: { queue: ['rare'] },
@@ -89,6 +104,43 @@ describe('A large history in Postgres', () => {
         const { jobs } = await storage.jobs.listBrief({ filter, limit: 7, reach: 'history' });
         expect(jobs).to.deep.equal((await storage.jobs.listBrief({ filter, limit: 7 })).jobs);
       }
+    });
+
+    it('returns them by their finish, latest and earliest first', async () => {
+      // All jobs of a day finished together, so they are sorted by id.
+      for (const filter of [...Object.values(rare), {}, { name: ['frequent'] }])
+        for (const descending of [true, false]) {
+          const { jobs, partial } = await sorted('finishedAt', descending, filter);
+          expect([numbersOf(jobs), partial]).to.deep.equal([
+            await numbers(filter, descending ? undefined : 'oldest'),
+            false,
+          ]);
+        }
+    });
+
+    it('continues by their finish from page to page, in both directions', async () => {
+      const after = (jobs: readonly Job[]): JobPlace => [
+        jobs.at(-1)?.finishedAt ?? null,
+        jobs.at(-1)?.id ?? '',
+      ];
+      const first = (await sorted('finishedAt', true, { name: ['rare'] })).jobs;
+      const query = {
+        filter: { name: ['rare'] },
+        order: by('finishedAt', true),
+        limit: 7,
+        maxBytes: Infinity,
+      };
+      const next = (await storage.jobs.listSorted({ ...query, after: after(first) })).jobs;
+      expect(numbersOf(next)).to.deep.equal([3, 2, 1]);
+      const back = await storage.jobs.listSorted({ ...query, reversed: true, after: after(next) });
+      expect(numbersOf(back.jobs)).to.deep.equal([2, 3, 4, 5, perDay + 1, perDay + 2, perDay + 3]);
+    });
+
+    it('compares the newest of them in other orders, and says if there are more', async () => {
+      const all = await sorted('priority', false, {});
+      expect([all.jobs.length, all.partial]).to.deep.equal([7, true]);
+      const few = await sorted('priority', false, { name: ['rare'] });
+      expect([few.jobs.length, few.partial]).to.deep.equal([7, false]);
     });
 
     it('continues from page to page', async () => {

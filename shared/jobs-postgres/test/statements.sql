@@ -327,7 +327,13 @@ select count(*)::integer as counted from (
       and ($6::timestamptz is null or at < $6) limit $1) as some_of_them;
 
 -- longshore-count-some-batches
-select count(*)::integer as batches from (select 1 from longshore.batch order by id limit $1) as counted;
+select count(*)::integer as batches from (select 1 from longshore.batch where
+    ($1::text[] is null or case when done + failed + cancelled < total then 'processing' when failed > 0 then 'failed'
+      when cancelled > 0 then 'cancelled' else 'done' end = any($1))
+    and ($2::text[] is null or name = any($2)) and ($5::timestamptz is null or finished_at >= $5)
+    and ($6::timestamptz is null or finished_at < $6)
+    and id >= coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+    and id < coalesce($4::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by id limit $7) as counted;
 
 -- longshore-count-some-bulks
 select count(*)::integer as counted from (select 1 from longshore.bulk_operation limit $1) as some_of_them;
@@ -678,13 +684,16 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
 ) as found
 where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -719,13 +728,16 @@ select found.queue_id, found.args::text as args, coalesce(found.result::text, 'n
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
       union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
       union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
       union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
   ) as found
   where ($2::integer is null or queue.id = $2::integer) and (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -750,13 +762,16 @@ select found.*, (
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
       union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
       union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
       union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
   ) as found
   where ($2::integer is null or queue.id = $2::integer) and (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -783,13 +798,16 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
 ) as found
 where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -855,13 +873,16 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
 ) as found
 where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -892,13 +913,16 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
 ) as found
 where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -1277,8 +1301,8 @@ insert into longshore.job_count (queue_id, state, jobs) values ($1, 'awaiting', 
 returning now() as created_at;
 
 -- longshore-insert-batch
-insert into longshore.batch (id, name, total, callback_id, finished_at)
-values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
+insert into longshore.batch (id, name, total, callback_id, callback_when, finished_at)
+values ($1, $2, $3, $4, $5, case when $3::integer = 0 then now() end);
 
 -- longshore-insert-blocked
 with new as materialized (
@@ -2764,23 +2788,23 @@ old_ready as (
   where holder.queue_id = $1 and holder.id = content.id and holder.server_id is null
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
-    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'parentCondition', holder.meta -> 'parentCondition', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'unique', holder.meta -> 'unique', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'parentCondition', 'recurringJobId', 'idempotencyKey', 'unique', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 old_blocked as (
   delete from longshore.job_blocked as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
-    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'parentCondition', holder.meta -> 'parentCondition', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'unique', holder.meta -> 'unique', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'parentCondition', 'recurringJobId', 'idempotencyKey', 'unique', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 old_waiting as (
   delete from longshore.job_scheduled as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
-    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.retried_at),
+    nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'parentCondition', holder.meta -> 'parentCondition', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'unique', holder.meta -> 'unique', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'parentCondition', 'recurringJobId', 'idempotencyKey', 'unique', 'hasDependents'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.retried_at),
 awaiting as (
   update longshore.job_awaiting as holder
   set args = content.args, priority = content.priority, max_attempts = greatest(content.max_attempts, holder.attempt + 1),
-    meta = nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'], '{}'), '{}'), run_at = content.due_at, delay_ms = content.due_in
+    meta = nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'parentCondition', holder.meta -> 'parentCondition', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'unique', holder.meta -> 'unique', 'hasDependents', holder.meta -> 'hasDependents')) || coalesce(content.meta - array['batchId', 'parentIds', 'parentCondition', 'recurringJobId', 'idempotencyKey', 'unique', 'hasDependents'], '{}'), '{}'), run_at = content.due_at, delay_ms = content.due_in
   from content where holder.queue_id = $1 and holder.id = content.id
   returning holder.id
 ),
@@ -3273,7 +3297,7 @@ order by aside.id desc limit $1;
 select pg_backend_pid() as pid;
 
 -- longshore-select-batch
-select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch where id = $1;
+select id, name, total, done, failed, cancelled, callback_id, callback_when, created_at, finished_at from longshore.batch where id = $1;
 
 -- longshore-select-blocking-keys
   with recursive wanted as (
@@ -3459,13 +3483,16 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
 ) as found
 where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -3668,6 +3695,35 @@ where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
   and not exists (select 1 from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
 order by right(part.relname, 8) desc, part.relname;
 
+-- longshore-select-job-times
+  select queue_id, run_at, started_at, finished_at, run_at::text as run_at_text, started_at::text as started_at_text,
+    finished_at::text as finished_at_text
+  from (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = $1
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
+) as found
+where ($2::integer is null or queue.id = $2::integer) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found limit 1;
+
 -- longshore-select-last-place
 select last_value as seq from longshore.job_seq;
 
@@ -3789,9 +3845,15 @@ where id < coalesce($3::bigint, 9223372036854775807) and who = coalesce($4::text
 order by id desc limit $1 offset $2;
 
 -- longshore-select-newest-batches
-select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch
-where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-order by id desc limit $1 offset $2;
+select id, name, total, done, failed, cancelled, callback_id, callback_when, created_at, finished_at from longshore.batch
+where
+($1::text[] is null or case when done + failed + cancelled < total then 'processing' when failed > 0 then 'failed'
+  when cancelled > 0 then 'cancelled' else 'done' end = any($1))
+and ($2::text[] is null or name = any($2)) and ($5::timestamptz is null or finished_at >= $5)
+and ($6::timestamptz is null or finished_at < $6)
+and id >= coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+and id < coalesce($4::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and id < coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+order by id desc limit $7 offset $8;
 
 -- longshore-select-newest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
@@ -3809,9 +3871,15 @@ where id > coalesce($3::bigint, 0) and who = coalesce($4::text, who) and action 
 order by id asc limit $1 offset $2;
 
 -- longshore-select-oldest-batches
-select id, name, total, done, failed, cancelled, callback_id, created_at, finished_at from longshore.batch
-where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
-order by id limit $1 offset $2;
+select id, name, total, done, failed, cancelled, callback_id, callback_when, created_at, finished_at from longshore.batch
+where
+($1::text[] is null or case when done + failed + cancelled < total then 'processing' when failed > 0 then 'failed'
+  when cancelled > 0 then 'cancelled' else 'done' end = any($1))
+and ($2::text[] is null or name = any($2)) and ($5::timestamptz is null or finished_at >= $5)
+and ($6::timestamptz is null or finished_at < $6)
+and id >= coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+and id < coalesce($4::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') and id > coalesce($9::uuid, '00000000-0000-0000-0000-000000000000')
+order by id limit $7 offset $8;
 
 -- longshore-select-oldest-bulks
     select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
@@ -4103,13 +4171,16 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end as meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
 ) as found
 where (null::integer is null or queue.id = null::integer) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0

@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Batch, ContinuationCondition, JobState } from '@longshore/jobs';
-import { type Claim, type FinishedState, type NewBatch, newId, type NewJob } from '@longshore/jobs/storage';
+import {
+  type BatchFilter,
+  type Claim,
+  type FinishedState,
+  type NewBatch,
+  newId,
+  type NewJob,
+  timeOfId,
+} from '@longshore/jobs/storage';
 import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { type Fixture, newJob, yearMs } from './storage-under-test.js';
 
@@ -52,6 +60,33 @@ export function batching(fixture: Fixture): void {
     await resolved();
     return { batch, claims };
   }
+
+  it('is found and counted by state, name, and times of creation and finish', async () => {
+    const [failed, open] = [await run(2, ['failed', 'done']), await run(2, ['done'])];
+    const [one, other] = [await find(failed.batch), await find(open.batch)];
+    const name = `batch ${one.id}`;
+    const named = { ...newBatch(fixture.newQueue(), 0), name, callback: null };
+    await fixture.storage.enqueuer.enqueueBatch(named);
+    const since = { createdAfter: timeOfId(one.id) ?? new Date(0) };
+    const found = async (filter: BatchFilter): Promise<string[]> => {
+      const wanted = { ...since, ...filter };
+      const listed = await fixture.storage.batches.list({ filter: wanted, limit: 50 });
+      expect(await fixture.storage.batches.count(wanted)).to.deep.equal({
+        count: listed.length,
+        exact: true,
+      });
+      return listed.map(({ id }) => id);
+    };
+    expect(await found({ state: ['failed'] })).to.deep.equal([one.id]);
+    expect(await found({ state: ['processing', 'failed'] })).to.deep.equal([other.id, one.id]);
+    expect(await found({ state: ['cancelled'] })).to.deep.equal([]);
+    expect(await found({ name: [name, 'none'] })).to.deep.equal([named.id]);
+    const finishedAt = one.finishedAt ?? new Date(0);
+    expect(await found({ finishedAfter: finishedAt })).to.deep.equal([named.id, one.id]);
+    expect(await found({ finishedBefore: finishedAt })).to.deep.equal([]);
+    expect(await found({ createdAfter: timeOfId(named.id) ?? new Date(0) })).to.include(named.id);
+    expect(await found({ createdBefore: timeOfId(one.id) ?? new Date(0) })).to.deep.equal([]);
+  });
 
   it('counts the jobs of a batch by final state', async () => {
     const { batch } = await run(5, ['done', 'done', 'failed', 'cancelled']);

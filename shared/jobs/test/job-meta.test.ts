@@ -20,9 +20,37 @@ describe('The stored metadata of a job', () => {
     expect([readMeta(meta).parentId, unreadableMeta(meta)]).to.deep.equal(['a', ['parentIds']]);
   });
 
-  it('names the trace id if the traceparent is malformed', () => {
+  it('names both members that are read from a malformed traceparent', () => {
     for (const traceparent of ['00-none', 7])
-      expect(unreadableMeta(stored({ traceparent }))).to.deep.equal(['traceId']);
+      expect(unreadableMeta(stored({ traceparent }))).to.deep.equal(['traceparent', 'traceId']);
+  });
+
+  it('shows the limit that applies if that of a concurrency key is malformed', () => {
+    for (const [concurrencyLimit, limit] of [
+      ['x', 1],
+      [undefined, 1],
+      [0, 1],
+      [1e9, 10_000],
+    ]) {
+      const meta = stored({ concurrencyKey: 'k', concurrencyLimit });
+      expect([readMeta(meta).concurrencyLimit, unreadableMeta(meta)]).to.deep.equal([
+        limit,
+        ['concurrencyLimit'],
+      ]);
+    }
+  });
+
+  it('shows no unique key that no job could have been given', () => {
+    for (const unique of [
+      'k',
+      { key: '' },
+      { key: 'k', periodMs: 0 },
+      { key: 'k', states: ['x'] },
+      { k: 1 },
+    ]) {
+      const meta = stored({ unique });
+      expect([readMeta(meta).unique, unreadableMeta(meta)]).to.deep.equal([null, ['unique']]);
+    }
   });
 
   it('names every member that is read from metadata that is not an object', () => {

@@ -89,6 +89,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'cancelled',
       'percent',
       'callbackId',
+      'callbackWhen',
       'createdAt',
       'finishedAt',
     ],

@@ -18,6 +18,11 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['createdBefore', 'before'],
   ['finishedAfter', 'finished-after'],
   ['finishedBefore', 'finished-before'],
+  ['startedAfter', 'started-after'],
+  ['startedBefore', 'started-before'],
+  ['dueAfter', 'due-after'],
+  ['dueBefore', 'due-before'],
+  ['priority', 'priority'],
   ['q', 'q'],
 ];
 
@@ -47,7 +52,7 @@ function termsOf(filter: JobFilter): Term[] {
 }
 
 /** Returns the values of a filter as strings. Splits a word search into words. */
-function textsOf(values: string | Date | readonly string[]): readonly string[] {
+function textsOf(values: string | Date | readonly (string | number)[]): readonly string[] {
   if (values instanceof Date) return [values.toISOString()];
-  return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values;
+  return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values.map(String);
 }

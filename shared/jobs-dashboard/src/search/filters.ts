@@ -1,3 +1,4 @@
+import { parseInteger } from '@longshore/edge';
 import type { JobState, JsonValue } from '@longshore/jobs';
 import {
   type ArgsFilter,
@@ -33,6 +34,11 @@ export const plainKeys = [
   'before',
   'finished-after',
   'finished-before',
+  'started-after',
+  'started-before',
+  'due-after',
+  'due-before',
+  'priority',
   'q',
 ] as const;
 
@@ -70,6 +76,8 @@ export function termError({ key, value }: Term): string | null {
   if (isTime(key) && momentOf(value, 0) === null) {
     return `“${value}” is not a valid time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
+  if (key === 'priority' && parseInteger(value) === undefined)
+    return `“${value}” is not a priority. Write a whole number, such as -5.`;
   return null;
 }
 
@@ -114,6 +122,7 @@ export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Readin
   };
   const args = argsFilters(terms);
   const q = values('q').join(' ');
+  const priority = values('priority').flatMap((value) => parseInteger(value) ?? []);
   return {
     ...(state === null ? {} : { state: [state] }),
     ...list('queue', 'queue'),
@@ -130,6 +139,11 @@ export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Readin
     ...time('createdBefore', 'before'),
     ...time('finishedAfter', 'finished-after'),
     ...time('finishedBefore', 'finished-before'),
+    ...time('startedAfter', 'started-after'),
+    ...time('startedBefore', 'started-before'),
+    ...time('dueAfter', 'due-after'),
+    ...time('dueBefore', 'due-before'),
+    ...(priority.length === 0 ? {} : { priority }),
     ...(args.length === 0 ? {} : { args }),
     ...(q === '' ? {} : { q }),
     ...(args.length === 0 && q === '' ? {} : { redact: redact.source }),
@@ -182,7 +196,7 @@ export function filtersIn(query: Iterable<[string, string]>): { state: string | 
 }
 
 function isTime(key: TermKey): boolean {
-  return key === 'after' || key === 'before' || key === 'finished-after' || key === 'finished-before';
+  return /^(.*-)?(after|before)$/.test(key) && !key.startsWith('args.');
 }
 
 function argsFilters(terms: readonly Term[]): ArgsFilter[] {

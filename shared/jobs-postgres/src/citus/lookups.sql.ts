@@ -1,5 +1,6 @@
 import { columnsIn, finished, inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
 import { listedColumns } from '../read/job-documents.js';
+import { timesIn } from '../read/sorted-jobs.sql.js';
 import { type Forms, replacedBy } from './form.js';
 
 /** SQL condition that lets each shard use an index on the queue. This is faster than reading the whole shard. */
@@ -68,6 +69,7 @@ const ofQueues = ' and $2::integer[] is not null';
 export const lookupForms: Forms = {
   'longshore-find-job': replacedBy(findJob),
   'longshore-find-documents': replacedBy(findDocuments),
+  'longshore-select-job-times': replacedBy(timesIn(jobsWhere(withId))),
   'longshore-find-jobs': replacedBy(listed('all')),
   'longshore-find-bare-jobs': replacedBy(listed('none')),
   'longshore-find-small-jobs': replacedBy(listed('small', ofQueues)),

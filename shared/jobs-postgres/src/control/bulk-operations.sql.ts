@@ -1,11 +1,12 @@
-import type {
-  BulkAction,
-  BulkOperation,
-  BulkPreview,
-  BulkRequest,
-  BulkState,
-  JobCount,
-  JobFilter,
+import {
+  type BulkAction,
+  type BulkOperation,
+  type BulkPreview,
+  type BulkRequest,
+  type BulkState,
+  filterTimes,
+  type JobCount,
+  type JobFilter,
 } from '@longshore/jobs/storage';
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
 import { fromNow } from '../connection/from-now.sql.js';
@@ -47,7 +48,7 @@ export interface BulkRow {
   error: string | null;
 }
 
-const times = new Set(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']);
+const times: ReadonlySet<string> = new Set(filterTimes);
 
 /**
  * Restores a filter from JSON. An invalid time becomes an {@link UnreadableTime}, and anything but an object becomes an

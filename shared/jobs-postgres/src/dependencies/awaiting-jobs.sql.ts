@@ -1,4 +1,4 @@
-import { jobColumns } from '../read/job-columns.sql.js';
+import { jobColumns, metaWithDelay } from '../read/job-columns.sql.js';
 import { counted } from '../enqueue/inserts.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
@@ -51,13 +51,8 @@ export const dependenciesResolved = `
     )`;
 
 /**
- * SQL expression for the metadata of a cancelled job. Adds the delay, which applies again if the job is retried and
- * waits for its parents.
- */
-const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
-
-/**
- * Returns CTEs that cancel the jobs in the CTE `removed`, which must come from `job_awaiting`.
+ * Returns CTEs that cancel the jobs in the CTE `removed`, which must come from `job_awaiting`. Their metadata keeps the
+ * delay, which applies again if a job is retried and waits for its parents.
  *
  * @param error the column of `removed` with the error to record; `null` if there is none
  */
@@ -66,7 +61,7 @@ export function awaitingCancelled(error: 'error' | null = null): string {
   return `
     history as (
       insert into longshore.job_history_cancelled (${jobColumns}${columns})
-      select ${jobColumns.replace('meta', withDelay)}${columns} from removed
+      select ${jobColumns.replace('meta', metaWithDelay)}${columns} from removed
     ), ${dependenciesResolved}, ${outboxEntries('removed', awaiting, `'cancelled'::longshore.job_state`)}`;
 }
 

@@ -1,4 +1,4 @@
-import type { Batch } from '@longshore/jobs';
+import type { Batch, ContinuationCondition } from '@longshore/jobs';
 import { percentOf } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { notYetRequested, type Place, placeTables } from '../control/job-moves.sql.js';
@@ -11,23 +11,31 @@ export interface BatchRow {
   failed: number;
   cancelled: number;
   callback_id: string | null;
+  callback_when: ContinuationCondition | null;
   created_at: Date;
   finished_at: Date | null;
 }
 
 export function toBatch(row: BatchRow): Batch {
-  const { callback_id: callbackId, created_at: createdAt, finished_at: finishedAt, ...counts } = row;
-  return { ...counts, percent: percentOf(counts), callbackId, createdAt, finishedAt };
+  const {
+    callback_id: callbackId,
+    callback_when: callbackWhen,
+    created_at: createdAt,
+    finished_at: finishedAt,
+    ...counts
+  } = row;
+  return { ...counts, percent: percentOf(counts), callbackId, callbackWhen, createdAt, finishedAt };
 }
 
-const columns = 'id, name, total, done, failed, cancelled, callback_id, created_at, finished_at';
+const columns =
+  'id, name, total, done, failed, cancelled, callback_id, callback_when, created_at, finished_at';
 
-/** $1 id, $2 name, $3 number of jobs, $4 id of the callback job, or null. An empty batch is finished immediately. */
+/** $1 id, $2 name, $3 number of jobs, $4 id of the callback job and $5 when it runs, or null. An empty batch is finished immediately. */
 export const insertBatch = prepared(
   'longshore-insert-batch',
   `
-    insert into longshore.batch (id, name, total, callback_id, finished_at)
-    values ($1, $2, $3, $4, case when $3::integer = 0 then now() end)`,
+    insert into longshore.batch (id, name, total, callback_id, callback_when, finished_at)
+    values ($1, $2, $3, $4, $5, case when $3::integer = 0 then now() end)`,
 );
 
 /** $1 id. */
@@ -36,28 +44,43 @@ export const selectBatch = prepared(
   `select ${columns} from longshore.batch where id = $1`,
 );
 
-/** $1 limit, $2 offset, $3 id of the batch to continue before, or null. Ids are ordered by creation. */
+/**
+ * SQL condition, each part of which is met if its parameter is null: $1 states, $2 names, $3 first id, $4 id to end before,
+ * $5 time from which and $6 time before which batches have finished.
+ */
+const matching = `
+    ($1::text[] is null or case when done + failed + cancelled < total then 'processing' when failed > 0 then 'failed'
+      when cancelled > 0 then 'cancelled' else 'done' end = any($1))
+    and ($2::text[] is null or name = any($2)) and ($5::timestamptz is null or finished_at >= $5)
+    and ($6::timestamptz is null or finished_at < $6)
+    and id >= coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+    and id < coalesce($4::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')`;
+
+/**
+ * $1 to $6 as in {@link matching}, $7 limit, $8 offset, $9 id of the batch to continue before, or null. Ids are ordered by
+ * creation. Reads batches in this order until the page is full: 0.2 s for each million without a match.
+ */
 export const selectNewestBatches = prepared(
   'longshore-select-newest-batches',
   `
     select ${columns} from longshore.batch
-    where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-    order by id desc limit $1 offset $2`,
+    where ${matching} and id < coalesce($9::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by id desc limit $7 offset $8`,
 );
 
-/** $1 limit, $2 offset, $3 id of the batch to continue after, or null. Ids are ordered by creation. */
+/** As {@link selectNewestBatches}, in the opposite order. */
 export const selectOldestBatches = prepared(
   'longshore-select-oldest-batches',
   `
     select ${columns} from longshore.batch
-    where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
-    order by id limit $1 offset $2`,
+    where ${matching} and id > coalesce($9::uuid, '00000000-0000-0000-0000-000000000000')
+    order by id limit $7 offset $8`,
 );
 
-/** $1 number of batches at which counting stops. */
+/** $1 to $6 as in {@link matching}, $7 number of batches at which counting stops. */
 export const countSomeBatches = prepared(
   'longshore-count-some-batches',
-  `select count(*)::integer as batches from (select 1 from longshore.batch order by id limit $1) as counted`,
+  `select count(*)::integer as batches from (select 1 from longshore.batch where ${matching} order by id limit $7) as counted`,
 );
 
 /** $1 ids. Locks the batches until the transaction ends. */

@@ -2,9 +2,11 @@ import type { Batch, JobState, TransactionClient } from '@longshore/jobs';
 import {
   type BatchControlResult,
   type Batches,
+  type BatchFilter,
   type BatchListQuery,
   type CancelBatchOptions,
   type FinishedState,
+  firstIdOf,
   isFinished,
   isId,
   type JobCount,
@@ -77,14 +79,20 @@ export class PostgresBatches implements DependencyResolver, Batches {
     return row === undefined ? null : toBatch(row);
   }
 
-  async list({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
+  async list({ filter = {}, order = 'newest', limit, offset = 0, after }: BatchListQuery): Promise<Batch[]> {
     const statement = order === 'newest' ? selectNewestBatches : selectOldestBatches;
-    const rows = await this.#reads.query<BatchRow>(statement, [limit, offset, after ?? null]);
+    const rows = await this.#reads.query<BatchRow>(statement, [
+      ...filterValues(filter),
+      limit,
+      offset,
+      after ?? null,
+    ]);
     return rows.map(toBatch);
   }
 
-  async count(): Promise<JobCount> {
-    const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, [maxCounted + 1]);
+  async count(filter: BatchFilter = {}): Promise<JobCount> {
+    const values = [...filterValues(filter), maxCounted + 1];
+    const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, values);
     const counted = row?.batches ?? 0;
     return { count: Math.min(counted, maxCounted), exact: counted <= maxCounted };
   }
@@ -124,6 +132,19 @@ export class PostgresBatches implements DependencyResolver, Batches {
     });
     return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
   }
+}
+
+/** Returns the parameters $1 to $6 of the statements that list and count batches. */
+function filterValues(filter: BatchFilter): unknown[] {
+  const { state = [], name = [], createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
+  return [
+    state.length === 0 ? null : state,
+    name.length === 0 ? null : name,
+    createdAfter === undefined ? null : firstIdOf(createdAfter),
+    createdBefore === undefined ? null : firstIdOf(createdBefore),
+    finishedAfter ?? null,
+    finishedBefore ?? null,
+  ];
 }
 
 /** How many members were found, and how many of them are now cancelled or to be cancelled. */

@@ -157,5 +157,6 @@ function dependenciesInsert(
 }
 
 export function batchInsert({ id, name, jobs, callback }: NewBatch): Insert {
-  return { statement: insertBatch, values: [id, name, jobs.length, callback?.id ?? null] };
+  const values = [id, name, jobs.length, callback?.id ?? null, callback?.after?.when ?? null];
+  return { statement: insertBatch, values };
 }

@@ -11,7 +11,15 @@ import { becomeReady } from './become-ready.sql.js';
  * Metadata keys that a job keeps when its content is replaced, because they link the job to other jobs or identify its
  * request. Must match `linkMembers` in the package `@longshore/jobs`.
  */
-const links = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'];
+const links = [
+  'batchId',
+  'parentIds',
+  'parentCondition',
+  'recurringJobId',
+  'idempotencyKey',
+  'unique',
+  'hasDependents',
+];
 const tiesOf = (meta: string): string =>
   `jsonb_strip_nulls(jsonb_build_object(${links.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
 const restOf = (meta: string): string => `coalesce(${meta} - array['${links.join(`', '`)}'], '{}')`;

@@ -20,18 +20,20 @@ interface HistoryIndex {
  * Returns the indexes that a partition should have:
  *
  * - for failed jobs: on failure time, on queue and failure time, and on name, kind of error and failure time
- * - for a day that has ended: on queue and id, on name and id, and on the arguments
+ * - for a day that has ended: on queue and id, on name and id, on the arguments, and on what lists are filtered and
+ *   sorted by
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
     ...(table.startsWith('job_history_failed_') ? ofFailures(table) : []),
     ...(ended ? ofEnded(table) : []),
+    ...(ended && !table.startsWith('job_history_failed_') ? [finishTimes(table)] : []),
   ];
 }
 
 function ofFailures(table: string): HistoryIndex[] {
   return [
-    { name: `${table}_at`, table, definition: '(finished_at, id)' },
+    finishTimes(table),
     { name: `${table}_queue_at`, table, definition: '(queue_id, finished_at, id)' },
     { name: `${table}_kind`, table, definition: '(name, longshore.error_kind(error), finished_at)' },
   ];
@@ -42,7 +44,13 @@ function ofEnded(table: string): HistoryIndex[] {
     { name: `${table}_queue`, table, definition: '(queue_id, id)' },
     { name: `${table}_name`, table, definition: '(name, id)' },
     { name: `${table}_args`, table, definition: 'using gin (args jsonb_path_ops)' },
+    { name: `${table}_due`, table, definition: '(run_at, id) where run_at is not null' },
+    { name: `${table}_priority`, table, definition: '(priority, id) where priority <> 0' },
   ];
+}
+
+function finishTimes(table: string): HistoryIndex {
+  return { name: `${table}_at`, table, definition: '(finished_at, id)' };
 }
 
 /** Minimum size of a partition to index, in bytes. Smaller partitions can be searched quickly without indexes. */

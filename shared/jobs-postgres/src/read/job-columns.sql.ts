@@ -37,11 +37,15 @@ export const otherAttempts = `case when past_attempts -> ${maxKeptAttempts - 2} 
 /** SQL expression for the latest error of an unfinished job. */
 export const lastError = `past_attempts -> -1 -> 'error'`;
 
+/** SQL expression for the metadata of a job in `job_awaiting`, with its delay. */
+export const metaWithDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
+
 export const waiting = (
   state: 'scheduled' | 'awaiting' | 'enqueued',
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   ${lastError} as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts`;
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id,
+  ${state === 'awaiting' ? `${metaWithDelay} as meta` : 'meta'}, past_attempts`;
 
 export const ready = (state: string): string => `id, queue_id, ${state} as state, name,
   priority, args, null::jsonb as result, ${lastError} as error, attempt, max_attempts, created_at, run_at,

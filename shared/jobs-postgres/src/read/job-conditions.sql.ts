@@ -34,10 +34,13 @@ export interface JobConditions {
  */
 export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   checkFilter(filter);
-  const { createdAfter, createdBefore, finishedAfter, finishedBefore } = filter;
+  const { createdAfter, createdBefore, startedBefore } = filter;
   const ids: string[] = [];
   if (createdAfter !== undefined) ids.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);
   if (createdBefore !== undefined) ids.push(`id < ${bind(firstIdOf(createdBefore))}::uuid`);
+  // A job starts after its creation, so only a part of the ids can match.
+  if (startedBefore !== undefined)
+    ids.push(`id < ${bind(firstIdOf(new Date(startedBefore.getTime() + maxAheadMs)))}::uuid`);
   const chosen = isNonEmpty(filter.id) ? [`id = any(${bind(filter.id.filter(isId))}::uuid[])`] : [];
   const rows: string[] = [];
   if (isNonEmpty(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
@@ -45,13 +48,24 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
     if (isNonEmpty(values)) rows.push(...argsConditions(path, values, filter, bind));
   }
   rows.push(...metaConditions(filter, bind));
+  if (isNonEmpty(filter.priority)) rows.push(oneOf('priority', filter.priority, 'bigint', bind));
+  rows.push(...timesWithin('run_at', filter.dueAfter, filter.dueBefore, bind));
   const claimed = isNonEmpty(filter.serverId)
     ? [`server_id = any(${bind(filter.serverId.filter(isId))}::uuid[])`]
     : [];
-  const finished: string[] = [];
-  if (finishedAfter !== undefined) finished.push(`finished_at >= ${bind(finishedAfter)}::timestamptz`);
-  if (finishedBefore !== undefined) finished.push(`finished_at < ${bind(finishedBefore)}::timestamptz`);
+  claimed.push(...timesWithin('started_at', filter.startedAfter, startedBefore, bind));
+  const finished = timesWithin('finished_at', filter.finishedAfter, filter.finishedBefore, bind);
   return { chosen, ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
+}
+
+/** How far the time in a job's id can be ahead of the database's clock, in milliseconds. */
+const maxAheadMs = 3_600_000;
+
+function timesWithin(column: string, from: Date | undefined, to: Date | undefined, bind: Bind): string[] {
+  return [
+    ...(from === undefined ? [] : [`${column} >= ${bind(from)}::timestamptz`]),
+    ...(to === undefined ? [] : [`${column} < ${bind(to)}::timestamptz`]),
+  ];
 }
 
 /**
@@ -247,9 +261,11 @@ export function statesOf(filter: JobFilter): readonly JobState[] {
   const states = isNonEmpty(filter.state) ? [...new Set(filter.state)] : jobStates;
   const finished = filter.finishedAfter !== undefined || filter.finishedBefore !== undefined;
   const failed = isNonEmpty(filter.error) || isNonEmpty(filter.errorFingerprint);
+  const claimed =
+    isNonEmpty(filter.serverId) || filter.startedAfter !== undefined || filter.startedBefore !== undefined;
   return states.filter(
     (state) =>
-      (isFinished(state) || (!finished && (state === 'processing' || !isNonEmpty(filter.serverId)))) &&
+      (isFinished(state) || (!finished && (state === 'processing' || !claimed))) &&
       !(failed && state === 'done'),
   );
 }

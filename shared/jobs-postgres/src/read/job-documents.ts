@@ -84,6 +84,22 @@ function listedJobs(documents: ListedDocuments): string {
   order by place`;
 }
 
+/** Reads jobs that a search has found, in this order. Jobs that have been deleted since are left out. */
+export async function listedRows(
+  database: Database,
+  found: readonly { readonly id: string | null; readonly queue_id: number | null }[],
+  documents: 'small' | 'none',
+): Promise<Row[]> {
+  const places = found.flatMap(({ id, queue_id: queueId }) =>
+    id === null || queueId === null ? [] : [{ id, queueId }],
+  );
+  if (places.length === 0) return [];
+  return database.query<Row>(findListedJobs[documents], [
+    arrayOf(places.map(({ id }) => id)),
+    arrayOf(places.map(({ queueId }) => queueId)),
+  ]);
+}
+
 /** Parallel arrays: $1 ids, $2 queues. Returns the jobs' arguments and results as JSON text. */
 export const selectDocuments = prepared(
   'longshore-select-documents',

@@ -29,6 +29,8 @@ import {
   type SearchedRange,
   type SearchedRangeQuery,
   type SearchReach,
+  type SortedJobsPage,
+  type SortedJobsQuery,
   type StateCounts,
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
@@ -51,6 +53,7 @@ import { noQueues, isText, type ListRequest, type SearchScope } from './job-sear
 import { coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { selectLastSearched } from './searched-range.sql.js';
 import { rowsOfQueue } from './search-stages.sql.js';
+import { SortedJobs } from './sorted-jobs.js';
 import { TextSearch } from './text-search.js';
 import {
   type FailureRow,
@@ -90,6 +93,7 @@ export class PostgresJobReader implements JobReader {
   readonly #counters: PostgresCounters;
   readonly #locator: LocationCache;
   readonly #coalescer = new RequestCoalescer();
+  readonly #sorted: SortedJobs;
   readonly #texts: TextSearch;
 
   constructor(
@@ -104,6 +108,12 @@ export class PostgresJobReader implements JobReader {
     this.#queues = queues;
     this.#counters = counters;
     this.#locator = new LocationCache(lookups);
+    this.#sorted = new SortedJobs(
+      { database, searches },
+      this.#locator,
+      (filter) => this.#scopeOf(filter),
+      (rows) => this.#toJobs(rows),
+    );
     this.#texts = new TextSearch(
       database,
       searches,
@@ -147,6 +157,12 @@ export class PostgresJobReader implements JobReader {
     const { rows } = await this.#rowsOf(request, documents ? 'small' : 'none', 'all', signal);
     const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
     return { jobs: await this.#toJobs(page.rows), cut: page.cut };
+  }
+
+  async listSorted(query: SortedJobsQuery): Promise<SortedJobsPage> {
+    const page = await this.#sorted.page(query);
+    const isPart = !page.partial && (await this.#partlySearched(query.filter ?? {})).size > 0;
+    return isPart ? { ...page, partial: true } : page;
   }
 
   search(query: JobSearchQuery): Promise<JobSearchPage> {

@@ -4,6 +4,7 @@ import {
   type AttemptOutcome,
   bounds,
   clamp,
+  isDelay,
   isId,
   type JobMeta,
   maxCountedAttempts,
@@ -82,6 +83,7 @@ export function toJob(row: JobRow, queue: string): Job {
     maxAttempts: clamp(row.max_attempts, countedAttempts),
     createdAt: row.created_at,
     runAt: row.run_at,
+    delayMs: row.run_at === null ? readDelay(row.meta) : null,
     readyAt: row.state === 'enqueued' ? row.ready_at : null,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
@@ -97,6 +99,11 @@ export function toJob(row: JobRow, queue: string): Job {
 function toRequest(request: JobRow['cancellation']): Pick<Job, 'cancelRequestedAt' | 'cancelReason'> {
   if (request === null || request === undefined) return { cancelRequestedAt: null, cancelReason: null };
   return { cancelRequestedAt: readTime(request.requestedAt), cancelReason: request.reason };
+}
+
+function readDelay(meta: JobMeta | null): number | null {
+  const delay: unknown = isObject(meta) ? meta['delayMs'] : null;
+  return isDelay(delay) ? delay : null;
 }
 
 const countedAttempts = { min: 1, max: maxCountedAttempts };

@@ -7,7 +7,7 @@ import { all, isText, type JobSearch } from './job-search.sql.js';
  * Number of rows to scan in the order of ids before any other index is used. If one job in 400 matches, these rows
  * contain about 50 matches: enough for a page.
  */
-const firstRows = 20_000;
+export const firstRows = 20_000;
 
 /** Maximum number of rows of each table that are searched for words. */
 export const textRows = 10_000;
@@ -110,7 +110,7 @@ export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): s
  * Builds a search that fetches all matches before it sorts and limits them. `offset 0` keeps Postgres from scanning the
  * rows in the order of ids until the page is full, which is slow if matches are rare.
  */
-function fenced(state: FinishedState, conditions: readonly string[], page: string): string {
+export function fenced(state: FinishedState, conditions: readonly string[], page: string): string {
   return `(
       select * from (select ${finishedAs(state)} from longshore.job_history_${state} where ${all(conditions)} offset 0) as matching ${page}
     )`;
@@ -139,8 +139,9 @@ export function existingDays(now: Date): string {
  * a scan for the first n jobs would read a day to its end if fewer than n of its jobs are in the time range. The exact
  * times are checked separately.
  */
-export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
+export function dayBounds({ finishedAfter, finishedBefore, startedAfter }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
+  if (startedAfter !== undefined) days.push(`finished_at >= ${bind(startOfDay(startedAfter))}::timestamptz`);
   if (finishedAfter !== undefined)
     days.push(`finished_at >= ${bind(startOfDay(finishedAfter))}::timestamptz`);
   if (finishedBefore !== undefined)

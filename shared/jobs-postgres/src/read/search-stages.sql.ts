@@ -178,6 +178,6 @@ export function nearestRows(
 }
 
 /** Returns SQL that runs `part`, a subquery that refers to `queue.id`, for each of the queues. */
-function eachQueue(part: string, queues: string): string {
+export function eachQueue(part: string, queues: string): string {
   return `select part.* from unnest(${queues}) as queue (id) cross join lateral (${part}) as part`;
 }

@@ -1,9 +1,8 @@
 import type { Job } from '@longshore/jobs';
 import { allowedTypos, spellingsInSlices, wordsOf } from '@longshore/edge';
 import type { JobSearchPage, JobSearchQuery } from '@longshore/jobs/storage';
-import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { findListedJobs, type PartialRow, withDocuments } from './job-documents.js';
+import { listedRows, withDocuments } from './job-documents.js';
 import type { JobRow } from './job-row.js';
 import type { SearchScope } from './job-search.sql.js';
 import { type FoundRow, searchTexts, textsToSearch } from './text-search.sql.js';
@@ -47,7 +46,7 @@ export class TextSearch {
     const found =
       search === undefined ? [] : await this.#searches.query<FoundRow>(search, search.values, signal);
     const { total, partial } = found[0] ?? { total: 0, partial: false };
-    const rows = await this.#rowsOf(found, documents ? 'small' : 'none');
+    const rows = await listedRows(this.#database, found, documents ? 'small' : 'none');
     const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
     return { jobs: await this.#toJobs(page.rows), cut: page.cut, total, partial };
   }
@@ -57,17 +56,5 @@ export class TextSearch {
     if (query === undefined) return [];
     const rows = await this.#searches.query<{ text: string }>(query, query.values, signal);
     return rows.map(({ text }) => text);
-  }
-
-  /** Reads the jobs that were found, in the order of the page. Jobs that have been deleted since are left out. */
-  async #rowsOf(found: readonly FoundRow[], documents: 'small' | 'none'): Promise<(JobRow & PartialRow)[]> {
-    const places = found.flatMap(({ id, queue_id }) =>
-      id === null || queue_id === null ? [] : [{ id, queueId: queue_id }],
-    );
-    if (places.length === 0) return [];
-    return this.#database.query<JobRow & PartialRow>(findListedJobs[documents], [
-      arrayOf(places.map(({ id }) => id)),
-      arrayOf(places.map(({ queueId }) => queueId)),
-    ]);
   }
 }

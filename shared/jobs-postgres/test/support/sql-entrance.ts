@@ -52,6 +52,19 @@ export function describeSqlEntrance(
       expect((await storage.jobs.count({ queue: ['crowd'] })).count).to.equal(1);
     });
 
+    for (const [when, more] of [
+      ['ready at once', ''],
+      ['due later', `, run_at => '2100-01-01Z'`],
+      ['held by a concurrency key', `, concurrency_key => 'tenant', concurrency_limit => 3`],
+    ] as const)
+      it(`stores the keys that it was given with the job, if this is ${when}`, async () => {
+        const id = await enqueue(`'work', queue => 'read', unique_key => 'key of ${when}'${more}`);
+        const { unique, concurrencyKey, concurrencyLimit } = (await storage.jobs.find(id)) ?? {};
+        expect([unique?.key, unique?.onConflict]).to.deep.equal([`key of ${when}`, 'keep']);
+        const isHeld = more.includes('concurrency');
+        expect([concurrencyKey, concurrencyLimit]).to.deep.equal(isHeld ? ['tenant', 3] : [null, null]);
+      });
+
     it('blocks a job whose concurrency key has reached its limit', async () => {
       for (let n = 0; n < 3; n++)
         await enqueue(`'work', queue => 'keyed', concurrency_key => 'tenant', concurrency_limit => 2`);

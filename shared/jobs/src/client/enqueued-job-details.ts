@@ -51,6 +51,7 @@ export class EnqueuedJobDetails implements EnqueuedJob {
       maxAttempts,
       createdAt: this.#createdAt,
       runAt,
+      delayMs: after !== null && runAt === null ? delayOf(this.#job) : null,
       readyAt: state === 'enqueued' && !mayBeBlocked ? this.#createdAt : null,
       startedAt: null,
       finishedAt: null,
@@ -61,6 +62,10 @@ export class EnqueuedJobDetails implements EnqueuedJob {
       ...readMeta(meta),
     };
   }
+}
+
+function delayOf({ due }: NewJob): number | null {
+  return due !== null && 'inMs' in due ? due.inMs : null;
 }
 
 /**

@@ -154,7 +154,7 @@ export class JobClient {
   ): Promise<EnqueuedBatch<Definitions, Callback>> {
     checkOptions('enqueueBatch', request, batchOptions);
     checkRequests('enqueueBatch: jobs', request.jobs);
-    if (request.callback !== undefined) checkRequest('enqueueBatch: callback', request.callback);
+    if (request.callback !== undefined) checkCallback(request.callback);
     checkTransaction('enqueueBatch: transaction', transaction);
     const { name = null, jobs: requests, callback = null, callbackWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
@@ -228,6 +228,13 @@ export class JobClient {
 }
 
 const checkTransaction = maybe(isTransaction);
+
+/** @throws {RangeError} if the callback names parents of its own, because it waits for its batch */
+function checkCallback(callback: EnqueueRequest): void {
+  checkRequest('enqueueBatch: callback', callback);
+  if (callback.options?.after !== undefined)
+    throw new RangeError('after: a callback waits for its batch and for nothing else: leave out after');
+}
 
 function checkRequests(where: string, requests: readonly EnqueueRequest[]): void {
   if (!Array.isArray(requests))

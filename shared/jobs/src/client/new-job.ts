@@ -61,11 +61,11 @@ export function toNewJob(
     maxAttempts,
     args: json,
     due: dueTime(options),
-    meta: metaOf(
-      options,
+    meta: metaOf(options, {
       after,
-      options.concurrency === undefined ? definition.concurrencyOf(args) : options.concurrency,
-    ),
+      unique,
+      concurrency: options.concurrency === undefined ? definition.concurrencyOf(args) : options.concurrency,
+    }),
     after,
     keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
     ...(options.visibleQueues !== undefined && { visibleQueues: options.visibleQueues }),
@@ -93,8 +93,15 @@ const noTags: readonly string[] = [];
 /** Returns the job's metadata; `null` if no option requires any. */
 function metaOf(
   options: EnqueueOptions,
-  after: After | null,
-  concurrency: Concurrency | null,
+  {
+    after,
+    unique,
+    concurrency,
+  }: {
+    readonly after: After | null;
+    readonly unique: Uniqueness | null;
+    readonly concurrency: Concurrency | null;
+  },
 ): JobMeta | null {
   const { timeoutMs, traceparent, idempotencyKey } = options;
   const tags = options.tags === undefined ? noTags : checkTags(options.tags);
@@ -105,6 +112,7 @@ function metaOf(
     traceparent === undefined &&
     idempotencyKey === undefined &&
     after === null &&
+    unique === null &&
     concurrency === null &&
     tags.length === 0;
   if (isPlain) return null;
@@ -112,10 +120,15 @@ function metaOf(
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(traceparent !== undefined && { traceparent }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
-    ...(after !== null && { parentIds: after.parents }),
+    ...(after !== null && parentsMeta(after)),
+    ...(unique !== null && { unique: { ...unique } }),
     ...(concurrency !== null && concurrencyMeta(concurrency)),
     ...(tags.length > 0 && { tags }),
   };
+}
+
+function parentsMeta({ parents, when }: After): JobMeta {
+  return { parentIds: parents, ...(when !== 'onDone' && { parentCondition: when }) };
 }
 
 function dueTime({ delayMs, runAt }: EnqueueOptions): Due | null {

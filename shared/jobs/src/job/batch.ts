@@ -1,3 +1,4 @@
+import type { ContinuationCondition } from './continuation.js';
 import type { NewJob } from './job.js';
 import type { FinishedState } from './state.js';
 
@@ -19,6 +20,8 @@ export interface Batch {
   percent: number;
   /** Id of the batch callback; `null` if there is none. */
   callbackId: string | null;
+  /** How the batch must end for the callback to run; `null` if there is no callback. */
+  callbackWhen: ContinuationCondition | null;
   createdAt: Date;
   /** When the last job in the batch finished; `null` while any job is unfinished. */
   finishedAt: Date | null;
@@ -35,6 +38,11 @@ export interface NewBatch {
 /** The number of jobs in a batch, and how many of them have ended in each state. */
 export type BatchCounts = Pick<Batch, 'total' | FinishedState>;
 
+/** The states of batches: `processing` until all jobs have finished. */
+export const batchStates = ['processing', 'done', 'failed', 'cancelled'] as const;
+
+export type BatchState = (typeof batchStates)[number];
+
 /** Returns the percentage of finished jobs, rounded down; 100 for an empty batch. */
 export function percentOf({ total, done, failed, cancelled }: BatchCounts): number {
   return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
@@ -48,4 +56,8 @@ export function endOf({ total, done, failed, cancelled }: BatchCounts): Finished
   if (done + failed + cancelled < total) return null;
   if (failed > 0) return 'failed';
   return cancelled > 0 ? 'cancelled' : 'done';
+}
+
+export function batchState(counts: BatchCounts): BatchState {
+  return endOf(counts) ?? 'processing';
 }

@@ -46,6 +46,11 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
    * is none. Stays set after the job becomes ready.
    */
   runAt: Date | null;
+  /**
+   * Delay in milliseconds of a job that waits for others, counted from the end of the last one. `null` if there is
+   * none, or if the delay has started; `runAt` is then the time at which it ends.
+   */
+  delayMs: number | null;
   /** When the job became ready. `null` if the job is blocked or in a state other than `enqueued`. */
   readyAt: Date | null;
   /** When the current or final attempt started; `null` if there is no such attempt, for example before a retry. */

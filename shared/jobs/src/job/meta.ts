@@ -1,5 +1,7 @@
-import { bounds, checkText } from './bounds.js';
+import { type Bounds, bounds, checkText, clamp } from './bounds.js';
+import { type ContinuationCondition, continuationConditions } from './continuation.js';
 import { isTraceparent } from './traceparent.js';
+import { type JobUniqueness, readUniqueness, type Uniqueness } from './uniqueness.js';
 
 /** Optional properties of a job. Stored as `null` if the job has none. */
 export interface JobMeta {
@@ -8,8 +10,14 @@ export interface JobMeta {
   readonly batchId?: string;
   /** Ids of the jobs or batches that this job depends on. */
   readonly parentIds?: readonly string[];
+  /** How each parent must end; absent for `onDone`. */
+  readonly parentCondition?: ContinuationCondition;
+  /** Delay of a job that waits for its parents, in milliseconds, counted from the end of the last one. */
+  readonly delayMs?: number;
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
+  /** The unique key that the job was enqueued with. Only for display: `job_key` decides which job holds the key. */
+  readonly unique?: Uniqueness;
   readonly concurrencyKey?: string;
   /** Maximum number of jobs with this concurrency key that run at once in the queue. */
   readonly concurrencyLimit?: number;
@@ -40,14 +48,24 @@ export interface JobMetaFields {
   parentId: string | null;
   /** Ids of all jobs and batches that the job depends on. */
   parentIds: string[];
+  /** How each parent must end; `null` if the job depends on nothing. */
+  parentCondition: ContinuationCondition | null;
   batchId: string | null;
   /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
+  /** The unique key that the job was enqueued with; `null` if it had none. Another job may hold the key by now. */
+  unique: JobUniqueness | null;
+  /** Time limit per attempt, in milliseconds; `null` if the limit of the job definition applies. */
+  timeoutMs: number | null;
+  /** The W3C Trace Context `traceparent` that the job was enqueued with; `null` if it had none. */
+  traceparent: string | null;
   /** The trace id of the job's `traceparent`: 32 hexadecimal digits. `null` if the job has no valid `traceparent`. */
   traceId: string | null;
   /** Limits how many jobs with the same key run at once in a queue; `null` if the job has no key. */
   concurrencyKey: string | null;
+  /** How many jobs with the concurrency key run at once; `null` if the job has no key. */
+  concurrencyLimit: number | null;
 }
 
 /**
@@ -55,17 +73,35 @@ export interface JobMetaFields {
  * entries.
  */
 export function readMeta(meta: JobMeta | null): JobMetaFields {
-  const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey, traceparent } =
-    asObject(meta);
+  const {
+    tags,
+    batchId,
+    parentIds,
+    parentCondition,
+    recurringJobId,
+    idempotencyKey,
+    unique,
+    timeoutMs,
+    concurrencyKey,
+    concurrencyLimit,
+    traceparent,
+  } = asObject(meta);
+  const trace = readTraceparent(traceparent);
+  const parents = Array.isArray(parentIds) ? parentIds.filter((id) => typeof id === 'string') : [];
   return {
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
     batchId: textOf(batchId),
     parentId: Array.isArray(parentIds) ? textOf(parentIds[0]) : null,
-    parentIds: Array.isArray(parentIds) ? parentIds.filter((id) => typeof id === 'string') : [],
+    parentIds: parents,
+    parentCondition: parents.length === 0 ? null : isCondition(parentCondition) ? parentCondition : 'onDone',
     recurringJobId: textOf(recurringJobId),
     idempotencyKey: textOf(idempotencyKey),
-    traceId: typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent.slice(3, 35) : null,
+    unique: readUniqueness(unique),
+    timeoutMs: isWithin(timeoutMs, bounds.timeoutMs) ? timeoutMs : null,
+    traceparent: trace,
+    traceId: trace?.slice(3, 35) ?? null,
     concurrencyKey: textOf(concurrencyKey),
+    concurrencyLimit: typeof concurrencyKey === 'string' ? readLimit(concurrencyLimit) : null,
   };
 }
 
@@ -75,23 +111,57 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
  */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
-  const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey, traceparent } =
-    asObject(meta);
+  const {
+    tags,
+    batchId,
+    parentIds,
+    parentCondition,
+    recurringJobId,
+    idempotencyKey,
+    unique,
+    timeoutMs,
+    concurrencyKey,
+    concurrencyLimit,
+    traceparent,
+  } = asObject(meta);
   const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
   const isList = (value: unknown): boolean =>
     value === undefined || (Array.isArray(value) && value.every((each) => typeof each === 'string'));
+  const isTrace = traceparent === undefined || readTraceparent(traceparent) !== null;
   const readable: Record<keyof JobMetaFields, boolean> = {
     tags: isList(tags),
     batchId: isText(batchId),
     parentId: isList(parentIds) || (Array.isArray(parentIds) && isText(parentIds[0])),
     parentIds: isList(parentIds),
+    parentCondition: parentCondition === undefined || isCondition(parentCondition),
     recurringJobId: isText(recurringJobId),
     idempotencyKey: isText(idempotencyKey),
-    traceId: traceparent === undefined || (typeof traceparent === 'string' && isTraceparent(traceparent)),
+    unique: unique === undefined || readUniqueness(unique) !== null,
+    timeoutMs: timeoutMs === undefined || isWithin(timeoutMs, bounds.timeoutMs),
+    traceparent: isTrace,
+    traceId: isTrace,
     concurrencyKey: isText(concurrencyKey),
+    concurrencyLimit: concurrencyKey === undefined || isWithin(concurrencyLimit, bounds.concurrencyLimit),
   };
   const isObject = asObject(meta) === meta;
   return Object.entries(readable).flatMap(([member, isReadable]) => (isObject && isReadable ? [] : [member]));
+}
+
+function isCondition(value: unknown): value is ContinuationCondition {
+  return (continuationConditions as readonly unknown[]).includes(value);
+}
+
+function isWithin(value: unknown, { min, max }: Bounds): value is number {
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+/** Returns the limit that applies to a stored one: the nearest valid limit, or 1 if it is not a number. */
+function readLimit(value: unknown): number {
+  return typeof value === 'number' ? Math.trunc(clamp(value, bounds.concurrencyLimit)) : 1;
+}
+
+function readTraceparent(value: unknown): string | null {
+  return typeof value === 'string' && isTraceparent(value) ? value : null;
 }
 
 /** Returns stored metadata if it is an object, otherwise `{}`. Stored metadata is not guaranteed to be an object. */

@@ -4,7 +4,7 @@ import { shown } from './shown.js';
 import { checkOptions, type OptionNames } from './options.js';
 import { isFinished, type JobState, jobStates } from './state.js';
 
-const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'];
+export const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'];
 
 export interface UniquenessOptions {
   /**
@@ -36,6 +36,16 @@ export interface UniquenessRule<Args> extends UniquenessOptions {
   readonly key?: string | ((args: Args) => string | null);
 }
 
+/** The unique key of a job, with its defaults filled in. */
+export interface JobUniqueness {
+  readonly key: string;
+  /** How long the job can hold the key after its creation, in milliseconds; `null` if there is no time limit. */
+  readonly periodMs: number | null;
+  /** The states in which the job holds the key. */
+  readonly states: readonly JobState[];
+  readonly onConflict: ConflictPolicy;
+}
+
 /** The options of a {@link Uniqueness}, and of a {@link UniquenessRule}. */
 export const uniquenessOptions: OptionNames<Uniqueness> = {
   key: true,
@@ -58,6 +68,18 @@ export function uniqueKey(name: string, uniqueness: Uniqueness): JobKey {
   checkUniqueness(options);
   const { periodMs = null, states = unfinished, onConflict = 'keep' } = options;
   return { namespace: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
+}
+
+/** Converts a stored unique key; returns `null` if there is none or it is malformed. */
+export function readUniqueness(stored: unknown): JobUniqueness | null {
+  if (typeof stored !== 'object' || stored === null) return null;
+  const uniqueness = stored as Uniqueness;
+  try {
+    const { key, periodMs, states, onConflict } = uniqueKey('', uniqueness);
+    return { key, periodMs, states: states ?? unfinished, onConflict };
+  } catch {
+    return null;
+  }
 }
 
 /** @throws {RangeError} if an option is out of bounds */

@@ -1,6 +1,7 @@
-import { type Batch, endOf, type NewBatch, percentOf } from '../job/batch.js';
+import { type Batch, batchState, endOf, type NewBatch, percentOf } from '../job/batch.js';
 import type { FinishedState } from '../job/state.js';
-import type { BatchListQuery } from '../storage/batches.js';
+import { firstIdOf } from '../job/id.js';
+import type { BatchFilter, BatchListQuery } from '../storage/batches.js';
 
 /** The batches, with counts of how their jobs ended. */
 export class BatchRecords {
@@ -15,6 +16,7 @@ export class BatchRecords {
       ...counts,
       percent: percentOf(counts),
       callbackId: callback?.id ?? null,
+      callbackWhen: callback?.after?.when ?? null,
       createdAt: now,
       finishedAt: jobs.length === 0 ? now : null,
     });
@@ -24,14 +26,29 @@ export class BatchRecords {
     return this.#batches.get(id.toLowerCase());
   }
 
-  get size(): number {
-    return this.#batches.size;
+  matching({ state = [], name = [], ...times }: BatchFilter = {}): Batch[] {
+    const { createdAfter, createdBefore, finishedAfter, finishedBefore } = times;
+    const [first, next] = [
+      createdAfter && firstIdOf(createdAfter),
+      createdBefore && firstIdOf(createdBefore),
+    ];
+    const isFinishTimed = finishedAfter !== undefined || finishedBefore !== undefined;
+    return [...this.#batches.values()].filter(
+      (batch) =>
+        (state.length === 0 || state.includes(batchState(batch))) &&
+        (name.length === 0 || (batch.name !== null && name.includes(batch.name))) &&
+        (first === undefined || batch.id >= first) &&
+        (next === undefined || batch.id < next) &&
+        !(isFinishTimed && batch.finishedAt === null) &&
+        (finishedAfter === undefined || (batch.finishedAt ?? 0) >= finishedAfter) &&
+        (finishedBefore === undefined || (batch.finishedAt ?? 0) < finishedBefore),
+    );
   }
 
-  list({ order = 'newest', limit, offset = 0, after }: BatchListQuery): Batch[] {
+  list({ filter, order = 'newest', limit, offset = 0, after }: BatchListQuery): Batch[] {
     const direction = order === 'newest' ? -1 : 1;
     const comes = (left: string, right: string): number => (left < right ? -direction : direction);
-    return [...this.#batches.values()]
+    return this.matching(filter)
       .filter(({ id }) => after === undefined || (id !== after && comes(id, after) > 0))
       .toSorted((left, right) => comes(left.id, right.id))
       .slice(offset, offset + limit)

@@ -22,7 +22,10 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
     metaMatches(record, filter) &&
     includesAny(filter.serverId?.map(lower), [record.serverId]) &&
     within(record.id, from, to) &&
-    finishedWithin(record.finishedAt, filter) &&
+    timeWithin(record.finishedAt, filter.finishedAfter, filter.finishedBefore) &&
+    timeWithin(record.startedAt, filter.startedAfter, filter.startedBefore) &&
+    timeWithin(record.runAt, filter.dueAfter, filter.dueBefore) &&
+    includesAny(filter.priority, [record.priority]) &&
     argumentsMatch(record, filter) &&
     errorMatches(record, errors, filter) &&
     (words.length === 0 || matchesAll(words, searchedText(record, searchedArgs(record, filter))));
@@ -67,12 +70,9 @@ function lower(text: string): string {
   return text.toLowerCase();
 }
 
-function finishedWithin(
-  finishedAt: Date | null,
-  { finishedAfter: from, finishedBefore: to }: JobFilter,
-): boolean {
+function timeWithin(time: Date | null, from: Date | undefined, to: Date | undefined): boolean {
   if (from === undefined && to === undefined) return true;
-  return finishedAt !== null && within(finishedAt, from, to);
+  return time !== null && within(time, from, to);
 }
 
 function argumentsMatch(record: JobRecord, filter: JobFilter): boolean {

@@ -107,6 +107,7 @@ export function toJob(record: JobRecord): Job {
     maxAttempts: record.maxAttempts,
     createdAt: record.createdAt,
     runAt: record.runAt,
+    delayMs: record.runAt === null ? record.delayMs : null,
     readyAt: record.state === 'enqueued' && !record.blocked ? new Date(record.readyAt) : null,
     startedAt: record.startedAt,
     finishedAt: record.finishedAt,

@@ -1,6 +1,12 @@
 import type { Batch } from '../job/batch.js';
 import { isFinished } from '../job/state.js';
-import type { BatchControlResult, Batches, BatchListQuery, CancelBatchOptions } from '../storage/batches.js';
+import type {
+  BatchControlResult,
+  Batches,
+  BatchFilter,
+  BatchListQuery,
+  CancelBatchOptions,
+} from '../storage/batches.js';
 import type { JobCount } from '../storage/job-reader.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryControl } from './memory-control.js';
@@ -27,8 +33,8 @@ export class MemoryBatches implements Batches {
     return this.#jobs.batches.list(query);
   }
 
-  async count(): Promise<JobCount> {
-    return { count: this.#jobs.batches.size, exact: true };
+  async count(filter?: BatchFilter): Promise<JobCount> {
+    return { count: this.#jobs.batches.matching(filter).length, exact: true };
   }
 
   async cancel(id: string, options: CancelBatchOptions = {}): Promise<BatchControlResult> {

@@ -1,4 +1,5 @@
 import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
+import { readMeta } from '../job/meta.js';
 import { type JobState, jobStates } from '../job/state.js';
 import type { JobFilter } from '../storage/job-filter.js';
 import {
@@ -20,7 +21,10 @@ import {
   type LatestFailedQuery,
   maxBriefBytes,
   type SearchedRange,
+  type SortedJobsPage,
+  type SortedJobsQuery,
 } from '../storage/job-reader.js';
+import { comparePlaces, placeOf } from '../storage/job-order.js';
 import { type Orphan, findOrphans } from '../storage/orphan.js';
 import { spellingsInSlices, typosIn, wordsOf } from '@longshore/edge';
 import { matcherOf, searchedArgs, searchedText, searchedTexts } from './job-matcher.js';
@@ -64,6 +68,25 @@ export class MemoryJobReader implements JobReader {
 
   async listPage({ documents, maxBytes, signal: _signal, ...query }: JobPageQuery): Promise<JobPage> {
     return pageWithin(maxBytes, await this.list(query), documents);
+  }
+
+  async listSorted({
+    filter = {},
+    order,
+    reversed = false,
+    after,
+    limit,
+    offset = 0,
+    ...page
+  }: SortedJobsQuery): Promise<SortedJobsPage> {
+    const direction = reversed ? -1 : 1;
+    const jobs = this.#matching(filter)
+      .map((record) => ({ record, place: placeOf({ ...record, ...readMeta(record.meta) }, order) }))
+      .filter(({ place }) => after === undefined || comparePlaces(place, after, order) * direction > 0)
+      .toSorted((one, other) => comparePlaces(one.place, other.place, order) * direction)
+      .slice(offset, offset + limit)
+      .map(({ record }) => toJob(record));
+    return { ...pageWithin(page.maxBytes, jobs, page.documents), partial: false };
   }
 
   async search({

@@ -1,9 +1,24 @@
-import type { Batch } from '../job/batch.js';
+import type { Batch, BatchState } from '../job/batch.js';
 import type { ControlOptions } from './job-control.js';
 import type { JobCount } from './job-reader.js';
 import type { TransactionClient } from './transaction.js';
 
+/** Selects batches. A batch must match every member that is present, and one of the values of a list. */
+export interface BatchFilter {
+  readonly state?: readonly BatchState[];
+  readonly name?: readonly string[];
+  /** Batches created at or after this time, according to the time encoded in their ids. */
+  readonly createdAfter?: Date;
+  /** Batches created before this time, according to the time encoded in their ids. */
+  readonly createdBefore?: Date;
+  /** Batches that finished at or after this time. Unfinished batches do not match. */
+  readonly finishedAfter?: Date;
+  /** Batches that finished before this time. Unfinished batches do not match. */
+  readonly finishedBefore?: Date;
+}
+
 export interface BatchListQuery {
+  readonly filter?: BatchFilter;
   /** Which batches come first, by creation time; `newest` by default. */
   readonly order?: 'newest' | 'oldest';
   readonly limit: number;
@@ -35,8 +50,8 @@ export interface Batches {
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
-  /** Counts all batches. May stop counting at 10,000; the count is then marked as inexact. */
-  count(): Promise<JobCount>;
+  /** Counts the batches that match; all by default. May stop counting at 10,000; the count is then marked as inexact. */
+  count(filter?: BatchFilter): Promise<JobCount>;
   /**
    * Cancels every unfinished job in the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the
    * background. A large batch is cancelled in several transactions, or in the caller's transaction if there is one. The

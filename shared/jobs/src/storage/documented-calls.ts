@@ -21,11 +21,13 @@ import {
 } from '../job/argument-check.js';
 import type { Check, OptionNames } from '../job/options.js';
 import type { RateLimit } from '../job/queue-limits.js';
-import type { BatchListQuery } from './batches.js';
+import { batchStates } from '../job/batch.js';
+import type { BatchFilter, BatchListQuery } from './batches.js';
 import type { BulkListQuery, ChangedJobsQuery } from './bulk-operations.js';
 import type { ErrorGroupQuery } from './error-groups.js';
 import type { CancelOptions, RetryOptions } from './job-control.js';
 import { checkFilter, type JobFilter } from './job-filter.js';
+import { isJobOrder } from './job-order.js';
 import type * as reader from './job-reader.js';
 import type { LogQuery } from './job-reports.js';
 import type { ThroughputQuery } from './job-statistics.js';
@@ -63,13 +65,22 @@ const queueControl: OptionNames<QueueControlOptions<unknown>> = {
   }),
 };
 
-const page: OptionNames<BatchListQuery & BulkListQuery> = {
+const page: OptionNames<BulkListQuery> = {
   order: isOneOf(['newest', 'oldest']),
   limit: isCount,
   offset: isCount,
   after: isIdText,
 };
 const jobList: OptionNames<reader.JobListQuery> = { ...page, filter: isJobFilter };
+
+const isBatchFilter = hasOptions<BatchFilter>({
+  state: isListOf(isOneOf(batchStates)),
+  name: isListOf(isText),
+  createdAfter: isStorableTime,
+  createdBefore: isStorableTime,
+  finishedAfter: isStorableTime,
+  finishedBefore: isStorableTime,
+});
 
 const actionOptions = maybe(hasOptions(action));
 const queueOptions = maybe(hasOptions(queueControl));
@@ -83,6 +94,22 @@ export const documentedCalls: DocumentedCalls = {
   jobs: {
     find: { id: isString, transaction },
     list: { query: hasOptions(jobList, ['limit']) },
+    listSorted: {
+      query: hasOptions<reader.SortedJobsQuery>(
+        {
+          filter: isJobFilter,
+          order: isJobOrder,
+          reversed: isBoolean,
+          limit: isCount,
+          offset: isCount,
+          after: isListOf(() => undefined),
+          documents: isBoolean,
+          maxBytes: isSize,
+          signal: isSignal,
+        },
+        ['order', 'limit', 'maxBytes'],
+      ),
+    },
     count: { filter: maybe(isJobFilter), signal: maybe(isSignal) },
     countByState: { filter: maybe(isJobFilter) },
     search: {
@@ -147,7 +174,8 @@ export const documentedCalls: DocumentedCalls = {
   },
   batches: {
     find: { id: isString, transaction },
-    list: { query: pageQuery },
+    list: { query: hasOptions<BatchListQuery>({ ...page, filter: isBatchFilter }, ['limit']) },
+    count: { filter: maybe(isBatchFilter) },
     cancel: { id: isString, options: actionOptions },
   },
   bulk: {

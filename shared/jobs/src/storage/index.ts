@@ -3,12 +3,21 @@ export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
 export { matchesFilter } from '../events/event-filter.js';
 export { toJsonText } from '../job/arguments.js';
-export { type BatchCounts, endOf, type NewBatch, percentOf } from '../job/batch.js';
+export {
+  type BatchCounts,
+  type BatchState,
+  batchState,
+  batchStates,
+  endOf,
+  type NewBatch,
+  percentOf,
+} from '../job/batch.js';
 export {
   type Bounds,
   bounds,
   checkInteger,
   checkTime,
+  isDelay,
   isName,
   isTime,
   maxCountedAttempts,
@@ -92,7 +101,7 @@ export { shown } from '../job/shown.js';
 export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
 export { maxListedTransitions, type Transition, type TransitionReason } from '../job/transition.js';
-export { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
+export { conflictPolicies, type JobUniqueness, type Uniqueness, uniqueKey } from '../job/uniqueness.js';
 export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from '../recurring/firing.js';
 export type { MisfirePolicy, OverlapPolicy } from '../recurring/recurring-job.js';
 export { Schedule } from '../recurring/schedule.js';
@@ -121,6 +130,7 @@ export type * from './job-control.js';
 export * from './feed-page.js';
 export * from './job-feed.js';
 export * from './job-filter.js';
+export * from './job-order.js';
 export * from './job-reader.js';
 export type * from './job-reports.js';
 export * from './job-statistics.js';

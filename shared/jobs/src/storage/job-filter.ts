@@ -1,8 +1,9 @@
 import { toJsonText } from '../job/arguments.js';
 import type { JsonValue } from '../job/job.js';
+import { bounds } from '../job/bounds.js';
 import { type Check, checkOptions, type OptionNames } from '../job/options.js';
 import { type JobState, jobStates } from '../job/state.js';
-import { isListOf, isOneOf, isStorableTime, isText, hasOptions } from '../job/argument-check.js';
+import { hasOptions, isInteger, isListOf, isOneOf, isStorableTime, isText } from '../job/argument-check.js';
 import { wordsOf } from '@longshore/edge';
 
 /** A condition on one value in a job's arguments. */
@@ -39,6 +40,15 @@ export interface JobFilter {
   readonly finishedAfter?: Date;
   /** Jobs that finished before this time. Unfinished jobs do not match. */
   readonly finishedBefore?: Date;
+  /** Jobs whose latest attempt started at or after this time. Jobs without an attempt do not match. */
+  readonly startedAfter?: Date;
+  /** Jobs whose latest attempt started before this time. Jobs without an attempt do not match. */
+  readonly startedBefore?: Date;
+  /** Jobs whose `runAt` is this time or later. Jobs that were ready at once do not match. */
+  readonly dueAfter?: Date;
+  /** Jobs whose `runAt` is before this time. Jobs that were ready at once do not match. */
+  readonly dueBefore?: Date;
+  readonly priority?: readonly number[];
   /** Conditions on the arguments. All of them must match. */
   readonly args?: readonly ArgsFilter[];
   /**
@@ -62,6 +72,18 @@ export interface JobFilter {
   readonly redact?: string;
 }
 
+/** The members of a filter that are times. As JSON, they are texts. */
+export const filterTimes = [
+  'createdAfter',
+  'createdBefore',
+  'finishedAfter',
+  'finishedBefore',
+  'startedAfter',
+  'startedBefore',
+  'dueAfter',
+  'dueBefore',
+] as const satisfies (keyof JobFilter)[];
+
 const isTexts = isListOf(isText);
 
 const isStorableJson: Check = (what, value) => void toJsonText(value, what);
@@ -81,6 +103,11 @@ const filterMembers: OptionNames<JobFilter> = {
   createdBefore: isStorableTime,
   finishedAfter: isStorableTime,
   finishedBefore: isStorableTime,
+  startedAfter: isStorableTime,
+  startedBefore: isStorableTime,
+  dueAfter: isStorableTime,
+  dueBefore: isStorableTime,
+  priority: isListOf(isInteger(bounds.priority)),
   args: isListOf(
     hasOptions<ArgsFilter>({ path: isTexts, values: isListOf(isStorableJson) }, ['path', 'values']),
   ),

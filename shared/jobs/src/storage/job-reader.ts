@@ -1,6 +1,7 @@
 import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
 import type { FinishedState, JobState } from '../job/state.js';
 import type { JobFilter } from './job-filter.js';
+import type { JobOrder, JobPlace } from './job-order.js';
 import type { Orphan } from './orphan.js';
 import type { TransactionClient } from './transaction.js';
 
@@ -69,6 +70,24 @@ export interface JobPage {
   readonly jobs: Job[];
   /** Whether the page ends early because of `maxBytes`; if so, more jobs follow. */
   readonly cut: boolean;
+}
+
+/** A page of a list in any order. */
+export interface SortedJobsQuery extends Omit<JobPageQuery, 'order' | 'after'> {
+  readonly order: JobOrder;
+  /** Whether to list the jobs from the last to the first, in the exact opposite of the order. `false` by default. */
+  readonly reversed?: boolean;
+  /** Only jobs that follow this place, or precede it if the list is reversed. */
+  readonly after?: JobPlace;
+}
+
+export interface SortedJobsPage extends JobPage {
+  /**
+   * Whether more jobs match than the storage compares, so that jobs may be missing, even between those on the page. The
+   * Postgres storage compares {@link maxSorted} jobs of each state, unless an index has the order: it sorts finished jobs by
+   * `finishedAt` and scheduled jobs by `runAt`, however many there are.
+   */
+  readonly partial: boolean;
 }
 
 /** A search for the words of `filter.q`. */
@@ -179,6 +198,8 @@ export interface JobReader {
   list(query: JobListQuery): Promise<Job[]>;
   /** Like {@link list}, but limits the total size of arguments and results, so that a page fits into memory. */
   listPage(query: JobPageQuery): Promise<JobPage>;
+  /** Like {@link listPage}, in any order. A filter with words examines the same jobs as {@link list}. */
+  listSorted(query: SortedJobsQuery): Promise<SortedJobsPage>;
   /** Like {@link list}, but omits results and large arguments. For display. */
   listBrief(query: BriefListQuery): Promise<BriefList>;
   /**

@@ -138,7 +138,15 @@ export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespa
 }
 
 /** The members of a job's metadata that stay the same when another job replaces the content. */
-const linkMembers = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'hasDependents'] as const;
+const linkMembers = [
+  'batchId',
+  'parentIds',
+  'parentCondition',
+  'recurringJobId',
+  'idempotencyKey',
+  'unique',
+  'hasDependents',
+] as const;
 
 /**
  * Returns the metadata of a job after another job has replaced its content. Takes the {@link linkMembers} from `own`,

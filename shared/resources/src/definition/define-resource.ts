@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject, type TSchema } from 'typebox';
 import type { SortTerm } from '../query/collection-query.js';
-import type { JsonSchema } from '../validation/json-schema.js';
+import { type JsonSchema, schemaAt } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
 import { bodySchemas } from './body-schemas.js';
 import { scalarFields, textFields } from './default-fields.js';
@@ -85,7 +85,10 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
   const serverSet: readonly string[] = definition.serverSet ?? [];
   for (const field of serverSet) requireField(field, 'serverSet');
   const sort = [...new Set([...(definition.sort ?? scalarFields(item)), key])];
-  for (const field of sort) requireField(field, 'sort');
+  for (const field of sort) {
+    if (schemaAt(item, field) === undefined)
+      throw new DefinitionError(`sort names no field of the item: "${field}"`);
+  }
   const search = definition.search ?? textFields(item);
   for (const field of search) requireField(field, 'search');
 

@@ -1,8 +1,11 @@
 import { reservedParameters } from '../query/collection-query.js';
 import type { FilterParameter, Match } from '../query/filter.js';
-import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { type JsonSchema, schemaAt, typesOf } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
 import { DefinitionError, requireFieldName } from './naming.js';
+
+/** The name of a field, or the path of a member of one that is an object: `price.amount`. */
+export type FieldPath<Field extends string> = Field | `${Field}.${string}`;
 
 /**
  * Declares how a query parameter filters items. A string is the kind of match; the field then has the same name as the
@@ -13,7 +16,8 @@ export type FilterDeclaration<Field extends string> =
   | 'partial'
   | 'path'
   | {
-      readonly field: Field;
+      /** The name of the field; `price.amount` is a member of a field that is an object. */
+      readonly field: FieldPath<Field>;
       readonly match: Match;
       /**
        * Whether an `exact` or `path` filter can be given only once; `false` by default. All other filters can
@@ -36,7 +40,7 @@ export function compileFilter(
   if ((reservedParameters as readonly string[]).includes(parameter)) {
     throw new DefinitionError(`filter "${parameter}" has the name of a common parameter`);
   }
-  const fieldSchema = properties[field];
+  const fieldSchema = schemaAt({ properties }, field);
   if (fieldSchema === undefined)
     throw new DefinitionError(`filter "${parameter}" names no field of the item: "${field}"`);
   const schema = limited(valueSchema(fieldSchema, match));

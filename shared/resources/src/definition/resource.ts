@@ -3,7 +3,7 @@ import type { DeletionReason, QueryRules } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { BodySchemas } from './body-schemas.js';
 import type { Deprecation, DeprecationDeclaration } from './deprecation.js';
-import type { FilterDeclaration } from './filter-declaration.js';
+import type { FieldPath, FilterDeclaration } from './filter-declaration.js';
 import type { Platform } from './platform.js';
 import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
 
@@ -161,8 +161,11 @@ export interface ResourceDescription<
   /** The fields that each element of a bulk PUT may change. By default, each element replaces a whole item. */
   readonly bulk?: readonly NoInfer<Exclude<FieldOf<Item>, ServerSet>>[];
   readonly filters?: Readonly<Record<string, FilterDeclaration<NoInfer<FieldOf<Item>>>>>;
-  /** Fields that `sort` accepts; default: every field with a single value. */
-  readonly sort?: readonly NoInfer<FieldOf<Item>>[];
+  /**
+   * Fields that `sort` accepts; default: every field with a single value. A path such as `price.amount` is a member of a
+   * field that is an object; tables cannot sort by these.
+   */
+  readonly sort?: readonly NoInfer<FieldPath<FieldOf<Item>>>[];
   /**
    * Sort terms for requests without `sort`, e.g. `['-createdAt']`. The key is appended if it is not among them.
    * Default: by key.

@@ -41,7 +41,7 @@ export const responseHeaders = {
   },
   PreferenceApplied: {
     description:
-      'The preferences that were applied; `count=estimated` if the count is an estimate, `search=partial` if a search stopped early, so that further items may match.',
+      'The preferences that were applied; `count=estimated` if the count is an estimate, `search=partial` if a search stopped early, so that further items may match, `sort=partial` if only some of the items were compared, so that others may belong before these.',
     schema: text(64),
     example: 'count=estimated',
   },

@@ -1,11 +1,11 @@
 import { apiError } from '../errors/api-error.js';
-import type { ItemRecord } from '../validation/json-schema.js';
+import { type ItemRecord, schemaAt, valueAt } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
 import type { QueryRules, SortTerm } from './collection-query.js';
 
 /** Encodes the position of an item in a sorted collection as an opaque cursor. */
 export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): string {
-  const values = sort.map(({ field }) => item[field] ?? null);
+  const values = sort.map(({ field }) => valueAt(item, field));
   return Buffer.from(JSON.stringify([sortText(sort), ...values])).toString('base64url');
 }
 
@@ -40,8 +40,8 @@ export function decodeCursor(
 }
 
 function admits(resource: Pick<QueryRules, 'item'>, field: string, value: unknown): boolean {
-  const schema = resource.item.properties?.[field] ?? {};
-  const optional = !(resource.item.required ?? []).includes(field);
+  const schema = schemaAt(resource.item, field) ?? {};
+  const optional = field.includes('.') || !(resource.item.required ?? []).includes(field);
   return (optional && value === null) || validatorFor(schema).explain(value).length === 0;
 }
 

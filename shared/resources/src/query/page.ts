@@ -1,4 +1,5 @@
 import { compareTexts, fold, spellingsOf, typosIn, wordPattern, wordsOf } from '@longshore/edge';
+import { type ItemRecord, valueAt } from '../validation/json-schema.js';
 import type { CollectionQuery, Selection } from './collection-query.js';
 import type { Filter } from './filter.js';
 
@@ -77,8 +78,7 @@ function textOf(fields: ReadonlyMap<string, unknown>, searched: readonly string[
 }
 
 function valuesOf(item: object, sort: CollectionQuery['sort']): readonly unknown[] {
-  const fields = new Map<string, unknown>(Object.entries(item));
-  return sort.map(({ field }) => fields.get(field) ?? null);
+  return sort.map(({ field }) => valueAt(item as ItemRecord, field));
 }
 
 function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right: readonly unknown[]): number {

@@ -45,6 +45,25 @@ export function typesOf(schema: JsonSchema): readonly string[] {
   return typeof schema.type === 'string' ? [schema.type] : schema.type;
 }
 
+/**
+ * Returns the schema of the field at a path, such as `price.amount`; undefined if there is none. An object that can be null
+ * counts as the object.
+ */
+export function schemaAt(schema: JsonSchema, path: string): JsonSchema | undefined {
+  return path.split('.').reduce<JsonSchema | undefined>((parent, name) => {
+    const object = parent?.anyOf?.find(({ properties }) => properties !== undefined) ?? parent;
+    return object?.properties?.[name];
+  }, schema);
+}
+
+/** Returns the value of the field at a path; null if there is none. */
+export function valueAt(item: ItemRecord, path: string): unknown {
+  return path.split('.').reduce<unknown>((parent, name) => {
+    const isObject = typeof parent === 'object' && parent !== null && Object.hasOwn(parent, name);
+    return isObject ? ((parent as ItemRecord)[name] ?? null) : null;
+  }, item);
+}
+
 /** Returns the schema extended to allow null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   return typesOf(schema).includes('null') ? schema : { anyOf: [schema, { type: 'null' }] };

@@ -4,6 +4,7 @@ import {
   type Attempt,
   type AuditEntry,
   editableStates,
+  endOf,
   errorFingerprint,
   isFinished,
   type JobCount,
@@ -32,6 +33,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
+const MAX_PARENTS = 20;
 const MAX_ACTIONS = 20;
 const MAX_LINE = 300;
 const MAX_MESSAGE = 10_000;
@@ -60,17 +62,19 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, delays, lease, log, dependents, skipped, actions] = await Promise.all([
-    reader.jobs.listAttempts(id),
-    reader.servers.list(),
-    reader.queues.find(job.queue),
-    job.state === 'enqueued' ? readDelays(job, reader) : {},
-    job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
-    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-    readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
-    countSkipped(job, reader),
-    reader.audit.list({ target: id, limit: MAX_ACTIONS }),
-  ]);
+  const [attempts, servers, queue, delays, lease, log, dependents, skipped, actions, others] =
+    await Promise.all([
+      reader.jobs.listAttempts(id),
+      reader.servers.list(),
+      reader.queues.find(job.queue),
+      job.state === 'enqueued' ? readDelays(job, reader) : {},
+      job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
+      job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
+      readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
+      countSkipped(job, reader),
+      reader.audit.list({ target: id, limit: MAX_ACTIONS }),
+      readOtherParents(job, reader),
+    ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const nowMs = context.now();
@@ -91,6 +95,8 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     isEditable: editableStates.includes(job.state),
     failure: failureOf(job),
     parent,
+    otherParents: others,
+    moreParents: job.parentIds.slice(MAX_PARENTS),
     dependents: dependents.rows.map(jobRow),
     moreDependents: !dependents.isComplete,
     skipped,
@@ -103,6 +109,25 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
+}
+
+/** Reads the parents after the first. A parent that has been removed has only its id. */
+async function readOtherParents(
+  { parentIds }: Job,
+  { jobs, batches }: PageContext['reader'],
+): Promise<object[]> {
+  const ids = parentIds.slice(1, MAX_PARENTS);
+  if (ids.length === 0) return [];
+  const found = new Map((await jobs.findMany(ids)).map((job) => [job.id, job]));
+  return Promise.all(
+    ids.map(async (id) => {
+      const job = found.get(id);
+      if (job !== undefined) return { id, kind: 'job', name: job.name, state: job.state };
+      const batch = await batches.find(id);
+      if (batch === null) return { id, kind: null };
+      return { id, kind: 'batch', name: batch.name ?? 'batch', state: endOf(batch) ?? 'processing' };
+    }),
+  );
 }
 
 /**

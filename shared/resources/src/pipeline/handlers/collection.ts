@@ -35,7 +35,7 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
     const headers = {
       link: pageLinks(url, checked.request.query, query, page, seeks),
       ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
-      ...appliedPreferences(query.count, page),
+      ...appliedPreferences(query, page),
     };
     const body = JSON.stringify(page.items.map((item) => represent(resource, item, query.fields)));
     const etag = pageTag(body, headers);
@@ -47,16 +47,16 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 /**
  * Returns the `Preference-Applied` header, or no header if nothing applies. The header contains `count=estimated` for
  * an estimated total, otherwise the count that the caller requested. It contains `search=partial` if the search stopped
- * early.
+ * early, and `sort=partial` if only some of the items were compared to sort the list.
  */
 function appliedPreferences(
-  requested: CollectionQuery['count'],
+  { count: requested, search }: CollectionQuery,
   { estimated, partial }: Page<ItemRecord>,
 ): Record<string, string> {
   const count = estimated === true ? 'estimated' : requested === 'default' ? undefined : requested;
   const applied = [
     ...(count === undefined ? [] : [`count=${count}`]),
-    ...(partial === true ? ['search=partial'] : []),
+    ...(partial === true ? [search === undefined ? 'sort=partial' : 'search=partial'] : []),
   ];
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }

@@ -1,0 +1,78 @@
+import { defineJob, JobClient } from '@longshore/jobs';
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+const work = defineJob({ name: 'work' });
+
+describe('the page of a job', () => {
+  let site: Site;
+  let client: JobClient;
+  before(async () => {
+    site = await openSite();
+    client = new JobClient(site.story.storage);
+  });
+  after(() => site.close());
+
+  const page = async (path: string): Promise<string> =>
+    textOf((await site.http.get(`/job-dashboard/${path}`)).text);
+
+  it('shows all that the job was given', async () => {
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+    const { id } = await client.enqueue(
+      work,
+      {},
+      {
+        timeoutMs: 90_000,
+        concurrency: { key: 'tenant-7', limit: 4 },
+        unique: { key: 'invoice-3', periodMs: 60_000, states: ['enqueued', 'done'], onConflict: 'replace' },
+        idempotencyKey: 'request-5',
+        traceparent,
+        tags: ['march'],
+      },
+    );
+    expect(await page(`jobs/${id}`))
+      .to.include('Time limit 1 min 30 s an attempt')
+      .and.include('tenant-7')
+      .and.include('4 jobs at once')
+      .and.include('invoice-3')
+      .and.include('held while enqueued, done, for 1 min; replaces the holder’s content')
+      .and.include('request-5')
+      .and.include(traceparent)
+      .and.include('march');
+  });
+
+  it('names all jobs and batches that it waits for, how they must end, and the delay after that', async () => {
+    const batch = await client.enqueueBatch({ name: 'album', jobs: [{ definition: work, args: {} }] });
+    const parents = [
+      (await client.enqueue(defineJob({ name: 'resize' }))).id,
+      (await client.enqueue(defineJob({ name: 'upload' }))).id,
+      batch.id,
+    ];
+    const after = { parents, when: 'onAny' } as const;
+    const { id } = await client.enqueue(work, {}, { after, delayMs: 5_000 });
+    expect(await page(`jobs/${id}`))
+      .to.include('Waits for to end in any way: resize Enqueued upload Enqueued album Processing')
+      .and.include('Delay 5.0 s after the last of these has ended');
+  });
+
+  it('has the ids of all of many parents', async () => {
+    const jobs = Array.from({ length: 40 }, () => ({ definition: work, args: {} }));
+    const parents = (await client.enqueueMany(jobs)).map((job) => job.id);
+    const { id } = await client.enqueue(work, {}, { after: { parents } });
+    const { text } = await site.http.get(`/job-dashboard/jobs/${id}`);
+    expect(parents.filter((parent) => !text.includes(parent))).to.deep.equal([]);
+  });
+
+  it('of a batch says when its callback runs', async () => {
+    const job = { definition: work, args: {} };
+    const words = {
+      onDone: 'If all are done, then',
+      onFailed: 'If one fails, then',
+      onAny: 'However they end, then',
+    };
+    for (const [callbackWhen, word] of Object.entries(words) as [keyof typeof words, string][]) {
+      const { id } = await client.enqueueBatch({ jobs: [job], callback: job, callbackWhen });
+      expect(await page(`batches/${id}`)).to.include(`${word} work`);
+    }
+  });
+});
