@@ -63,6 +63,33 @@ describe('the page of a job', () => {
     expect(parents.filter((parent) => !text.includes(parent))).to.deep.equal([]);
   });
 
+  for (const [kind, make] of [
+    ['job', async () => `jobs/${(await client.enqueue(work)).id}`],
+    [
+      'batch',
+      async () => `batches/${(await client.enqueueBatch({ jobs: [{ definition: work, args: {} }] })).id}`,
+    ],
+    ['queue', async () => 'queues/mail'],
+    ['job type', async () => 'types/work'],
+    ['server', async () => `servers/${site.story.serverId}`],
+    ['recurring job', async () => `recurring/${(await site.story.storage.recurring.list())[0]?.id ?? ''}`],
+    [
+      'bulk operation',
+      async () =>
+        `bulk/${(await site.story.storage.bulk.start({ action: 'cancel', filter: { queue: ['x'] } })).id}`,
+    ],
+  ] as const)
+    it(`of a ${kind}, too, leads to its history, which shows the reasons that were given`, async () => {
+      const path = await make();
+      const target = path.slice(path.indexOf('/') + 1);
+      const { text } = await site.http.get(`/job-dashboard/${path}`);
+      const link = /href="[^"]*(audit\?target=[^"]+)"/.exec(text)?.[1] ?? '';
+      expect(decodeURIComponent(link)).to.equal(`audit?target=${target}`);
+      const entry = { who: 'ada', action: 'queues/pause', filter: null, count: 1 };
+      await site.story.storage.audit.record({ ...entry, target, reason: `because of ${kind}` });
+      expect(await page(link)).to.include(`because of ${kind}`);
+    });
+
   it('of a batch says when its callback runs', async () => {
     const job = { definition: work, args: {} };
     const words = {

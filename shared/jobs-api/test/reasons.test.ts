@@ -1,0 +1,133 @@
+import { JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
+import type { Resource } from '@longshore/resources';
+import { expect } from 'chai';
+import { jobsApi } from '../src/index.js';
+import { add, type Answer, type ItemBody, JobsApiUnderTest } from './support/jobs-api-under-test.js';
+
+/**
+ * Every call that takes a reason, by the definitions of the resources: operations on items, on sets of items, and deletions.
+ * A call without a target to try it on, below, fails.
+ */
+describe('The reason of a call', () => {
+  const storage = new MemoryStorage();
+  const api = new JobsApiUnderTest(async () => ({ storage, close: () => storage.close() }), {});
+  const later = '2100-01-01T00:00:00Z';
+
+  const enqueued = async (body: object = { runAt: later }): Promise<string> =>
+    (await api.enqueue(api.newName(), body)).id;
+  const finished = async (): Promise<string> => {
+    const id = await enqueued();
+    await api.put(`/jobs/${id}/cancel`);
+    return id;
+  };
+  const queue = async (): Promise<string> =>
+    String((await api.get(`/jobs/${await finished()}`)).item['queue']);
+
+  /** Makes something of a kind, and returns its key. */
+  const targets: Readonly<Record<string, () => Promise<string>>> = {
+    jobs: enqueued,
+    queues: async () => {
+      const name = api.newName();
+      await api.enqueue(name, { runAt: later });
+      return name;
+    },
+    servers: async () => {
+      const description = {
+        host: 'x',
+        pid: 1,
+        queues: [api.newName()],
+        concurrency: 1,
+        timeoutMs: 3_600_000,
+      };
+      return (await storage.servers.register(description)).id;
+    },
+    'recurring-jobs': async () => {
+      const body = { id: api.newName(), name: 'add', args: { a: 1, b: 2 }, cron: '0 0 1 1 *' };
+      return (await api.post('/recurring-jobs', body)).item.id;
+    },
+    batches: async () =>
+      (await api.post('/batches', { jobs: [{ name: 'add', args: { a: 1, b: 2 }, runAt: later }] })).item.id,
+    'job-types': async () => add.name,
+    deployments: async () => (await api.post('/deployments', { version: api.newName() })).item.id,
+    'set-aside-items': async () => {
+      const key = api.newName();
+      storage.setAside.add({ role: 'scheduler', key, queue: 'mail' }, new Error('odd'));
+      return (await storage.setAside.list({ limit: 1 }))[0]?.id ?? '';
+    },
+    'bulk-operations': async () => {
+      const body = { ids: [await enqueued()], delayMs: 60_000 };
+      return (await api.put('/jobs/cancel', body)).item.id;
+    },
+  };
+  /** Other targets of single calls, because their states have to allow them. */
+  const ofCall: Readonly<Record<string, () => Promise<string>>> = {
+    'jobs delete': finished,
+    'jobs retry': finished,
+    'queues delete': queue,
+  };
+  /** Fields that a call requires beside the reason. */
+  const fields: Readonly<Record<string, object>> = { reschedule: { runAt: later } };
+
+  before(() => api.start());
+  after(() => api.stop());
+
+  const key = (resource: Resource, call: string): Promise<string> =>
+    (ofCall[`${resource.name} ${call}`] ?? targets[resource.name] ?? expect.fail(`no ${resource.name}`))();
+
+  /** Expects that the audit shows the reason of a call, and that the call was carried out. */
+  const isRead = async (call: (reason: string) => Promise<Answer>): Promise<void> => {
+    const reason = `because of ${api.newName()}`;
+    const { status, text } = await call(reason);
+    expect(status, text).to.be.within(200, 204);
+    const { items } = await api.get('/audit-entries?limit=1000');
+    expect(items.filter((entry: ItemBody) => entry['reason'] === reason)).to.have.length.above(0);
+  };
+
+  const described = jobsApi({
+    storage,
+    client: new JobClient(storage),
+    events: new JobEvents(storage),
+    definitions: [add],
+  });
+  for (const resource of described) {
+    const { name, operations, setOperations, deletionReason } = resource;
+    for (const { verb, body } of operations.values())
+      it(`is shown by the audit after PUT /${name}/{id}/${verb}`, async () => {
+        expect(body?.properties).to.have.property('reason');
+        const id = await key(resource, verb);
+        await isRead((reason) => api.put(`/${name}/${id}/${verb}`, { ...fields[verb], reason }));
+      });
+    for (const { verb } of setOperations.values())
+      it(`is shown by the audit and the bulk operation after PUT /${name}/${verb}`, async () => {
+        const ids = [await key(resource, verb)];
+        await isRead(async (reason) => {
+          const answer = await api.put(`/${name}/${verb}`, { ids, ...fields[verb], reason });
+          expect((await api.get(`/bulk-operations/${answer.item.id}`)).item).to.include({ reason });
+          return answer;
+        });
+      });
+    if (deletionReason !== undefined)
+      it(`is shown by the audit after DELETE /${name}/{id}`, async () => {
+        const id = await key(resource, 'delete');
+        await isRead((reason) => api.delete(`/${name}/${id}?reason=${encodeURIComponent(reason)}`));
+      });
+  }
+
+  it('is shown by the audit after a deletion of many', async () => {
+    const [of, other] = [await queue(), await targets['recurring-jobs']?.()];
+    await isRead((reason) => api.delete(`/jobs?queue=${of}&reason=${encodeURIComponent(reason)}`));
+    const { name } = (await api.get(`/recurring-jobs/${String(other)}`)).item;
+    await isRead((reason) =>
+      api.delete(`/recurring-jobs?name=${String(name)}&reason=${encodeURIComponent(reason)}`),
+    );
+  });
+
+  it('is shown by the audit even if the call is refused', async () => {
+    const reason = `because of ${api.newName()}`;
+    expect((await api.put(`/jobs/${await enqueued()}/retry`, { reason })).codes).to.deep.equal([40902]);
+    const { items } = await api.get('/audit-entries?limit=1000');
+    expect(items.filter((entry) => entry['reason'] === reason).map(({ outcome }) => outcome)).to.deep.equal([
+      'refused',
+    ]);
+  });
+});
