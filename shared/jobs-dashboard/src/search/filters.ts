@@ -2,6 +2,7 @@ import { parseInteger } from '@longshore/edge';
 import type { JobState, JsonValue } from '@longshore/jobs';
 import {
   type ArgsFilter,
+  bounds,
   type BulkAction,
   isExactNumber,
   type JobFilter,
@@ -76,8 +77,8 @@ export function termError({ key, value }: Term): string | null {
   if (isTime(key) && momentOf(value, 0) === null) {
     return `“${value}” is not a valid time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
-  if (key === 'priority' && parseInteger(value) === undefined)
-    return `“${value}” is not a priority. Write a whole number, such as -5.`;
+  if (key === 'priority' && priorityOf(value) === undefined)
+    return `“${value}” is not a priority. Write a whole number from ${bounds.priority.min} to ${bounds.priority.max}.`;
   return null;
 }
 
@@ -122,7 +123,7 @@ export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Readin
   };
   const args = argsFilters(terms);
   const q = values('q').join(' ');
-  const priority = values('priority').flatMap((value) => parseInteger(value) ?? []);
+  const priority = values('priority').flatMap((value) => priorityOf(value) ?? []);
   return {
     ...(state === null ? {} : { state: [state] }),
     ...list('queue', 'queue'),
@@ -193,6 +194,12 @@ export function filtersIn(query: Iterable<[string, string]>): { state: string | 
     else if (parameters[parameter] === undefined && isTermKey(key)) terms.push({ key, value });
   }
   return { state, terms };
+}
+
+function priorityOf(text: string): number | undefined {
+  const priority = parseInteger(text);
+  const { min, max } = bounds.priority;
+  return priority !== undefined && priority >= min && priority <= max ? priority : undefined;
 }
 
 function isTime(key: TermKey): boolean {
