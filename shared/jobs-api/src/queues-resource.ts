@@ -53,7 +53,7 @@ interface QueuesResourceParts {
 
 const NewQueueItem = Type.Object(
   {
-    name: QueueItem.properties.name,
+    name: Type.String({ ...Name, examples: ['campaign'] }),
     concurrencyLimit: Type.Optional(LimitFields.properties.concurrencyLimit),
     rateLimit: Type.Optional(LimitFields.properties.rateLimit),
   },
