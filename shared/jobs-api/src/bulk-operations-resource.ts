@@ -1,8 +1,10 @@
 import { shorten } from '@longshore/edge';
+import type { JobStorage } from '@longshore/jobs';
 import { bulkOperations, type OperableStorage } from '@longshore/jobs/operations';
 import { bounds, type BulkOperation, bulkActions, type JobFilter } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
+import { bulkJobsResource } from './bulk-jobs-resource.js';
 import { createdAtOf, Id, nullable, nullInExamples, text, Time, toTime } from './fields.js';
 import { served } from './operations.js';
 import { seekPage } from './seek.js';
@@ -61,7 +63,10 @@ const startedByJobs = 'Start one with PUT /jobs/{verb}.';
 const record = 'It is a record of what was done; it is deleted 30 days after its end.';
 
 /** `/bulk-operations`: the operations on many jobs, with their progress. */
-export function bulkOperationsResource(storage: OperableStorage, requiresReason: boolean): Resource {
+export function bulkOperationsResource(
+  storage: OperableStorage & Pick<JobStorage, 'jobs'>,
+  requiresReason: boolean,
+): Resource {
   const { bulk } = storage;
   const serving = { storage, requiresReason, toItem: toBulkOperationItem };
   const { declarations, functions } = served([bulkOperations.stop], serving);
@@ -74,6 +79,7 @@ export function bulkOperationsResource(storage: OperableStorage, requiresReason:
     defaultSort: ['-createdAt'],
     search: [],
     operations: declarations,
+    children: [{ resource: bulkJobsResource(storage) }],
     notAllowed: { ...readOnly(record), create: startedByJobs },
     storage: {
       seeks: true,

@@ -1,7 +1,7 @@
 import { type CollectionQuery, type Page, pageOf } from '@longshore/resources';
 
 /** A request to the storage for the rows of one page of jobs or batches. */
-interface StoragePage {
+export interface StoragePage {
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
   readonly offset: number;

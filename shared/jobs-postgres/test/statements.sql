@@ -3363,11 +3363,6 @@ select id from longshore.recurring_job where id = any($1::text[]) and exists (
 -- longshore-select-cancellations
 select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[]);
 
--- longshore-select-changed
-select job_id as id from longshore.bulk_operation_job
-where operation_id = $1 and job_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-order by job_id desc limit $3;
-
 -- longshore-select-claims
 select id, attempt
 from (
@@ -3862,6 +3857,11 @@ coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, vis
     where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by id desc limit $1 offset $2;
 
+-- longshore-select-newest-changed
+select job_id as id from longshore.bulk_operation_job
+where operation_id = $1 and job_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+order by job_id desc limit $3;
+
 -- longshore-select-oldest-audit
 select id, at, who, action, target, filter, count, reason from longshore.audit
 where id > coalesce($3::bigint, 0) and who = coalesce($4::text, who) and action = coalesce($5::text, action)
@@ -3887,6 +3887,11 @@ cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at
 coalesce(as_of, created_at)::text as as_of, first_ids, max_jobs, dependents, visible_queues, reason, run_at, restored, finished_at, error from longshore.bulk_operation
     where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
     order by id limit $1 offset $2;
+
+-- longshore-select-oldest-changed
+select job_id as id from longshore.bulk_operation_job
+where operation_id = $1 and job_id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
+order by job_id limit $3;
 
 -- longshore-select-pause-ends
 select kind, key, greatest(extract(epoch from least(paused_until, now() + interval '1 day') - now()), 0)::float8 * 1000 as due_in

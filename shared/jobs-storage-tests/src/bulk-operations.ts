@@ -54,6 +54,10 @@ export function keepingBulkOperations(fixture: Fixture): void {
     expect(await operations.listChanged(operation.id, { limit: 1 })).to.deep.equal([newest]);
     const following = await operations.listChanged(operation.id, { limit: 50, after: newest ?? '' });
     expect(following).to.deep.equal(rest);
+    const oldest = await operations.listChanged(operation.id, { order: 'oldest', limit: 50 });
+    expect(oldest).to.deep.equal([newest, ...rest].toReversed());
+    const next = { order: 'oldest', limit: 1, after: oldest[0] ?? '' } as const;
+    expect(await operations.listChanged(operation.id, next)).to.deep.equal([oldest[1]]);
   });
 
   it('changes no more jobs than were confirmed, although more of the listed ones match meanwhile', async () => {

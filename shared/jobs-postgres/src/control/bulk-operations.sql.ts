@@ -207,14 +207,23 @@ export const claimBulk = prepared(
     for update skip locked`,
 );
 
-/** $1 operation, $2 id to continue after, or null, $3 limit. Returns the ids of changed jobs, newest first. */
-export const selectChanged = prepared(
-  'longshore-select-changed',
-  `
+/** $1 operation, $2 id to continue after, or null, $3 limit. Returns the ids of changed jobs. */
+export const selectChanged = {
+  newest: prepared(
+    'longshore-select-newest-changed',
+    `
     select job_id as id from longshore.bulk_operation_job
     where operation_id = $1 and job_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by job_id desc limit $3`,
-);
+  ),
+  oldest: prepared(
+    'longshore-select-oldest-changed',
+    `
+    select job_id as id from longshore.bulk_operation_job
+    where operation_id = $1 and job_id > coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')
+    order by job_id limit $3`,
+  ),
+};
 
 /** $1 id, $2 cursor; numbers to add: $3 seen, $4 changed, $5 skipped; $6 whether the operation is done. */
 export const advanceBulk = prepared(

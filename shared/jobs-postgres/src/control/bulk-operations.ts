@@ -117,9 +117,10 @@ export class PostgresBulkOperations implements BulkOperations {
     return row === undefined ? null : sql.toBulkOperation(row);
   }
 
-  async listChanged(id: string, { limit, after }: ChangedJobsQuery): Promise<string[]> {
+  async listChanged(id: string, { order = 'newest', limit, after }: ChangedJobsQuery): Promise<string[]> {
     if (!isId(id)) return [];
-    const rows = await this.#database.query<{ id: string }>(sql.selectChanged, [id, after ?? null, limit]);
+    const values = [id, after ?? null, limit];
+    const rows = await this.#database.query<{ id: string }>(sql.selectChanged[order], values);
     return rows.map((row) => row.id);
   }
 

@@ -140,13 +140,11 @@ export class MemoryBulkOperations implements BulkOperations {
     return found === undefined ? null : { ...found.operation };
   }
 
-  async listChanged(id: string, { limit, after }: ChangedJobsQuery): Promise<string[]> {
-    const { changed = [] } = this.#operations.get(id.toLowerCase()) ?? {};
-    return changed
-      .toSorted()
-      .toReversed()
-      .filter((jobId) => after === undefined || jobId < after)
-      .slice(0, limit);
+  async listChanged(id: string, { order = 'newest', limit, after }: ChangedJobsQuery): Promise<string[]> {
+    const changed = (this.#operations.get(id.toLowerCase())?.changed ?? []).toSorted();
+    const isBeyond = (jobId: string): boolean =>
+      after === undefined || (order === 'newest' ? jobId < after : jobId > after);
+    return (order === 'newest' ? changed.toReversed() : changed).filter(isBeyond).slice(0, limit);
   }
 
   async list({ order = 'newest', limit, offset = 0, after }: BulkListQuery): Promise<BulkOperation[]> {

@@ -144,8 +144,10 @@ export interface BulkOperation {
 }
 
 export interface ChangedJobsQuery {
+  /** Which jobs come first, by creation time; `newest` by default. */
+  readonly order?: 'newest' | 'oldest';
   readonly limit: number;
-  /** Only jobs created before the job with this id. */
+  /** Only jobs that follow the job with this id in the chosen order. */
   readonly after?: string;
 }
 
@@ -187,8 +189,7 @@ export interface BulkOperations {
   /** Counts all operations. May stop counting at 10,000; the count is then marked as inexact. */
   count(): Promise<JobCount>;
   /**
-   * Lists the ids of the jobs that an operation has changed, most recently created job first. Includes jobs that have
-   * since been deleted.
+   * Lists the ids of the jobs that an operation has changed, by creation. Includes jobs that have since been deleted.
    */
   listChanged(id: string, query: ChangedJobsQuery): Promise<string[]>;
   /**

@@ -184,7 +184,10 @@ export const documentedCalls: DocumentedCalls = {
     list: { query: pageQuery },
     listChanged: {
       id: isString,
-      query: hasOptions<ChangedJobsQuery>({ limit: isCount, after: isIdText }, ['limit']),
+      query: hasOptions<ChangedJobsQuery>(
+        { order: isOneOf(['newest', 'oldest']), limit: isCount, after: isIdText },
+        ['limit'],
+      ),
     },
     cancel: { id: isString, options: actionOptions },
   },
