@@ -33,7 +33,9 @@ const isTerms = isListOf(
 export const isJobOrder: Check = (what, order) => {
   isTerms(what, order);
   if ((order as JobOrder).at(-1)?.by === 'id') return;
-  throw new RangeError(`${what} must end with { by: 'id', descending: true } or { by: 'id', descending: false }`);
+  throw new RangeError(
+    `${what} must end with { by: 'id', descending: true } or { by: 'id', descending: false }`,
+  );
 };
 
 /** The value of each term of the order for a job in the list; times to the millisecond. */
