@@ -208,6 +208,8 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     const { id } = await client.enqueue(work, {}, { ...later, queue: 'kept' });
     await storage.control.cancel(id);
     await client.recurring.addOrUpdate({ id: 'unwanted', definition: work, args: {}, cron });
+    const others = { definition: work, args: {}, cron, queue: 'unused' };
+    await client.recurring.addOrUpdate({ id: 'others', ...others });
     await storage.queues.create('unwanted');
     const deployment = await storage.deployments.record({ version: '1.0.0' });
     const remove = async (path: string, key: string): Promise<number> => {
@@ -217,13 +219,18 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     const paths = [
       `/jobs/${id}`,
       '/recurring-jobs/unwanted',
+      '/recurring-jobs?queue=unused',
       '/queues/unwanted',
       `/deployments/${deployment.id}`,
     ];
     const seen: unknown[] = [];
-    for (const path of paths)
-      seen.push([await remove(path, 'unkept'), await remove(path, 'kept'), await remove(path, 'kept')]);
-    expect(seen).to.deep.equal(paths.map(() => [500, 204, 204]));
+    for (const path of paths) {
+      const refused = await remove(path, 'unkept');
+      const { status, text } = await api.call('GET', `/api/v1${path}`, { token: adminKey });
+      const isLeft = status === 200 && text !== '[]';
+      seen.push([refused, isLeft, await remove(path, 'kept'), await remove(path, 'kept')]);
+    }
+    expect(seen).to.deep.equal(paths.map(() => [500, true, 204, 204]));
   });
 
   it('deletes the jobs of a collection once, after the answer', async () => {

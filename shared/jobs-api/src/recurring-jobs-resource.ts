@@ -234,6 +234,7 @@ export function recurringJobsResource(
           );
         const call = { fields: {}, by: actorOf(context), reason: context.reason };
         return recurring.removeAll(ids, {
+          transaction: context.transaction,
           audit: (target) =>
             auditEntryOf(recurringJobOperations.delete, { ...call, target }, { outcome: 'done' }),
         });

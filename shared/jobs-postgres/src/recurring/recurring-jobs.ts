@@ -42,7 +42,6 @@ import {
   type Run,
   runAlone,
   runOf,
-  runOnConnection,
   runInCallersTransaction,
 } from '../connection/run.js';
 import { inTransaction, recordWith } from '../control/audit.js';
@@ -152,13 +151,9 @@ export class PostgresRecurringJobs implements RecurringJobs {
     });
   }
 
-  async removeAll(
-    ids: readonly string[],
-    { audit }: Pick<ActionOptions<string>, 'audit'> = {},
-  ): Promise<number> {
-    return this.#database.transaction(async (client) => {
-      const removed = await query<{ id: string }>(client, sql.deleteRecurringJobs, [ids]);
-      const record = recordWith(runOnConnection(client), { audit });
+  async removeAll(ids: readonly string[], options: ActionOptions<string> = {}): Promise<number> {
+    return inTransaction(this.#database, options, async (run, record) => {
+      const removed = (await run(sql.deleteRecurringJobs, [[...ids]])) as readonly { id: string }[];
       for (const { id } of removed) await record(id);
       return removed.length;
     });

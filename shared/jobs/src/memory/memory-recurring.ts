@@ -114,12 +114,10 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return this.#records.delete(id);
   }
 
-  async removeAll(
-    ids: readonly string[],
-    { audit }: Pick<ActionOptions<string>, 'audit'> = {},
-  ): Promise<number> {
+  async removeAll(ids: readonly string[], options: ActionOptions<string> = {}): Promise<number> {
+    refuseTransaction(options.transaction);
     const existing = [...new Set(ids)].filter((id) => this.#records.has(id));
-    for (const id of existing) this.#audit.addOf({ audit }, id);
+    for (const id of existing) this.#audit.addOf(options, id);
     for (const id of existing) this.#records.delete(id);
     return existing.length;
   }

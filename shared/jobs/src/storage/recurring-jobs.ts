@@ -107,7 +107,7 @@ export interface RecurringJobs {
    *
    * @param options `audit` is called with the id of each removed recurring job
    */
-  removeAll(ids: readonly string[], options?: Pick<ActionOptions<string>, 'audit'>): Promise<number>;
+  removeAll(ids: readonly string[], options?: ActionOptions<string>): Promise<number>;
   /**
    * Removes a recurring job, but not the jobs that it has enqueued. Returns `false` if the recurring job does not
    * exist. If it is defined in an application's code, the application adds it again at the next start.
