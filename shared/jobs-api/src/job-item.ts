@@ -29,6 +29,14 @@ export const JobErrorItem = Type.Object({
   stack: nullable(Type.String({ description: 'The stack trace' })),
 });
 
+export const ConcurrencyItem = Type.Object(
+  {
+    key: text(bounds.keyLength, 'The concurrency key'),
+    limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
+  },
+  { description: 'Limits how many jobs of the queue with this key run at once; null if nothing does' },
+);
+
 /** A job as the API shows it. Taken together, the examples of the fields describe a job that is done. */
 export const JobItem = Type.Object({
   id: Id,
@@ -137,16 +145,7 @@ export const JobItem = Type.Object({
     }),
     nullInExamples,
   ),
-  concurrency: nullable(
-    Type.Object(
-      {
-        key: text(bounds.keyLength, 'The concurrency key'),
-        limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
-      },
-      { description: 'Limits how many jobs of the queue with this key run at once; null if nothing does' },
-    ),
-    nullInExamples,
-  ),
+  concurrency: nullable(ConcurrencyItem, nullInExamples),
   unique: nullable(
     Type.Object(
       {

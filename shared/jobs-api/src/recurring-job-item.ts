@@ -1,7 +1,18 @@
 import type { RecurringJob, RecurringJobOptions } from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
 import { bounds } from '@longshore/jobs/storage';
-import { integer, MaxAttempts, Name, nullable, Priority, RecurringJobId, Time, toTime } from './fields.js';
+import {
+  integer,
+  MaxAttempts,
+  Name,
+  nullable,
+  Priority,
+  RecurringJobId,
+  Tag,
+  Time,
+  toTime,
+} from './fields.js';
+import { ConcurrencyItem } from './job-item.js';
 import { pauseFields, toPauseItem } from './pauses.js';
 import type { EnqueueRequests } from './enqueue-requests.js';
 
@@ -57,6 +68,18 @@ export const RecurringJobItem = Type.Object({
   priority: Priority,
   maxAttempts: MaxAttempts,
   ...defaulted,
+  maxReady: nullable(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'It enqueues nothing while its queue has this many ready jobs; null if that makes no difference',
+    }),
+  ),
+  tags: Type.Array(Tag, {
+    maxItems: bounds.tags.max,
+    description: 'The labels of the jobs that it enqueues',
+  }),
+  concurrency: nullable(ConcurrencyItem),
   application: nullable(
     Type.String({
       description: 'The application whose code defines it; null if it was created over the API',
@@ -120,6 +143,7 @@ export function toRecurringJobItem(job: RecurringJob): Static<typeof RecurringJo
   return {
     ...job,
     ...toPauseItem(job),
+    tags: [...job.tags],
     nextDueAt: toTime(job.nextDueAt),
     lastDueAt: toTime(job.lastDueAt),
     createdAt: job.createdAt.toISOString(),

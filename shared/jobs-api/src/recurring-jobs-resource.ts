@@ -37,6 +37,9 @@ import {
 type Item = Static<typeof RecurringJobItem>;
 
 const serverSet = [
+  'maxReady',
+  'tags',
+  'concurrency',
   'application',
   ...pauseFieldNames,
   'nextDueAt',
@@ -72,20 +75,20 @@ export function recurringJobsResource(
   /** Returns a new recurring job. @throws {ApiError} 42202 if it would be due too often */
   const defined = async (options: RecurringJobOptions): Promise<NewRecurringJob> => {
     const [name = ''] = options.id.split('@');
-    const job = { ...defineRecurringJob({ ...options, id: name, maxReady }), id: options.id };
+    const job = { ...defineRecurringJob({ maxReady, ...options, id: name }), id: options.id };
     await quotas.checkSchedule(job);
     return job;
   };
   /**
-   * Returns a recurring job with the fields of a request body. Keeps the current tags, and also the current concurrency
-   * key if the job's name and arguments stay the same.
+   * Returns a recurring job with the fields of a request body. Keeps the current tags and limit of ready jobs, and also the
+   * current concurrency key if the job's name and arguments stay the same.
    */
   const changed = async (fields: Fields, current: RecurringJob | undefined): Promise<NewRecurringJob> => {
     const options = toRecurringJobOptions(requests, fields);
     if (current === undefined) return defined(options);
-    const { tags, concurrency } = current;
+    const { tags, concurrency, maxReady: most } = current;
     const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
-    return defined({ ...options, tags, ...(isSame && { concurrency }) });
+    return defined({ ...options, tags, maxReady: most, ...(isSame && { concurrency }) });
   };
   const admitQueues = async (
     changes: readonly ItemChange<Item, Fields>[],

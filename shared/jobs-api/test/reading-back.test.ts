@@ -1,10 +1,10 @@
-import { JobClient, JobEvents, MemoryStorage } from '@longshore/jobs';
+import { JobClient, JobEvents, MemoryStorage, type RecurringJobOptions } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jobsApi } from '../src/index.js';
 import { NewJobItem } from '../src/job-item.js';
-import { type ItemBody, onEachStorage } from './support/jobs-api-under-test.js';
+import { add, type ItemBody, onEachStorage } from './support/jobs-api-under-test.js';
 
 interface Schema {
   readonly type?: string;
@@ -148,6 +148,32 @@ onEachStorage('Everything that a job is given', (api) => {
     const refused = await api.post('/batches', { jobs: [job], callback });
     expect(refused.codes).to.deep.equal([42203]);
     expect(refused.text).to.contain('a callback waits for its batch');
+  });
+});
+
+onEachStorage('Everything that a recurring job is given in code', (api) => {
+  it('can be read over HTTP', async () => {
+    const concurrency = { key: 'reports', limit: 2 };
+    const given: Required<Omit<RecurringJobOptions<typeof add>, 'definition'>> = {
+      id: api.newName(),
+      args: { a: 1, b: 2 },
+      cron: '30 2 * * *',
+      timeZone: 'Europe/Berlin',
+      misfire: 'all',
+      misfireLimit: 7,
+      overlap: 'wait',
+      maxReady: 9,
+      queue: api.newName(),
+      priority: -4,
+      maxAttempts: 3,
+      tags: ['night', 'report'],
+      concurrency,
+    };
+    await new JobClient(api.storage).recurring.addOrUpdate({ ...given, definition: add });
+    const { item } = await api.get(`/recurring-jobs/${given.id}`);
+    expect(item).to.deep.include({ ...given, name: 'add' });
+    const changed = await api.patch(`/recurring-jobs/${given.id}`, { priority: 5 });
+    expect(changed.item).to.deep.include({ tags: given.tags, concurrency, maxReady: 9, priority: 5 });
   });
 });
 

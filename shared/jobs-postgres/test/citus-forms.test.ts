@@ -1,3 +1,4 @@
+import { type JobOrder, jobOrderMembers } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 
 /** Returns the numbers of the parameters that a statement uses, such as 1 for `$1`. */
@@ -31,6 +32,24 @@ describe('The forms of statements for Citus', () => {
       });
     expect(search('$1::integer[]')).to.contain('where queue_id = any($1::integer[])');
     expect(() => search('$1::bigint[]')).to.throw('") as queue (id)" was not replaced');
+  });
+
+  it('of lists in any order leave none either', async () => {
+    const { searchForm } = await import('../src/citus/searches.js');
+    const { sortedJobs } = await import('../src/read/sorted-jobs.sql.js');
+    for (const by of jobOrderMembers)
+      for (const filter of [{}, { name: ['work'] }, { q: 'word' }]) {
+        const holding = { queues: 2, jobs: 9, most: 5, ids: '{1,2}' };
+        const scope = { filter, now: new Date(), queueIds: undefined, holding: () => holding };
+        const order: JobOrder = [
+          { by, descending: true },
+          { by: 'id', descending: true },
+        ];
+        const place = [null, '01890000-0000-7000-8000-000000000000'];
+        const page = { order, reversed: false, limit: 20, offset: 0, after: place };
+        const { text = '' } = sortedJobs({ ...scope, ...page }) ?? {};
+        expect(searchForm({ text })).not.to.contain('as queue (id)');
+      }
   });
 
   it('are the statements themselves where Citus can run these', () => {
