@@ -9,7 +9,7 @@ import {
   type Resource,
   type ServerSentEvent,
 } from '@longshore/resources';
-import { eventId, JobEventItem, readEventId, toServerSentEvent } from './job-event-item.js';
+import { eventId, eventIdPattern, JobEventItem, readEventId, toServerSentEvent } from './job-event-item.js';
 
 const described = {
   name: 'events',
@@ -18,6 +18,7 @@ const described = {
   serverSet: Object.keys(JobEventItem.properties) as (keyof typeof JobEventItem.properties)[],
   sort: [],
   search: [],
+  eventIds: eventIdPattern,
   notAllowed: {
     create: 'Events are sent when something happens to a job.',
     replaceMany: 'Events do not change.',

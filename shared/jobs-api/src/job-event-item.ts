@@ -62,6 +62,11 @@ export function eventId({ at, id, since }: FeedPosition): string {
   return isTime ? time : `${time}/${id}/${since.toISOString()}`;
 }
 
+const timePattern = String.raw`\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})`;
+
+/** The regular expression of event ids, for the reference. */
+export const eventIdPattern = `^${timePattern}(/[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}/${timePattern})?$`;
+
 /** Parses an event id; `null` if the text is not one. */
 export function readEventId(text: string): FeedPosition | null {
   const [at = '', id, since, ...others] = text.split('/');

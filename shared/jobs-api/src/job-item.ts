@@ -214,7 +214,8 @@ export const NewJobItem = Type.Object(
     runAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description: 'The earliest time to run it, from 1970 to 9999; at once by default',
+        description:
+          'The earliest time to run it, from 1970 to 9999; at once by default. Cannot be combined with `delayMs`',
       }),
     ),
     delayMs: Type.Optional(
@@ -311,7 +312,11 @@ export const NewJobItem = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false, 'x-unknown-fields': { id: noChosenId } },
+  {
+    additionalProperties: false,
+    not: { required: ['delayMs', 'runAt'] },
+    'x-unknown-fields': { id: noChosenId },
+  },
 );
 
 const { after: _after, ...ofCallback } = NewJobItem.properties;

@@ -33,9 +33,12 @@ const described = {
 
 const defaulted = {
   timeZone: Type.String({
+    minLength: 1,
     maxLength: 100,
+    // The shape of all names in the database; a name of this shape that is not in it is refused, too.
+    pattern: String.raw`^([A-Za-z][\w+-]*(/[\w+-]+)*|[+-]\d\d(:?\d\d)?)$`,
     default: 'UTC',
-    description: 'The time zone of the schedule, by its name in the IANA database',
+    description: 'The time zone of the schedule, by its name in the IANA database; any other name is refused',
   }),
   misfire: Type.Enum(['skip', 'once', 'all'], {
     default: 'once',

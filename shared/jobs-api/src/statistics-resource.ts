@@ -44,6 +44,7 @@ const Item = Type.Object({
   bucketMs: Type.Integer({
     minimum: 60_000,
     maximum: 86_400_000,
+    multipleOf: 60_000,
     description:
       'The length of the bucket: a multiple of a minute up to an hour, or a multiple of an hour. Minutes are kept for 31 hours, hours for 31 days',
   }),
@@ -79,12 +80,15 @@ export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings
       startsAfter: {
         field: 'startsAt',
         match: 'from',
-        description: 'Buckets that start at this time or later; by default, those of the last hour.',
+        description:
+          'Buckets that start at this time or later, within the last 31 days; by default, those of the last hour.',
+        hasExample: false,
       },
       startsBefore: {
         field: 'startsAt',
         match: 'to',
         description: 'Buckets that start at this time or earlier; by default, now.',
+        hasExample: false,
       },
       bucketMs: {
         field: 'bucketMs',
@@ -94,8 +98,8 @@ export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings
       },
     },
     sort: ['startsAt'],
+    defaultSort: ['-startsAt'],
     search: [],
-    limits: { default: 800 },
     notAllowed: readOnly('Servers record these figures while they run jobs.'),
     storage: {
       list: async (query) => {

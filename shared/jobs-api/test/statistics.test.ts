@@ -17,16 +17,23 @@ describe('Statistics over HTTP', () => {
   after(() => api.stop());
 
   it('are those of the last hour by the minute, of all jobs', async () => {
-    const { items } = await api.get('/statistics');
+    const { items } = await api.get('/statistics?limit=100');
     expect(items).to.have.lengthOf(61);
-    expect(items.at(-1)).to.deep.include({ bucketMs: 60_000, queue: null, done: 1, failed: 1, retried: 1 });
+    expect(items[0]).to.deep.include({ bucketMs: 60_000, queue: null, done: 1, failed: 1, retried: 1 });
+  });
+
+  it('are 20 without a limit, latest first', async () => {
+    const { items } = await api.get('/statistics');
+    const starts = items.map(({ startsAt }) => String(startsAt));
+    expect(starts).to.have.lengthOf(20);
+    expect(starts).to.deep.equal(starts.toSorted().toReversed());
   });
 
   it('are limited to a queue and a name', async () => {
     const { items } = await api.get('/statistics?queue=mail&name=send&bucketMs=3600000');
-    expect(items.at(-1)).to.deep.include({ queue: 'mail', name: 'send', done: 1, retried: 0, backlog: 0 });
-    expect(items.at(-1)).to.have.nested.property('waiting.p95Ms').within(3_600, 4_400);
-    expect(items.at(-1)).to.have.nested.property('running.meanMs', 100);
+    expect(items[0]).to.deep.include({ queue: 'mail', name: 'send', done: 1, retried: 0, backlog: 0 });
+    expect(items[0]).to.have.nested.property('waiting.p95Ms').within(3_600, 4_400);
+    expect(items[0]).to.have.nested.property('running.meanMs', 100);
   });
 
   it('start within the requested times, both inclusive', async () => {
@@ -36,7 +43,7 @@ describe('Statistics over HTTP', () => {
     const query = `bucketMs=${hour}&startsAfter=${at(start - 3 * hour)}&startsBefore=${at(start - hour)}`;
     const starts = async (parameters: string): Promise<unknown[]> =>
       (await api.get(`/statistics?${parameters}`)).items.map(({ startsAt }) => startsAt);
-    expect(await starts(query)).to.deep.equal([at(start - 3 * hour), at(start - 2 * hour), at(start - hour)]);
+    expect(await starts(query)).to.deep.equal([at(start - hour), at(start - 2 * hour), at(start - 3 * hour)]);
     expect(await starts(`bucketMs=${hour}&startsAfter=${at(start - hour + 1)}`)).to.deep.equal([at(start)]);
   });
 

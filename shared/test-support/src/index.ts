@@ -9,6 +9,7 @@ export { serve, type TestServer } from './http-server.js';
 export { ManualClock } from './manual-clock.js';
 export { createTestDatabase, type Migrate, type TestDatabase } from './test-database.js';
 export { AnswerContract, type Breach } from './openapi/answer-contract.js';
+export { candidatesOf, valuesFor } from './openapi/candidates.js';
 export { parseJson } from './openapi/json.js';
 export {
   type OpenApiDocument,

@@ -119,6 +119,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     search,
     limits: { default: 20, max: 1000, ...definition.limits },
     deletionReason: definition.deletionReason,
+    eventIds: definition.eventIds,
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
     setOperations: compileSetOperations(definition.setOperations, properties[key]),

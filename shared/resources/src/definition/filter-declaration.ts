@@ -25,6 +25,8 @@ export type FilterDeclaration<Field extends string> =
        */
       readonly single?: boolean;
       readonly description?: string;
+      /** `false` if the reference shows no example, because which values are accepted depends on the time of the request. */
+      readonly hasExample?: boolean;
     };
 
 export function compileFilter(
@@ -32,10 +34,11 @@ export function compileFilter(
   declaration: FilterDeclaration<string>,
   properties: Readonly<Record<string, JsonSchema>>,
 ): FilterParameter {
-  const { field, match, single, description } =
+  const defaults = { single: false, description: undefined, hasExample: true };
+  const { field, match, single, description, hasExample } =
     typeof declaration === 'string'
-      ? { field: parameter, match: declaration, single: false, description: undefined }
-      : { single: false, description: undefined, ...declaration };
+      ? { ...defaults, field: parameter, match: declaration }
+      : { ...defaults, ...declaration };
   requireFieldName(parameter, 'filter');
   if ((reservedParameters as readonly string[]).includes(parameter)) {
     throw new DefinitionError(`filter "${parameter}" has the name of a common parameter`);
@@ -48,7 +51,15 @@ export function compileFilter(
     throw new DefinitionError(`filter "${parameter}": a range needs a field that is a number or a date-time`);
   }
   const isSingle = single || (match !== 'exact' && match !== 'path');
-  return { parameter, field, match, isSingle, schema, description: description ?? describe(field, match) };
+  return {
+    parameter,
+    field,
+    match,
+    isSingle,
+    schema,
+    description: description ?? describe(field, match),
+    hasExample,
+  };
 }
 
 const rangeTypes = new Set(['number', 'integer', 'date-time']);

@@ -177,13 +177,15 @@ export interface ResourceDescription<
    * disables search.
    */
   readonly search?: readonly NoInfer<FieldOf<Item>>[];
-  /** Page sizes: `default` (20) for requests without `limit`, and `max` (1000) as the largest allowed `limit`. */
-  readonly limits?: { readonly default?: number; readonly max?: number };
+  /** The largest allowed `limit`, `max`; 1000 by default. Requests without `limit` get 20 items, of every resource. */
+  readonly limits?: { readonly max?: number };
   /**
    * Whether a DELETE takes the query parameter `reason`. The storage receives it as `context.reason`. With `required`,
    * a DELETE without a reason is rejected with 400. Default: `reason` is not accepted.
    */
   readonly deletionReason?: DeletionReason;
+  /** The regular expression of the ids of events, for a resource that is a stream; by default, any text. */
+  readonly eventIds?: string;
   /**
    * Whether changes need an `If-Match` header; default `optional`. With `required`, a PUT, PATCH or DELETE of an item,
    * or a bulk PUT, is rejected with 428 if the header is missing. Special operations do not need the header.
@@ -274,6 +276,8 @@ export interface Resource extends QueryRules {
   readonly bodies: BodySchemas;
   /** Whether elements of a bulk PUT change only some fields. */
   readonly partialBulk: boolean;
+  /** The regular expression of the ids of a stream's events; undefined if any text may be one. */
+  readonly eventIds: string | undefined;
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;
   readonly setOperations: ReadonlyMap<string, SetOperation>;

@@ -14,7 +14,7 @@ export function oneOrManyOf(resource: Resource, one: JsonSchema, many: JsonSchem
 /** Returns the schema of the response to a bulk request: an array with one item for each item of the request. */
 export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `The ${namesInProse(resource)}, in the order of the request.`;
-  return { type: 'array', description, minItems: 0, maxItems: maxElements, items };
+  return { type: 'array', description, minItems: 1, maxItems: maxElements, items };
 }
 
 /**
@@ -22,6 +22,6 @@ export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
  * tools would generate arrays of this size.
  */
 export function listBody(resource: Resource, items: JsonSchema): JsonSchema {
-  const description = `Up to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;
-  return { type: 'array', description, minItems: 0, items };
+  const description = `1 to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;
+  return { type: 'array', description, minItems: 1, items };
 }

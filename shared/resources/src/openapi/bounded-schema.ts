@@ -1,7 +1,8 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 
-const emailPattern = String.raw`^[^@\s]+@[^@\s]+$`;
+/** Letters, digits and signs in dot-separated parts, as the format `email` of Ajv has it. */
+const emailPattern = String.raw`^[\w!#$%&'*+/=?^{|}~\x60-]+(\.[\w!#$%&'*+/=?^{|}~\x60-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`;
 const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
 /**
@@ -23,6 +24,7 @@ export function completedSchema(schema: JsonSchema): JsonSchema {
   if (types.includes('date-time')) return { minLength: 20, maxLength: 35, ...schema };
   if (!types.includes('string')) return { ...schema };
   if (schema.format === 'uuid') return { minLength: 36, maxLength: 36, pattern: uuidPattern, ...schema };
+  if (schema.format === 'date') return { minLength: 10, maxLength: 10, ...schema };
   if (schema.format === 'email') return { minLength: 3, maxLength: 254, pattern: emailPattern, ...schema };
   return {
     ...(schema.format === undefined && { pattern: String.raw`^[^\u0000]*$` }),

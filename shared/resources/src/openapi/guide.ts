@@ -51,7 +51,7 @@ function authentication(security: Security | undefined, rateLimit: ThrottlePolic
   });
   const credentials =
     security === undefined
-      ? 'This service needs no credentials: everyone who can reach it may call it.'
+      ? 'This service needs no credentials. It may still refuse calls from other machines and from pages of other sites.'
       : `Send credentials with each request:
 
 ${schemes.join('\n')}

@@ -34,6 +34,8 @@ export interface OperationPlace extends Subject {
   readonly serves: (name: StorageFunction) => boolean;
   /** The names of the path parameters for the parents, outermost first. */
   readonly parentParameters: readonly string[];
+  /** The fields that hold the id of the parent in the path; bodies can leave them out. */
+  readonly setByPath: readonly string[];
   /** The name of the schema for the body of a POST. */
   readonly createSchema: string;
   /** Where items created by a POST are served; undefined if nowhere. */
@@ -121,7 +123,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         requestBody: body(listBody(resource, schemaReference(`${singular} bulk`)), [
           exampleBody(
             resource.bodies.bulk,
-            resource.serverSet.filter((field) => field !== resource.key),
+            omitted(place, resource.bodies.bulk).filter((field) => field !== resource.key),
           ),
         ]),
         responses: {
@@ -145,6 +147,11 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       }),
     }),
   };
+}
+
+/** Returns the fields that the example of a change leaves out: those that the server sets, or the path if the body need not. */
+function omitted({ resource, setByPath }: OperationPlace, { required = [] }: JsonSchema): readonly string[] {
+  return [...resource.serverSet, resource.key, ...setByPath.filter((field) => !required.includes(field))];
 }
 
 /** Returns the operation for GET on a collection or, with `bySearch`, on `/search/{keyword}`. */
@@ -202,7 +209,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
           '200': {
             ...success(resource, selectionReference(singular), `The ${nameInProse(resource)}.`, [
               'ETag',
-              'AcceptPatch',
+              ...(serves('patch') ? (['AcceptPatch'] as const) : []),
             ]),
             ...linked(childLinks(place, place.isListed)),
           },
@@ -219,7 +226,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: [idempotencyKey, ...conditions],
         requestBody: body(
           schemaReference(`${singular} replace`),
-          exampleBody(resource.bodies.replace, [...resource.serverSet, resource.key]),
+          exampleBody(resource.bodies.replace, omitted(place, resource.bodies.replace)),
         ),
         responses: { '200': success(resource, item, 'Replaced.', ['ETag', 'IdempotentReplayed']) },
         errors: changeErrors,
@@ -230,7 +237,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: [idempotencyKey, ...conditions],
         requestBody: body(
           schemaReference(`${singular} patch`),
-          exampleBody(resource.bodies.patch, [...resource.serverSet, resource.key]),
+          exampleBody(resource.bodies.patch, omitted(place, resource.bodies.patch)),
           ['application/merge-patch+json', 'application/json'],
         ),
         responses: { '200': success(resource, item, 'Changed.', ['ETag', 'IdempotentReplayed']) },
@@ -352,9 +359,9 @@ function created(place: OperationPlace): ResponseObject {
 }
 
 function createBody(place: OperationPlace): Readonly<Record<string, unknown>> {
-  const { resource, serves, createSchema } = place;
+  const { resource, serves, createSchema, setByPath } = place;
   const schema = schemaReference(createSchema);
-  const example = exampleBody(resource.bodies.create);
+  const example = exampleBody(resource.bodies.create, setByPath);
   if (!serves('createMany')) return body(schema, example);
   const oneOrManyNew = schemaReference(`${createSchema} one or many`);
   return { ...body(schema, example), content: oneOrMany(resource, oneOrManyNew, example) };
@@ -369,7 +376,7 @@ export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(completedSchema(resource.item)) });
   return operation(place, `stream${ownedName(owner, resource.name)}`, 'stream', {
-    parameters: [...filterParameters(resource), lastEventId],
+    parameters: [...filterParameters(resource), lastEventId(resource)],
     responses: {
       '200': {
         description: 'A stream of events.',

@@ -27,6 +27,21 @@ const headerText = (maxLength: number): JsonSchema => ({
   pattern: String.raw`^[\x20-\x7e]+$`,
 });
 
+const cursor: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 4096,
+  pattern: String.raw`^[\w-]+$`,
+};
+
+/** `*`, or a list of entity tags as in RFC 9110, section 8.8.3. */
+const tags: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 4096,
+  pattern: String.raw`^(\*|(W/)?"[\x21\x23-\x7e]*"([ \t]*,[ \t]*(W/)?"[\x21\x23-\x7e]*")*)$`,
+};
+
 /** Returns the parameters of GET on a collection or, with `bySearch`, on `/search/{keyword}`. */
 export function collectionParameters(
   resource: Resource,
@@ -65,13 +80,21 @@ export function collectionParameters(
     }),
     ...(seeks
       ? [
-          query('after', 'A cursor from a `next` link; excludes `offset`.', text(4096)),
-          query('before', 'A cursor from a `prev` link; excludes `offset`.', text(4096)),
+          query('after', 'A cursor from a `next` link; excludes `offset`.', cursor),
+          query('before', 'A cursor from a `prev` link; excludes `offset`.', cursor),
         ]
       : []),
-    header('Prefer', '`count=exact` or `count=none`.', headerText(200), 'count=exact'),
+    header('Prefer', '`count=exact` or `count=none`.', headerText(4096), 'count=exact'),
   ];
 }
+
+/** A text with at least one character that is no space. */
+const searchText: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: maxSearchLength,
+  pattern: String.raw`^[^\u0000]*[^\s\u0000][^\u0000]*$`,
+};
 
 export function filterParameters(resource: Resource): readonly ParameterObject[] {
   return [...resource.filters.values()].map(filterParameter);
@@ -82,7 +105,7 @@ function selectionParameters(resource: Resource, bySearch: boolean): readonly Pa
   if (bySearch || resource.search.length === 0) return filters;
   const fields = resource.search.join(', ');
   const meaning = `Words to search for, regardless of case and despite typos; each must occur in one of ${fields}. Best match first.`;
-  return [...filters, query('q', meaning, text(maxSearchLength))];
+  return [...filters, query('q', meaning, searchText)];
 }
 
 /** Returns the parameters of GET on an item. */
@@ -91,8 +114,8 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
   return [
     query('fields', 'The fields of the item in the response; default: all.', list(fields), [fields[0]]),
     ...(waits ? [waitParameter] : []),
-    header('If-None-Match', 'The ETag that the caller has; 304 if it is current.', headerText(4096), '"abc"'),
-    header('If-Match', 'The ETag that the item must have, or `*`; otherwise 412.', headerText(4096), '*'),
+    header('If-None-Match', 'The ETag that the caller has; 304 if it is current.', tags, '"abc"'),
+    header('If-Match', 'The ETag that the item must have, or `*`; otherwise 412.', tags, '*'),
   ];
 }
 
@@ -107,18 +130,13 @@ export function reasonParameters({
 
 /** Returns the `If-Match` and `If-None-Match` parameters of a change to one item. */
 export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): readonly ParameterObject[] {
-  const parameter = header(
-    'If-Match',
-    'The ETag that the item must have, or `*`; otherwise 412.',
-    headerText(4096),
-    '*',
-  );
+  const parameter = header('If-Match', 'The ETag that the item must have, or `*`; otherwise 412.', tags, '*');
   return [
     ifMatch === 'required' ? { ...parameter, required: true } : parameter,
     header(
       'If-None-Match',
       'An ETag that the item must not have, or `*` for any; otherwise 412.',
-      headerText(4096),
+      tags,
       '"abc"',
     ),
   ];
@@ -139,7 +157,7 @@ export function bulkConditionParameters(resource: Resource): readonly ParameterO
 export const ifNoneMatch = header(
   'If-None-Match',
   'The ETag of the page that the caller has; 304 if it is current.',
-  headerText(4096),
+  tags,
   'W/"abc"',
 );
 
@@ -150,12 +168,15 @@ const waitParameter = query(
   1,
 );
 
-export const lastEventId = header(
-  'Last-Event-ID',
-  'The `id` of the last event received; the stream resumes after it. Browsers send it automatically.',
-  headerText(200),
-  '2026-01-01T00:00:00.000Z',
-);
+/** Returns the `Last-Event-ID` parameter of a stream. */
+export function lastEventId({ eventIds }: Pick<Resource, 'eventIds'>): ParameterObject {
+  return header(
+    'Last-Event-ID',
+    'The `id` of the last event received; the stream resumes after it. Browsers send it automatically.',
+    { ...headerText(200), ...(eventIds !== undefined && { pattern: eventIds }) },
+    '2026-01-01T00:00:00.000Z',
+  );
+}
 
 export const idempotencyKey = header(
   'Idempotency-Key',
@@ -167,7 +188,7 @@ export const idempotencyKey = header(
 export const respondAsync = header(
   'Prefer',
   '`respond-async`: 202 with the location of the job that does the work.',
-  headerText(200),
+  headerText(4096),
   'respond-async',
 );
 
@@ -191,8 +212,8 @@ export const pathFilterSchema: JsonSchema = {
 };
 
 function filterParameter(filter: FilterParameter): ParameterObject {
-  const { parameter, match, isSingle, description } = filter;
-  const schema = completedSchema(filter.schema);
+  const { parameter, match, isSingle, description, hasExample } = filter;
+  const schema = acceptedValue(match, completedSchema(filter.schema));
   const deprecated = filter.schema.deprecated === true ? { deprecated: true } : {};
   if (match === 'path') {
     return {
@@ -206,7 +227,10 @@ function filterParameter(filter: FilterParameter): ParameterObject {
     };
   }
   if (isSingle)
-    return { ...query(parameter, description, schema, boundOf(match, filter.schema)), ...deprecated };
+    return {
+      ...query(parameter, description, schema, hasExample ? boundOf(match, filter.schema) : undefined),
+      ...deprecated,
+    };
   const values: JsonSchema = { type: 'array', minItems: 1, maxItems: maxValues, items: schema };
   return {
     name: parameter,
@@ -215,9 +239,16 @@ function filterParameter(filter: FilterParameter): ParameterObject {
     explode: true,
     description,
     schema: values,
-    example: [exampleOf(filter.schema)],
+    ...(hasExample && { example: [exampleOf(filter.schema)] }),
     ...deprecated,
   };
+}
+
+/** Returns the schema of what a filter accepts: a part of a text has at least one character, and a day is also a time. */
+function acceptedValue(match: FilterParameter['match'], schema: JsonSchema): JsonSchema {
+  if (match === 'partial') return { ...schema, minLength: 1 };
+  if (schema.format !== 'date-time') return schema;
+  return { anyOf: [schema, completedSchema({ type: 'string', format: 'date' })] };
 }
 
 function list(values: readonly string[]): JsonSchema {

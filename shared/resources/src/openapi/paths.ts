@@ -57,6 +57,7 @@ function resourcePaths(
     parents: above.parents,
     serves,
     parentParameters,
+    setByPath: above.child?.by === undefined ? [] : [above.child.by],
     createSchema:
       above.child === undefined ? `${resource.singular} create` : createSchemaName(above.child, above.parent),
     created: undefined,

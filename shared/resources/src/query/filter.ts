@@ -25,6 +25,8 @@ export interface FilterParameter {
   /** The schema of one value. */
   readonly schema: JsonSchema;
   readonly description: string;
+  /** Whether the reference shows an example of a value. */
+  readonly hasExample: boolean;
 }
 
 /** Maximum number of levels in the path of a `path` filter. */

@@ -4,6 +4,8 @@ export interface JsonSchema {
   readonly format?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
+  /** Members that exclude one another. */
+  readonly not?: { readonly required: readonly string[] };
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   /** Used only in the OpenAPI document that the toolkit generates. */

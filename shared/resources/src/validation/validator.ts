@@ -148,12 +148,16 @@ function expectation(error: ErrorObject): string {
     case 'maxItems':
     case 'maxProperties':
       return `must have at most ${counted(error)}`;
+    case 'not':
+      return `must not have ${exclusive.format((schema as { required?: readonly string[] }).required ?? [])} together`;
     case 'uniqueItems':
       return `must not contain an item twice, as at ${String(params['i'])} and ${String(params['j'])}`;
     default:
       return error.message ?? 'is invalid';
   }
 }
+
+const exclusive = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
 /** Returns the limit that a value breaks, with its unit, such as `10 characters`. */
 function counted({ keyword, params }: ErrorObject): string {

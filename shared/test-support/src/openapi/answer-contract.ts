@@ -184,6 +184,11 @@ export class AnswerContract {
     ];
   }
 
+  /** Returns whether a schema of the document allows a value. */
+  allows(schema: Schema, value: unknown): boolean {
+    return this.#violations(schema, value, '').length === 0;
+  }
+
   #violations(schema: Schema, value: unknown, where: string): readonly Breach[] {
     const validate = this.#validators.get(schema) ?? this.#compile(schema);
     if (validate(value)) return [];

@@ -20,6 +20,7 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly uniqueItems?: boolean;
+  readonly readOnly?: boolean;
 }
 
 /**
