@@ -186,6 +186,7 @@ export const JobItem = Type.Object({
   ),
 });
 
+const dueTwice = { required: ['delayMs', 'runAt'] };
 const noChosenId =
   'the platform creates the ids of jobs; to repeat a request safely, send an idempotencyKey; to let jobs of one request depend on one another, refer to them in after.parents by their positions in the array';
 
@@ -214,8 +215,7 @@ export const NewJobItem = Type.Object(
     runAt: Type.Optional(
       Type.String({
         format: 'date-time',
-        description:
-          'The earliest time to run it, from 1970 to 9999; at once by default. Cannot be combined with `delayMs`',
+        description: 'The earliest time to run it, from 1970 to 9999; cannot be combined with `delayMs`',
       }),
     ),
     delayMs: Type.Optional(
@@ -312,11 +312,7 @@ export const NewJobItem = Type.Object(
       ),
     ),
   },
-  {
-    additionalProperties: false,
-    not: { required: ['delayMs', 'runAt'] },
-    'x-unknown-fields': { id: noChosenId },
-  },
+  { additionalProperties: false, not: dueTwice, 'x-unknown-fields': { id: noChosenId } },
 );
 
 const { after: _after, ...ofCallback } = NewJobItem.properties;
