@@ -37,13 +37,7 @@ import type { Database } from '../connection/database.js';
 import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
-import {
-  afterCommit,
-  type Run,
-  runAlone,
-  runOf,
-  runInCallersTransaction,
-} from '../connection/run.js';
+import { afterCommit, type Run, runAlone, runOf, runInCallersTransaction } from '../connection/run.js';
 import { inTransaction, recordWith } from '../control/audit.js';
 import { pauseValues } from '../control/pause.sql.js';
 import type { Notifier } from '../connection/notifier.js';
