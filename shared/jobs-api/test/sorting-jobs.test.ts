@@ -90,6 +90,24 @@ onEachStorage('Lists of jobs sorted by other fields', (api) => {
     expect(refused.text).to.contain('createdAt, finishedAt, startedAt, runAt, priority, concurrency.key, id');
   });
 
+  it('times, priorities and concurrency keys select those that an operation on many jobs changes', async () => {
+    const own = api.newName();
+    const due = await api.enqueue(own, { runAt: '2100-01-03T00:00:00Z', priority: 7 });
+    const keyed = await api.enqueue(own, { concurrency: { key: 'z', limit: 1 }, priority: -7 });
+    const other = await api.enqueue(own);
+    const cancel = (query: string): ReturnType<typeof api.put> =>
+      api.put(`/jobs/cancel?queue=${own}&${query}`);
+    const changed = async (query: string): Promise<string[]> => {
+      const { item } = await cancel(query);
+      return (await api.get(`/bulk-operations/${item.id}/jobs`)).items.map(({ id }) => id);
+    };
+    for (const query of ['startedAfter=2000-01-01', 'dueBefore=2099-01-01', 'priority=9', 'concurrencyKey=y'])
+      expect((await cancel(query)).codes, query).to.deep.equal([40902]);
+    expect(await changed('dueAfter=2100-01-02')).to.deep.equal([due.id]);
+    expect(await changed('concurrencyKey=z&priority=-7')).to.deep.equal([keyed.id]);
+    expect(await changed('priority=0')).to.deep.equal([other.id]);
+  });
+
   it('times, priorities and concurrency keys filter them', async () => {
     const found = async (query: string): Promise<number> =>
       (await api.get(`/jobs?queue=${queue}&${query}`)).items.length;
