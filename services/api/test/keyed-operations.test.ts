@@ -203,6 +203,45 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     expect(seen).to.deep.equal(expected);
   });
 
+  it('creates and edits nothing, and does so when it is repeated', async () => {
+    const client = new JobClient(storage);
+    const { id } = await client.enqueue(work, {}, { ...later, queue: 'edited' });
+    const definition = defineJob({ name: 'test' });
+    await client.recurring.addOrUpdate({
+      id: 'edited',
+      definition,
+      args: { waitMs: 1 },
+      cron,
+      queue: 'edited',
+    });
+    const send = async (method: string, path: string, json: object, key: string): Promise<number> => {
+      const headers = { 'idempotency-key': key };
+      return (await api.call(method, `/api/v1${path}`, { token: adminKey, json, headers })).status;
+    };
+    const schedule = { id: 'made', name: 'test', args: { waitMs: 1 }, cron };
+    const changes = [
+      ['PATCH', `/jobs/${id}`, { tags: ['made'] }, `/jobs/${id}`, 200],
+      ['PUT', '/jobs', [{ id, tags: ['made', 'twice'] }], `/jobs/${id}`, 200],
+      ['PATCH', '/recurring-jobs/edited', { cron: '0 0 2 1 *' }, '/recurring-jobs/edited', 200],
+      ['POST', '/recurring-jobs', schedule, '/recurring-jobs/made', 201],
+      ['PATCH', '/queues/edited', { concurrencyLimit: 3 }, '/queues/edited', 200],
+      ['POST', '/queues', { name: 'made' }, '/queues/made', 201],
+      ['POST', '/deployments', { version: 'made' }, '/deployments?version=made', 201],
+    ] as const;
+    const seen: unknown[] = [];
+    for (const [method, path, json, place] of changes) {
+      const shown = async () => (await api.call('GET', `/api/v1${place}`, { token: adminKey })).text;
+      const before = await shown();
+      const refused = await send(method, path, json, 'unkept');
+      const isUnchanged = (await shown()) === before;
+      const kept = await send(method, path, json, 'made');
+      seen.push([method, path, refused, isUnchanged, kept, (await shown()) !== before]);
+    }
+    expect(seen).to.deep.equal(
+      changes.map(([method, path, , , status]) => [method, path, 500, true, status, true]),
+    );
+  });
+
   it('deletes nothing, and deletes it when it is repeated', async () => {
     const client = new JobClient(storage);
     const { id } = await client.enqueue(work, {}, { ...later, queue: 'kept' });

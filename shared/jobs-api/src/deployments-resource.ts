@@ -73,7 +73,11 @@ export function deploymentsResource(
         return toItem(
           await withApiErrors(async () => {
             await quotas.admitDeployment(deployment.id, context);
-            return deployments.record(deployment, context.transaction);
+            const fields = { version, ...(at !== undefined && { at }), note };
+            const call = { target: deployment, fields };
+            const { subject } = await perform(deploymentOperations.record, storage, context, call);
+            if (subject === null) throw new Error('The deployment was not stored');
+            return subject;
           }),
         );
       },

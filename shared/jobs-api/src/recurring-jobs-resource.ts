@@ -6,11 +6,20 @@ import {
   type RecurringJobOptions,
   RecurringJobOwnedError,
 } from '@longshore/jobs';
-import { auditEntryOf, type OperableStorage, recurringJobOperations } from '@longshore/jobs/operations';
-import type { RecurringFilter } from '@longshore/jobs/storage';
+import {
+  auditEntryOf,
+  type Call,
+  type EditedSchedule,
+  type OperableStorage,
+  type RecurringJobEdits,
+  recurringJobOperations,
+  scheduleOf,
+} from '@longshore/jobs/operations';
+import type { DecideRecurringJobs, RecurringFilter } from '@longshore/jobs/storage';
 import {
   apiError,
   applyAll,
+  type CallContext,
   defineResource,
   type Filter,
   type ItemChange,
@@ -24,7 +33,7 @@ import type { CallerQuotas, Creator } from './caller-quotas.js';
 import { jobsBelow } from './not-allowed.js';
 import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
-import { actorOf, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
+import { actorOf, attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
 import { pauseFieldNames } from './pauses.js';
 import { comparedPage, maxCompared, seekPage } from './seek.js';
 import {
@@ -97,47 +106,48 @@ export function recurringJobsResource(
     const queues = new Set(changes.flatMap(({ fields }) => fields.queue ?? []));
     await withApiErrors(() => quotas.admitQueues(queues, creator));
   };
+  const edit = async (
+    call: Pick<Call<RecurringJobEdits, EditedSchedule, RecurringJob>, 'target' | 'fields' | 'selected'>,
+    context: CallContext,
+  ): Promise<readonly RecurringJob[]> => {
+    const { subject } = await owned(() =>
+      withApiErrors(() => perform(recurringJobOperations.edit, storage, context, call)),
+    );
+    return subject ?? [];
+  };
   const update = async (
     id: string,
     change: ItemChange<Item, Fields>,
-    context: Creator,
+    context: CallContext,
   ): Promise<Item | undefined> => {
     await admitQueues([change], context);
-    const [updated] = await owned(() =>
-      withApiErrors(() =>
-        recurring.updateAll([id], async (current) =>
-          Promise.all(
-            [...current.values()].map((job) =>
-              changed({ ...change.apply(toRecurringJobItem(job)), id }, job),
-            ),
-          ),
-        ),
-      ),
-    );
+    const decide: DecideRecurringJobs = (current) =>
+      Promise.all(
+        [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
+      );
+    const call = { target: { ids: [id], decide }, fields: recordedOf(change.fields) };
+    const [updated] = await edit(call, context);
     return updated === undefined ? undefined : toRecurringJobItem(updated);
   };
   const updateAll = async (
     changes: readonly KeyedChange<Item, Fields>[],
-    context: Creator,
+    context: CallContext,
   ): Promise<Item[]> => {
     await admitQueues(
       changes.map(({ change }) => change),
       context,
     );
     const ids = changes.map(({ id }) => id);
-    const updated = await owned(() =>
-      withApiErrors(() =>
-        recurring.updateAll(ids, async (current) => {
-          const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
-          const fields = await applyAll({ singular: 'recurring-job' }, changes, items);
-          return mapCollectingProblems(
-            fields,
-            (index) => `[${index}]`,
-            (each) => changed(each, current.get(each.id)),
-          );
-        }),
-      ),
-    );
+    const decide: DecideRecurringJobs = async (current) => {
+      const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
+      const fields = await applyAll({ singular: 'recurring-job' }, changes, items);
+      return mapCollectingProblems(
+        fields,
+        (index) => `[${index}]`,
+        (each) => changed(each, current.get(each.id)),
+      );
+    };
+    const updated = await edit({ target: { ids, decide }, fields: {}, selected: { ids } }, context);
     return updated.map(toRecurringJobItem);
   };
   const serving = { storage, requiresReason, toItem: toRecurringJobItem };
@@ -212,16 +222,24 @@ export function recurringJobsResource(
       },
       get: async (id) => itemOf(await recurring.find(id)),
       problems: (bodies) => requests.problems(bodies),
-      create: async (body, { transaction, caller, rowScope }) => {
-        requireOwnId(body.id, rowScope);
+      create: async (body, context) => {
+        const { caller } = context;
+        requireOwnId(body.id, context.rowScope);
         const job = await withApiErrors(() => defined(toRecurringJobOptions(requests, body)));
         if ((await recurring.find(job.id)) === null)
           await withApiErrors(async () => {
             await quotas.admitQueues([job.queue], { caller });
             await quotas.admitRecurringJob(job.id, { caller });
           });
-        const added = await recurring.add(job, transaction);
-        if (added === null) throw apiError(40901, `There is already a recurring job "${body.id}"`);
+        const call = { target: job, fields: scheduleOf(job) };
+        const { facts, subject: added } = await attempt(
+          recurringJobOperations.create,
+          storage,
+          context,
+          call,
+        );
+        if (facts.outcome === 'illegal' || added === null)
+          throw apiError(40901, `There is already a recurring job "${body.id}"`);
         return toRecurringJobItem(added);
       },
       replace: update,
@@ -258,6 +276,11 @@ export function recurringJobsResource(
       },
     },
   });
+}
+
+/** Returns the values of a change for the audit log, which does not keep arguments. */
+function recordedOf({ args: _args, ...values }: Partial<Fields>): EditedSchedule {
+  return values;
 }
 
 /**

@@ -19,6 +19,12 @@ describe('Deployments and job types over HTTP', () => {
     expect((await api.get(path)).status).to.equal(404);
   });
 
+  it('records in the audit who has recorded one', async () => {
+    const { item } = await api.post('/deployments', { version: '2.4.3' });
+    const [entry] = await storage.audit.list({ limit: 1 });
+    expect(entry).to.include({ action: 'deployments/record', target: item.id, who: 'anonymous' });
+  });
+
   it('keeps the reason of a deletion in the audit', async () => {
     const { item } = await api.post('/deployments', { version: '2.4.2' });
     expect((await api.delete(`/deployments/${item.id}?reason=mistake`)).status).to.equal(204);

@@ -264,4 +264,22 @@ onEachStorage('Recurring jobs as resources', (api) => {
       '2026-03-28T01:30:00.000Z',
     ]);
   });
+
+  it('records who creates and changes one, with the values before and after, but no arguments', async () => {
+    const id = await make({ args: { a: 98765, b: 2 }, queue: 'default' });
+    await api.patch(`/recurring-jobs/${id}`, { cron: '5 * * * *', args: { a: 43210 } });
+    await api.put('/recurring-jobs', [{ id, ...hourly, queue: 'default', priority: 3, maxAttempts: 10 }]);
+    const { items, text } = await api.get('/audit-entries?limit=3');
+    const [many, edited, created] = items;
+    expect(created).to.deep.include({ action: 'recurring/create', target: id, outcome: 'done' });
+    expect(created?.['values']).to.include({ name: 'add', cron: '0 * * * *', queue: 'default' });
+    expect(edited).to.deep.include({
+      action: 'recurring/edit',
+      target: id,
+      values: { cron: '5 * * * *' },
+      before: { cron: '0 * * * *' },
+    });
+    expect(many).to.deep.include({ action: 'recurring/edit', count: 1 });
+    expect(text).not.to.contain('98765').and.not.to.contain('43210');
+  });
 });

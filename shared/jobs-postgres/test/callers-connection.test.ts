@@ -79,6 +79,17 @@ const calls: Readonly<Record<string, Call>> = {
     storage.control.reschedule(scheduled, new Date('2100-01-01'), { transaction, audit }),
   'control.delete': ({ storage, cancelled }, transaction) =>
     storage.control.delete(cancelled, { transaction, audit }),
+  'control.edit': ({ storage, waiting }, transaction) =>
+    storage.control.edit(
+      [waiting],
+      async () => {
+        const content = { queue: 'new-10', priority: -9, args: '{}', runAt: null, tags: ['moved'] };
+        return new Map([[waiting, content]]);
+      },
+      { visibleQueues: ['known', 'new-10'], transaction, audit },
+    ),
+  'queues.create': ({ storage }, transaction) =>
+    storage.queues.create('new-11', { concurrencyLimit: 3 }, { transaction, audit }),
   'queues.find': ({ storage }, transaction) => storage.queues.find('known', transaction),
   'queues.pause': ({ storage }, transaction) =>
     storage.queues.pause('known', { until: new Date(Date.now() + hourMs), transaction, audit }),
@@ -95,10 +106,19 @@ const calls: Readonly<Record<string, Call>> = {
   'batches.cancel': ({ storage, batch }, transaction) =>
     storage.batches.cancel(batch, { transaction, audit }),
   'recurring.add': ({ storage }, transaction) =>
-    storage.recurring.add(
-      defineRecurringJob({ id: 'other', definition: job, args: {}, cron: '0 3 * * *' }),
+    storage.recurring.add(defineRecurringJob({ id: 'other', definition: job, args: {}, cron: '0 3 * * *' }), {
       transaction,
+      audit,
+    }),
+  'recurring.updateAll': ({ storage }, transaction) =>
+    storage.recurring.updateAll(
+      ['known'],
+      async () => [defineRecurringJob({ id: 'known', definition: job, args: {}, cron: '0 4 * * *' })],
+      { transaction, audit },
     ),
+  'recurring.remove': ({ storage }, transaction) => storage.recurring.remove('known', { transaction, audit }),
+  'recurring.removeAll': ({ storage }, transaction) =>
+    storage.recurring.removeAll(['known'], { transaction, audit }),
   'recurring.trigger': ({ storage }, transaction) =>
     storage.recurring.trigger('known', { transaction, audit }),
   'recurring.pause': ({ storage }, transaction) => storage.recurring.pause('known', { transaction, audit }),
@@ -115,7 +135,9 @@ const calls: Readonly<Record<string, Call>> = {
   'savedSearches.delete': ({ storage }, transaction) =>
     storage.savedSearches.delete('s', { transaction, audit }),
   'deployments.record': ({ storage }, transaction) =>
-    storage.deployments.record({ version: '1' }, transaction),
+    storage.deployments.record({ version: '1' }, { transaction, audit }),
+  'deployments.delete': ({ storage }, transaction) =>
+    storage.deployments.delete(newId(), { transaction, audit }),
   'reports.report': ({ storage, waiting, server }, transaction) =>
     storage.reports.report(
       [
@@ -245,8 +267,8 @@ describe('A call with a transaction, whose pool has no other connection', () => 
 const withoutTransaction: Readonly<Record<string, string>> = {
   clock: 'now fresh read observe',
   enqueuer: 'startOn ensureQueue drained',
-  jobs: 'findMany findDocuments listAttempts list listPage search listBrief listLatestFailed searchFailed listContinuations listDependents searchedRange count countByState stateCounts countSkipped listOrphans findRow counts queueIds',
-  control: 'edit cancellations',
+  jobs: 'findMany findDocuments listAttempts list listPage search listBrief listLatestFailed searchFailed listContinuations listDependents listSorted searchedRange count countByState stateCounts countSkipped listOrphans findRow counts queueIds',
+  control: 'cancellations',
   claims: 'findReady claim renew claimsOf release',
   completions: 'complete completeInTransaction',
   leases: 'find listStalled',
@@ -255,15 +277,14 @@ const withoutTransaction: Readonly<Record<string, string>> = {
   queues: 'list listBlockingKeys',
   servers: 'register list listLost close',
   batches: 'resolve list count',
-  recurring:
-    'addOrUpdate update updateAll remove removeAll find findArgs list count listMissed synchronize fireDue',
+  recurring: 'addOrUpdate update find findArgs list count listMissed synchronize fireDue',
   bulk: 'preview find listChanged list count advance',
   feed: 'read readSettled reportsOf',
   quotas: 'admit defineQueues',
   statistics: 'listErrorGroups throughput throughputByQueue',
   timings: 'started ended maintain store read listNames',
   jobTypes: 'listPaused',
-  deployments: 'noteServer find list delete',
+  deployments: 'noteServer find list',
   savedSearches: 'list',
   audit: 'record list count',
   setAside: 'put putInOwnTransaction excludedKeys removeProcessed list count listen',

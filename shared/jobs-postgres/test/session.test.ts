@@ -185,7 +185,7 @@ describe('A caller’s transaction on a database with odd settings', () => {
     const before = await settingsOf(client);
     await client.query('savepoint mine');
     const error: unknown = await storage.recurring
-      .add({ id: 'x', cron: '* * * * *' } as never, client)
+      .add({ id: 'x', cron: '* * * * *' } as never, { transaction: client })
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error);
     await client.query('rollback to savepoint mine');

@@ -1,5 +1,5 @@
-import type { TransactionClient } from '@longshore/jobs';
 import {
+  type ActionOptions,
   checkDeployment,
   type ControlOptions,
   type Deployment,
@@ -9,7 +9,6 @@ import {
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { runOf } from '../connection/run.js';
 import { inTransaction } from './audit.js';
 import {
   deleteDeployment,
@@ -31,13 +30,15 @@ export class PostgresDeployments implements Deployments {
     this.#ids = new IdSource(clock);
   }
 
-  async record(given: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
+  async record(given: NewDeployment, options: ActionOptions<Deployment> = {}): Promise<Deployment> {
     const { id = this.#ids.newId(), version, at, note } = checkDeployment(given);
     const values = [id, version, at ?? null, note ?? null];
-    const rows = await runOf(this.#database, transaction)(insertDeployment, values);
-    const [deployment] = rows as readonly Deployment[];
-    if (deployment === undefined) throw new Error('The deployment was not stored');
-    return deployment;
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [deployment] = (await run(insertDeployment, values)) as readonly Deployment[];
+      if (deployment === undefined) throw new Error('The deployment was not stored');
+      await record(deployment);
+      return deployment;
+    });
   }
 
   /**

@@ -22,7 +22,9 @@ import {
   roomFor,
   maxListedRecurring,
   type RecurringFilter,
+  type DecideRecurringJobs,
   type RecurringJobs,
+  type RecurringJobsUpdate,
   type RecurringQuery,
   dueTimesCountAfter,
   type RemovalOptions,
@@ -37,7 +39,7 @@ import type { Database } from '../connection/database.js';
 import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
-import { afterCommit, type Run, runAlone, runOf, runInCallersTransaction } from '../connection/run.js';
+import { afterCommit, type Run, runAlone, runInCallersTransaction } from '../connection/run.js';
 import { inTransaction, recordWith } from '../control/audit.js';
 import { pauseValues } from '../control/pause.sql.js';
 import type { Notifier } from '../connection/notifier.js';
@@ -92,13 +94,23 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return existing;
   }
 
-  async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
-    const run = runOf(this.#database, transaction);
-    const next = nextDueAt(job, await nowOf(run));
-    const values = sql.upsertValues(job, null, next);
-    const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    await afterCommit(transaction, this.#database.schema, ['recurring'], () => this.#notifyDue(next));
-    return added === undefined ? null : sql.toRecurringJob(added);
+  async add(
+    job: NewRecurringJob,
+    options: ActionOptions<RecurringJob | null> = {},
+  ): Promise<RecurringJob | null> {
+    const added = await inTransaction(this.#database, options, async (run, record) => {
+      const next = nextDueAt(job, await nowOf(run));
+      const values = sql.upsertValues(job, null, next);
+      const [row] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
+      const result = row === undefined ? null : sql.toRecurringJob(row);
+      await record(result);
+      return result;
+    });
+    if (added !== null)
+      await afterCommit(options.transaction, this.#database.schema, ['recurring'], () =>
+        this.#notifyDue(added.nextDueAt),
+      );
+    return added;
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
@@ -110,15 +122,17 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
+    change: DecideRecurringJobs,
+    options: ActionOptions<RecurringJobsUpdate> = {},
   ): Promise<RecurringJob[]> {
-    const updated = await this.#database.transaction(async (client) => {
+    const updated = await inTransaction(this.#database, options, async (run, record) => {
       const rows = new Map<string, RowNow>();
       for (const id of [...new Set(ids)].toSorted()) {
-        const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
+        const [row] = (await run(sql.lockRecurringJob, [id])) as readonly RowNow[];
         if (row !== undefined) rows.set(id, row);
       }
-      const jobs = await change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
+      const before = new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)]));
+      const jobs = await change(before);
       const results: Row[] = [];
       for (const job of jobs) {
         const row = rows.get(job.id);
@@ -127,13 +141,16 @@ export class PostgresRecurringJobs implements RecurringJobs {
         if (row.application !== null) throw new RecurringJobOwnedError(job.id, row.application);
         const kept = { ...job, args: keepStoredDigits(row.args_text, job.args) };
         const values = sql.upsertValues(kept, null, nextDueAt(job, row.now));
-        results.push((await query<Row>(client, sql.upsertRecurringJob, values))[0] ?? row);
+        results.push(((await run(sql.upsertRecurringJob, values)) as readonly Row[])[0] ?? row);
       }
-      return results;
+      const result = { before, jobs: results.map(sql.toRecurringJob) };
+      await record(result);
+      return result.jobs;
     });
-    const jobs = updated.map(sql.toRecurringJob);
-    for (const { nextDueAt: next } of jobs) this.#notifyDue(next);
-    return jobs;
+    await afterCommit(options.transaction, this.#database.schema, ['recurring'], () => {
+      for (const { nextDueAt: next } of updated) this.#notifyDue(next);
+    });
+    return updated;
   }
 
   async remove(id: string, options: RemovalOptions = {}): Promise<boolean> {

@@ -6,8 +6,8 @@ import {
   type Deployments,
   type NewDeployment,
 } from '../storage/deployments.js';
+import type { ActionOptions } from '../storage/audit-log.js';
 import type { ControlOptions } from '../storage/job-control.js';
-import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
@@ -24,9 +24,11 @@ export class MemoryDeployments implements Deployments {
     this.#clock = clock;
   }
 
-  async record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
-    refuseTransaction(transaction);
-    return this.#add(checkDeployment(deployment), 'api');
+  async record(deployment: NewDeployment, options: ActionOptions<Deployment> = {}): Promise<Deployment> {
+    refuseTransaction(options.transaction);
+    const recorded = this.#add(checkDeployment(deployment), 'api');
+    this.#audit.addOf(options, recorded);
+    return recorded;
   }
 
   /**

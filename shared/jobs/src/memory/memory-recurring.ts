@@ -27,7 +27,9 @@ import {
   type MissedRuns,
   missedRunDays,
   type RecurringFilter,
+  type DecideRecurringJobs,
   type RecurringJobs,
+  type RecurringJobsUpdate,
   type RecurringQuery,
   type RemovalOptions,
   type SynchronizationReport,
@@ -36,7 +38,6 @@ import {
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import type { Clock } from '../storage/clock.js';
-import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -78,9 +79,14 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return toRecurringJob(this.#put(job, null));
   }
 
-  async add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null> {
-    refuseTransaction(transaction);
-    return this.#records.has(job.id) ? null : toRecurringJob(this.#put(job, null));
+  async add(
+    job: NewRecurringJob,
+    options: ActionOptions<RecurringJob | null> = {},
+  ): Promise<RecurringJob | null> {
+    refuseTransaction(options.transaction);
+    const added = this.#records.has(job.id) ? null : toRecurringJob(this.#put(job, null));
+    this.#audit.addOf(options, added);
+    return added;
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
@@ -92,19 +98,25 @@ export class MemoryRecurringJobs implements RecurringJobs {
 
   async updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
+    change: DecideRecurringJobs,
+    options: ActionOptions<RecurringJobsUpdate> = {},
   ): Promise<RecurringJob[]> {
+    refuseTransaction(options.transaction);
     const existing = [...this.#records].filter(([id]) => ids.includes(id));
-    const jobs = await change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
-    if (existing.some(([id, record]) => this.#records.get(id) !== record)) return this.updateAll(ids, change);
+    const before = new Map(existing.map(([id, record]) => [id, toRecurringJob(record)]));
+    const jobs = await change(before);
+    if (existing.some(([id, record]) => this.#records.get(id) !== record))
+      return this.updateAll(ids, change, options);
     for (const { id } of jobs) {
       const application = this.#records.get(id)?.application ?? null;
       if (application !== null) throw new RecurringJobOwnedError(id, application);
     }
-    return jobs.map((job) => {
+    const updated = jobs.map((job) => {
       const stored = this.#records.get(job.id)?.args ?? job.args;
       return toRecurringJob(this.#put({ ...job, args: keepStoredDigits(stored, job.args) }, null));
     });
+    this.#audit.addOf(options, { before, jobs: updated });
+    return updated;
   }
 
   async remove(id: string, options: RemovalOptions = {}): Promise<boolean> {

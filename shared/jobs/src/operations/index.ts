@@ -37,7 +37,12 @@ export {
   type OperationDescription,
 } from './operation-description.js';
 export { LimitFields, queueOperations, RateLimitFields } from './queues.js';
-export { recurringJobOperations } from './recurring-jobs.js';
+export {
+  type EditedSchedule,
+  type RecurringJobEdits,
+  recurringJobOperations,
+  scheduleOf,
+} from './recurring-jobs.js';
 export { savedSearchOperations } from './saved-searches.js';
 export { serverOperations } from './servers.js';
 export { setAsideOperations } from './set-aside-items.js';

@@ -37,13 +37,16 @@ export interface OperableStorage {
   >;
   readonly queues: Requiring<JobStorage['queues'], 'create' | 'pause' | 'resume' | 'limit' | 'delete'>;
   readonly jobTypes: Requiring<JobStorage['jobTypes'], 'pause' | 'resume'>;
-  readonly recurring: Requiring<JobStorage['recurring'], 'trigger' | 'pause' | 'resume' | 'remove'>;
+  readonly recurring: Requiring<
+    JobStorage['recurring'],
+    'add' | 'updateAll' | 'trigger' | 'pause' | 'resume' | 'remove'
+  >;
   readonly batches: Requiring<JobStorage['batches'], 'cancel'>;
   readonly servers: Requiring<JobStorage['servers'], 'quiet' | 'stop'>;
   readonly bulk: Requiring<JobStorage['bulk'], 'start' | 'cancel'>;
   readonly setAside: Requiring<JobStorage['setAside'], 'retry' | 'discard'>;
   readonly savedSearches: Requiring<JobStorage['savedSearches'], 'save' | 'delete'>;
-  readonly deployments: Requiring<JobStorage['deployments'], 'delete'>;
+  readonly deployments: Requiring<JobStorage['deployments'], 'record' | 'delete'>;
   readonly clock: JobStorage['clock'];
 }
 

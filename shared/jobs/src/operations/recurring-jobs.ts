@@ -1,5 +1,7 @@
-import type { RecurringJob } from '../recurring/recurring-job.js';
-import type { TriggeredJob } from '../storage/recurring-jobs.js';
+import Type, { type Static } from 'typebox';
+import type { JsonValue } from '../job/job.js';
+import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
+import type { DecideRecurringJobs, RecurringJobsUpdate, TriggeredJob } from '../storage/recurring-jobs.js';
 import { noFields, operation } from './operation.js';
 import type { Facts } from './operation-description.js';
 import {
@@ -11,8 +13,108 @@ import {
   resuming,
 } from './pauses.js';
 
+const ScheduleFields = Type.Object(
+  {
+    name: Type.Optional(Type.String({ description: 'The name of the jobs that it enqueues' })),
+    queue: Type.Optional(Type.String({ description: 'Their queue' })),
+    priority: Type.Optional(Type.Integer({ description: 'Their priority' })),
+    maxAttempts: Type.Optional(Type.Integer({ description: 'How many attempts each of them gets' })),
+    cron: Type.Optional(Type.String({ description: 'When it is due' })),
+    timeZone: Type.Optional(Type.String({ description: 'The time zone of `cron`' })),
+    misfire: Type.Optional(Type.String({ description: 'What happens to due times that were missed' })),
+    misfireLimit: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    overlap: Type.Optional(Type.String({ description: 'What happens while its previous job is unfinished' })),
+  },
+  { additionalProperties: false },
+);
+
+/** The values of a recurring job that were set; without its arguments. */
+export type EditedSchedule = Static<typeof ScheduleFields>;
+
+/**
+ * Returns what the audit log records of a recurring job. Arguments are left out, because they may be large and may contain
+ * secrets.
+ */
+export function scheduleOf(job: RecurringJob | NewRecurringJob): EditedSchedule {
+  const { name, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } = job;
+  return { name, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap };
+}
+
+/** Recurring jobs to edit together: all or none. */
+export interface RecurringJobEdits {
+  readonly ids: readonly string[];
+  readonly decide: DecideRecurringJobs;
+}
+
+/** An edit of several recurring jobs records the values of at most this many. */
+const maxRecorded = 20;
+
+/** Returns the previous values of what an edit has changed. */
+function changedValues(before: RecurringJob | undefined, after: RecurringJob): JsonValue {
+  if (before === undefined) return null;
+  const edited: Readonly<Record<string, unknown>> = scheduleOf(after);
+  const kept = Object.entries(scheduleOf(before)).filter(([name, value]) => value !== edited[name]);
+  return Object.fromEntries(kept);
+}
+
 /** The operations on a recurring job. */
 export const recurringJobOperations = {
+  create: operation<typeof ScheduleFields, RecurringJob, RecurringJob | null, NewRecurringJob>({
+    on: 'recurring',
+    name: 'create',
+    summary: 'Create a recurring job',
+    done: 'created',
+    message: 'The recurring job is created.',
+    role: 'operator',
+    fields: ScheduleFields,
+    change: ({ recurring }, { target }, options) => recurring.add(target, options),
+    facts: (added, { target: { id: target } }): Facts =>
+      added === null
+        ? { outcome: 'illegal', why: 'there is already one with this id', target }
+        : { outcome: 'done', target },
+    after: (_storage, _call, added: RecurringJob | null) => added,
+  }),
+  edit: operation<
+    typeof ScheduleFields,
+    RecurringJob,
+    RecurringJobsUpdate,
+    RecurringJobEdits,
+    readonly RecurringJob[]
+  >({
+    on: 'recurring',
+    name: 'edit',
+    summary: 'Change a recurring job',
+    note: 'One that is defined in code cannot be changed.',
+    done: 'changed',
+    message: 'The recurring job has been changed.',
+    role: 'operator',
+    fields: ScheduleFields,
+    change: async ({ recurring }, { target }, options) => {
+      let before: RecurringJobsUpdate['before'] = new Map();
+      const jobs = await recurring.updateAll(
+        target.ids,
+        (current) => {
+          before = current;
+          return target.decide(current);
+        },
+        options,
+      );
+      return { before, jobs };
+    },
+    facts: ({ before, jobs }, { target: { ids } }): Facts => {
+      const target = ids.length === 1 ? { target: ids[0] ?? '' } : {};
+      const [first] = jobs;
+      if (first === undefined) return { outcome: 'unknown', ...target };
+      const count = { count: jobs.length, exact: true };
+      if (ids.length === 1)
+        return { outcome: 'done', count, ...target, before: changedValues(before.get(first.id), first) };
+      const recorded = jobs
+        .slice(0, maxRecorded)
+        .map((job) => [job.id, changedValues(before.get(job.id), job)] as const);
+      return { outcome: 'done', count, before: Object.fromEntries(recorded) };
+    },
+    after: (_storage, _call, { jobs }) => jobs,
+  }),
   trigger: operation<typeof noFields, RecurringJob, TriggeredJob | null, string, TriggeredJob>({
     on: 'recurring',
     name: 'trigger',

@@ -1,6 +1,6 @@
 import { checkText, checkTime } from '../job/bounds.js';
+import type { ActionOptions } from './audit-log.js';
 import type { ControlOptions } from './job-control.js';
-import type { TransactionClient } from './transaction.js';
 
 export interface Deployment {
   /** UUIDv7. */
@@ -48,7 +48,7 @@ export const deploymentDays = 400;
  * unless another registered server has this version or the latest past deployment was of this version.
  */
 export interface Deployments {
-  record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;
+  record(deployment: NewDeployment, options?: ActionOptions<Deployment>): Promise<Deployment>;
   find(id: string): Promise<Deployment | null>;
   /**
    * Lists up to 1000 deployments, newest first. With `span`, lists only deployments from `from` (inclusive) to `until`

@@ -2,7 +2,6 @@ import type { JsonText } from '../job/job.js';
 import type { PauseOptions } from '../job/pause.js';
 import type { ActionOptions } from './audit-log.js';
 import type { ControlOptions } from './job-control.js';
-import type { TransactionClient } from './transaction.js';
 import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
@@ -67,6 +66,18 @@ export interface TriggeredJob {
   readonly recurringJob: RecurringJob;
 }
 
+/** Receives the existing recurring jobs by id, and returns new versions of the ones to update. */
+export type DecideRecurringJobs = (
+  current: ReadonlyMap<string, RecurringJob>,
+) => Promise<readonly NewRecurringJob[]>;
+
+/** The result of an update of several recurring jobs. */
+export interface RecurringJobsUpdate {
+  /** The existing recurring jobs before the update, by id. */
+  readonly before: ReadonlyMap<string, RecurringJob>;
+  readonly jobs: readonly RecurringJob[];
+}
+
 /** `audit` receives `true` if the recurring job existed. */
 export type RemovalOptions = ControlOptions<RecurringJob, boolean>;
 
@@ -80,7 +91,7 @@ export interface RecurringJobs {
    */
   addOrUpdate(job: NewRecurringJob): Promise<RecurringJob>;
   /** Adds a recurring job on behalf of an operator. If the id is taken, changes nothing and returns `null`. */
-  add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
+  add(job: NewRecurringJob, options?: ActionOptions<RecurringJob | null>): Promise<RecurringJob | null>;
   /**
    * Updates a recurring job as {@link addOrUpdate} does. Returns `null` if the recurring job does not exist. No other
    * process can change the recurring job between the call to `change` and the update. A number in the new arguments
@@ -99,7 +110,8 @@ export interface RecurringJobs {
    */
   updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
+    change: DecideRecurringJobs,
+    options?: ActionOptions<RecurringJobsUpdate>,
   ): Promise<RecurringJob[]>;
   /**
    * Removes several recurring jobs, all or none. Ignores ids that do not exist. Returns the number of recurring jobs
