@@ -100,9 +100,17 @@ describe('the audit', () => {
     }
   });
 
-  it('links to the targets of actions, except those that the action deleted', async () => {
+  it('links to the targets of actions, except those that the action deleted or that have no page', async () => {
     const { audit } = site.story.storage;
-    const links = { 'queues/pause': true, 'queues/delete': false, 'deployments/delete': false };
+    const links = {
+      'queues/pause': true,
+      'queues/create': true,
+      'recurring/edit': true,
+      'queues/delete': false,
+      'deployments/delete': false,
+      'deployments/record': false,
+      'searches/save': false,
+    };
     for (const action of Object.keys(links))
       await audit.record({ who: 'ada', action, target: 'gone', filter: null, count: 1 });
     for (const [action, linked] of Object.entries(links)) {

@@ -1,6 +1,6 @@
 import { parseTime } from '@longshore/edge';
 import { type AuditEntry, isId } from '@longshore/jobs/storage';
-import { type AuditDetails, auditDetails, type Outcome } from '@longshore/jobs/operations';
+import { type AuditDetails, auditDetails, type Kind, type Outcome } from '@longshore/jobs/operations';
 import { actionTexts } from './action-texts.js';
 import { changeLine } from '../../format/change-line.js';
 import { limitsLine } from '../../format/limits-line.js';
@@ -56,6 +56,9 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
   };
 }
 
+/** The kinds of targets that have no page of their own. */
+const pageless: ReadonlySet<string> = new Set<Kind>(['searches', 'deployments']);
+
 function auditRow(
   { id, at, who, action, target, filter, count, reason }: AuditEntry,
   pattern: RegExp,
@@ -64,7 +67,7 @@ function auditRow(
   const filters = storedFilters(filter);
   const ids = storedIds(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
-  const kept = target !== null && !action.endsWith('/delete') && !action.startsWith('searches/');
+  const kept = target !== null && !action.endsWith('/delete') && !pageless.has(action.replace(/\/.*/s, ''));
   const [done, thing] = actionTexts[action] ?? [action, ''];
   const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
   const isBulk = action.startsWith('bulk/') && action !== 'bulk/stop';
