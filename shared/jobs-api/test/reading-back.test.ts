@@ -74,13 +74,14 @@ function valuesOf(
 
 /** Returns whether a job shows a field that it was given; by default, a field of the same name has all that was given. */
 function shows(name: string, given: Body, item: ItemBody): boolean {
+  // No delay is the same as a delay of 0.
+  if (name === 'delayMs' && given[name] === 0) return item.runAt === null && (item['delayMs'] ?? 0) === 0;
   if (name === 'delayMs' && given['after'] === undefined) return isDelayed(Number(given[name]), item);
   return covers(item[name], given[name]);
 }
 
 /** A delay that starts at once is read as a time. Its start is between the time in the id and the answer. */
 function isDelayed(delayMs: number, { createdAt, runAt }: ItemBody): boolean {
-  if (delayMs === 0) return runAt === null;
   const waited = Date.parse(String(runAt)) - Date.parse(String(createdAt)) - delayMs;
   return waited >= 0 && waited < 3_600_000;
 }
