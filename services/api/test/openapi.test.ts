@@ -98,6 +98,29 @@ describe('The OpenAPI document of the api', () => {
     expect(poor ?? []).to.deep.equal([]);
   });
 
+  it('lets whatever the body of a request sets be read, under the same name', () => {
+    const document = JSON.parse(text) as OpenApiDocument;
+    // A batch's jobs and its callback are jobs: GET /batches/{id}/jobs and the job with the id in `callbackId`.
+    const elsewhere = new Set(['BatchCreate.jobs', 'BatchCreate.callback']);
+    const { schemas } = document.components;
+    const bodies = Object.keys(schemas).filter((name) => /[a-z](Create|Replace|Patch)$/.test(name));
+    const unread = bodies.flatMap((name) => {
+      const item = schemas[name.replace(/(Create|Replace|Patch)$/, '')];
+      const fields = Object.keys(schemas[name]?.properties ?? {});
+      return fields
+        .filter((field) => item?.properties?.[field] === undefined)
+        .map((field) => `${name}.${field}`);
+    });
+    expect(bodies).to.include.members([
+      'JobCreate',
+      'BatchCreate',
+      'RecurringJobCreate',
+      'ApiKeyCreate',
+      'OrderCreate',
+    ]);
+    expect(unread.filter((field) => !elsewhere.has(field))).to.deep.equal([]);
+  });
+
   it('publishes the length of names', () => {
     const { components } = JSON.parse(text) as OpenApiDocument;
     const { name, queue, tags } = components.schemas['JobCreate']?.properties ?? {};
