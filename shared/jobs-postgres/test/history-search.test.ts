@@ -18,6 +18,8 @@ import { fingerprintOfError } from '../src/read/job-conditions.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;
+/** A job of each day whose name no other has, and that the search in either order reaches only by an index. */
+const late = 25_000;
 const dayMs = 86_400_000;
 /** The UTC date two days ago. Yesterday would not do, because it does not count as ended until 00:15 UTC. */
 const endedDay = new Date(Date.now() - 2 * dayMs).toISOString().slice(0, 10);
@@ -49,7 +51,7 @@ describe('A large history in Postgres', () => {
         `insert into longshore.job_history_done
            (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, meta)
          select queue.id, overlay(longshore.new_id()::text placing lpad(to_hex($2::bigint + n), 8, '0') from 1 for 8)::uuid, $1, $1,
-           0, 1, 10, case when n <= 5 then 'rare' else 'frequent' end,
+           0, 1, 10, case when n <= 5 then 'rare' when n = ${late} then 'late' else 'frequent' end,
            jsonb_build_object('n', $2::bigint + n, 'kind', case when n <= 5 then 'rare' else 'frequent' end),
            jsonb_build_object('tags', array[case when n <= 5 then 'rare' else 'frequent' end])
          from generate_series(1, $3::integer) as n
@@ -116,6 +118,14 @@ describe('A large history in Postgres', () => {
             false,
           ]);
         }
+    });
+
+    it('returns the first by their finish, however many others are before it', async () => {
+      for (const descending of [true, false]) {
+        const query = { filter: { name: ['late'] }, order: by('finishedAt', descending), maxBytes: Infinity };
+        const { jobs } = await storage.jobs.listSorted({ ...query, limit: 1 });
+        expect(numbersOf(jobs)).to.deep.equal([descending ? perDay + late : late]);
+      }
     });
 
     it('continues by their finish from page to page, in both directions', async () => {

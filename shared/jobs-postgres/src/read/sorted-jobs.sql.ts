@@ -252,7 +252,8 @@ function indexScanOf(column: string, { request, search, beyond, page }: Scan): I
  *
  * - jobs that finished within a minute, and then within an hour, of the start of the page, by the block-range index of these
  *   times
- * - the jobs of the current day, which has no other index, and the first {@link firstRows} jobs of the days before
+ * - the jobs of the current day, which has no other index, and the first {@link firstRows} jobs of the days before, or the
+ *   other way round
  * - all matches of the days before, by the indexes that serve rare matches
  */
 function byFinish(state: FinishedState, scan: Scan): string {
@@ -276,7 +277,21 @@ function byFinish(state: FinishedState, scan: Scan): string {
   const rest = [...bounds, `not (${within('1 hour')})`];
   const isShort = (name: string, parts: readonly string[]): string =>
     `${name} as materialized (select count(*) < ${size} as short from (${united(parts.map((part) => `select 1 from ${part}`))}) as found)`;
-  const older = all([...rest, `not (${today})`, '(select short from old_wanted)']);
+  const isNew = (wanted: string): string =>
+    all([...rest, ...matches, today, `(select short from ${wanted})`]);
+  const isOld = (wanted: string): string[] => [...rest, `not (${today})`, `(select short from ${wanted})`];
+  const newest = (wanted: string): string =>
+    `new as materialized (${select} ${table} where ${isNew(wanted)} ${page})`;
+  const oldest = (wanted: string): string =>
+    matches.length === 0
+      ? `old as materialized (${select} ${table} where ${all(isOld(wanted))} ${page})`
+      : `old as materialized (
+      ${select} (select * from ${table} where ${all(isOld(wanted))} ${order} limit ${firstRows}) as first
+      where ${all(matches)} ${page}
+    )`;
+  const [first, second, third] = isDown
+    ? ([newest, oldest, ['nearest', 'near', 'new', 'old']] as const)
+    : ([oldest, newest, ['nearest', 'near', 'old']] as const);
   return `
     with nearest as materialized (
       ${select} ${table} where ${all([...bounds, ...matches, within('1 minute')])} ${page}
@@ -285,19 +300,11 @@ function byFinish(state: FinishedState, scan: Scan): string {
     near as materialized (
       ${select} ${table} where ${all([...beyondMinute, ...matches, within('1 hour'), '(select short from near_wanted)'])} ${page}
     ),
-    ${isShort('new_wanted', ['nearest', 'near'])},
-    new as materialized (
-      ${select} ${table} where ${all([...rest, ...matches, today, '(select short from new_wanted)'])} ${page}
-    ),
-    ${isShort('old_wanted', isDown ? ['nearest', 'near', 'new'] : ['nearest', 'near'])},
-    old as materialized (
-      ${
-        matches.length === 0
-          ? `${select} ${table} where ${older} ${page}`
-          : `${select} (select * from ${table} where ${older} ${order} limit ${firstRows}) as first where ${all(matches)} ${page}`
-      }
-    ),
-    ${isShort('all_wanted', ['nearest', 'near', 'new', 'old'])}
+    ${isShort('first_wanted', ['nearest', 'near'])},
+    ${first('first_wanted')},
+    ${isShort('second_wanted', ['nearest', 'near', isDown ? 'new' : 'old'])},
+    ${second('second_wanted')},
+    ${isShort('all_wanted', third)}
     select * from nearest
     union all select * from near
     union all select * from new
@@ -305,7 +312,7 @@ function byFinish(state: FinishedState, scan: Scan): string {
       matches.length === 0
         ? ''
         : ` where not (select short from all_wanted)
-    union all ${fenced(state, [...rest, ...matches, `not (${today})`, '(select short from all_wanted)'], page)}`
+    union all ${fenced(state, [...isOld('all_wanted'), ...matches], page)}`
     }`;
 }
 
