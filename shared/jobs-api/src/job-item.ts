@@ -61,7 +61,7 @@ export const JobItem = Type.Object({
   maxAttempts: {
     ...integer(
       { min: 1, max: maxCountedAttempts },
-      'How many attempts it gets before it fails for good; retrying a job by hand allows one more',
+      'How many attempts it gets before it fails for good, at most 1000 when it is set; retrying a job by hand allows one more',
     ),
     examples: [10],
   },

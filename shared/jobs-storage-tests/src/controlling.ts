@@ -247,6 +247,20 @@ export function controlling(fixture: Fixture): void {
     expect(await requests()).to.deep.equal(['undefined null']);
   });
 
+  it('keeps 500 characters of the reason for a cancellation, and no empty one', async () => {
+    const reasons = ['', 'x'.repeat(10_000)];
+    const kept: (string | null | undefined)[] = [];
+    for (const reason of reasons) {
+      const { queue, claim } = await fixture.claimOne();
+      const request = { action: 'cancel', filter: { queue: [queue] }, reason } as const;
+      await fixture.storage.bulk.start(request);
+      while (await fixture.storage.bulk.advance());
+      kept.push((await fixture.storage.jobs.find(claim.jobId))?.cancelReason);
+    }
+    expect(kept[0]).to.equal(null);
+    expect(kept[1]).to.have.length(500);
+  });
+
   it('shows no request to cancel a job that has not started, because it is cancelled at once', async () => {
     const { id } = await fixture.enqueue(fixture.newQueue());
     const { control } = fixture.storage;

@@ -7,6 +7,7 @@ import {
   filterTimes,
   type JobCount,
   type JobFilter,
+  storableReason,
 } from '@longshore/jobs/storage';
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
 import { fromNow } from '../connection/from-now.sql.js';
@@ -148,7 +149,7 @@ export function bulkValues(
     delayMs,
     dependents,
     visibleQueues,
-    reason,
+    storableReason(reason),
     runAt,
   ];
 }

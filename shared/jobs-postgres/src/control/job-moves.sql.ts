@@ -1,5 +1,5 @@
 import type { JobState } from '@longshore/jobs';
-import { bounds, maxCountedAttempts } from '@longshore/jobs/storage';
+import { bounds, maxCountedAttempts, storableReason } from '@longshore/jobs/storage';
 import { prepared, type Statement } from '../connection/statement.js';
 import { jobColumns, otherAttempts } from '../read/job-columns.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
@@ -84,9 +84,9 @@ export interface MoveDetails {
 }
 
 /** Returns the value of the details that a move from this place needs; nothing if it needs none. */
-export function detailsOf(move: Move, place: Place, { reason = null, runAt = null }: MoveDetails): unknown[] {
+export function detailsOf(move: Move, place: Place, { reason, runAt = null }: MoveDetails): unknown[] {
   if (move === 'reschedule') return [runAt?.toISOString() ?? null];
-  return place === 'running' ? [reason] : [];
+  return place === 'running' ? [storableReason(reason)] : [];
 }
 
 /**

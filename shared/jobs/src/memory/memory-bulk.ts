@@ -1,5 +1,5 @@
 import { newId } from '../job/id.js';
-import type { ActionOptions } from '../storage/audit-log.js';
+import { type ActionOptions, storableReason } from '../storage/audit-log.js';
 import {
   type BulkAction,
   type BulkListQuery,
@@ -118,7 +118,7 @@ export class MemoryBulkOperations implements BulkOperations {
       restored: 0,
       skipped: 0,
       requestedBy,
-      reason,
+      reason: storableReason(reason),
       runAt,
       createdAt,
       startsAt: new Date(createdAt.getTime() + delayMs),

@@ -3,6 +3,7 @@ import type { After } from '../job/continuation.js';
 import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
+import { storableReason } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import {
   checkEditedBytes,
@@ -44,7 +45,7 @@ export class MemoryControl implements JobControl {
       if (state === 'processing')
         return () => {
           record.cancelRequestedAt = new Date(this.#clock.now());
-          record.cancelReason = options.reason ?? null;
+          record.cancelReason = storableReason(options.reason);
           this.#jobs.notify({ kind: 'cancel' });
         };
       return () => {

@@ -101,6 +101,13 @@ export function storableEntry({
     ...entry,
     who: storable(who, maxWho),
     target: target === null ? null : storable(target, maxTarget),
-    reason: reason === null ? null : storable(reason, bounds.reasonLength.max),
+    reason: storableReason(reason),
   };
+}
+
+/** Returns a reason as it is stored: like the texts of an entry; `null` if it is empty or there is none. */
+export function storableReason(reason: string | null | undefined): string | null {
+  return reason === null || reason === undefined || reason === ''
+    ? null
+    : storable(reason, bounds.reasonLength.max);
 }
