@@ -31,5 +31,6 @@ export const ibmReasons: Readonly<Record<string, string>> = {
   'ibm-required-array-properties-in-response': 'With `fields`, every member is optional.',
   'ibm-unique-parameter-request-property-names': 'A full item has the field that is also in its path.',
   'ibm-avoid-repeating-path-parameters': 'A filter may have the name of a parameter of the path.',
+  'ibm-avoid-inline-schemas': 'What says that two fields exclude each other needs no name.',
   'ibm-use-date-based-format': 'The id of an event only happens to be a time.',
 };

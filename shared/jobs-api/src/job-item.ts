@@ -186,7 +186,7 @@ export const JobItem = Type.Object({
   ),
 });
 
-const dueTwice = { required: ['delayMs', 'runAt'] };
+const dueTwice = { type: 'object', properties: { delayMs: {}, runAt: {} }, required: ['delayMs', 'runAt'] };
 const noChosenId =
   'the platform creates the ids of jobs; to repeat a request safely, send an idempotencyKey; to let jobs of one request depend on one another, refer to them in after.parents by their positions in the array';
 

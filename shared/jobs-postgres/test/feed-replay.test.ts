@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-const program = fileURLToPath(new URL('support/replaying-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('support/replaying-process.mjs', import.meta.url));
 
 /** How many jobs ended within one second, an hour ago. */
 const jobs = 100_000;
@@ -45,12 +45,7 @@ describe('Events of many jobs that ended at about the same time', () => {
   it('are all delivered by a process with a heap of 48 MB', async () => {
     // Recording coverage needs more memory than the program.
     const { NODE_V8_COVERAGE: _coverage, ...env } = process.env;
-    const node = [
-      '--max-old-space-size=48',
-      '--max-semi-space-size=2',
-      '--import=tsx',
-      '--conditions=source',
-    ];
+    const node = ['--max-old-space-size=48', '--max-semi-space-size=2'];
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [...node, program, database.url, since.toISOString(), String(jobs)],

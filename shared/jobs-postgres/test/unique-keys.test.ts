@@ -222,10 +222,9 @@ describe('Unique keys on Postgres', () => {
     }
   });
 
-  it('add nothing to a job’s metadata, so that it is claimed and ends like a plain one', async () => {
+  it('are kept in the job’s metadata, so that they can be read once another job holds the key', async () => {
     const { id } = await client.enqueue(work, {}, { unique });
-    expect(
-      (await database.query(`select from longshore.job where id = '${id}' and meta is null`)).length,
-    ).to.equal(1);
+    await database.query(`delete from longshore.job_key where job_id = '${id}'`);
+    expect(await storage.jobs.find(id)).to.have.nested.property('unique.key', unique.key);
   });
 });

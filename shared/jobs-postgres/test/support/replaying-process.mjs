@@ -1,9 +1,9 @@
 import { JobEvents } from '@longshore/jobs';
-import { PostgresStorage } from '../../src/index.js';
+import { PostgresStorage } from '@longshore/jobs-postgres';
 
 /**
  * Receives the ends of planted jobs that ended in the past, and reports how many different ones there were. Run as a
- * process of its own, with a small heap. Takes the URL of the database, the time to resume from, and the number of jobs;
+ * process of its own, with a small heap, and therefore from what was built, without a loader. Takes the URL of the database, the time to resume from, and the number of jobs;
  * the last twelve digits of their ids count them.
  */
 const [, , url = '', since = '', count = '0'] = process.argv;
