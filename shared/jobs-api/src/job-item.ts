@@ -186,7 +186,8 @@ export const JobItem = Type.Object({
   ),
 });
 
-const dueTwice = { type: 'object', properties: { delayMs: {}, runAt: {} }, required: ['delayMs', 'runAt'] };
+const due = { delayMs: { description: 'A delay' }, runAt: { description: 'A time' } };
+const dueTwice = { type: 'object', properties: due, required: Object.keys(due) };
 const noChosenId =
   'the platform creates the ids of jobs; to repeat a request safely, send an idempotencyKey; to let jobs of one request depend on one another, refer to them in after.parents by their positions in the array';
 

@@ -14,7 +14,7 @@ const browsers = [
  * Maximum wait for a page to reach the expected state, in milliseconds. The limit is long because it only has to stop
  * hanging tests.
  */
-const pageTimeoutMs = 1_200_000;
+const pageTimeoutMs = 300_000;
 
 /**
  * Starts the installed Chromium, headless and without background network traffic. Prefers the headless shell, which

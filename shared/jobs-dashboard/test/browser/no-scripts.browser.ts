@@ -17,10 +17,16 @@ interface Offer {
  */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
-  const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
-  const state = { cancel: 'enqueued', retry: 'failed', run: 'scheduled', delete: 'done' }[verb] ?? '';
+  const job = ['cancel', 'run', 'reschedule', 'edit'].includes(verb) ? story.scheduledId : story.failedId;
+  const states: Readonly<Record<string, string>> = { cancel: 'enqueued', retry: 'failed', delete: 'done' };
+  const values: Readonly<Record<string, Offer['fill']>> = {
+    reschedule: { at: '2026-03-02T08:00' },
+    edit: { maxAttempts: '7' },
+  };
+  const fill = values[verb] ?? {};
   const offers: Record<string, Offer> = {
-    jobs: { at: `jobs/${job}`, ...(verb === 'reschedule' ? { fill: { at: '2026-03-02T08:00' } } : {}) },
+    jobs: { at: `jobs/${job}`, fill },
+    create: { at: 'queues', fill: { name: 'bills' } },
     queues: {
       at: verb === 'delete' ? 'queues/unused' : 'queues/mail',
       ...(verb === 'limit' ? { fill: { concurrency: '3' } } : {}),
@@ -31,7 +37,10 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
     'set-aside': { at: 'set-aside' },
     types: { at: 'types/any' },
     searches: { at: 'jobs?state=failed', ...(verb === 'save' && { fill: { name: 'failures' } }) },
-    bulk: { at: verb === 'stop' ? `bulk/${operationId}` : `bulk/confirm?action=${verb}&state=${state}` },
+    bulk:
+      verb === 'stop'
+        ? { at: `bulk/${operationId}` }
+        : { at: `bulk/confirm?action=${verb}&state=${states[verb] ?? 'scheduled'}`, fill },
   };
   const offer = offers[kind];
   if (offer === undefined) throw new Error(`Where is ${action} offered?`);
