@@ -58,18 +58,19 @@ async function frozen(stage: Stage, pid: number): Promise<Notes> {
   const enqueued = Array.from({ length: 24 }, async (_, index) =>
     load.accept(await observer.enqueue(index % 2 === 0 ? 'plain' : 'transactional', 600)),
   );
-  await Promise.all(enqueued);
+  // Others fail, and operators retry them meanwhile.
+  const own = await Promise.all(enqueued);
   const running = `
     select job.id, job.attempt, job.server_id from longshore.job join longshore.server on server.id = job.server_id
-    where job.queue_id > 0 and server.pid = $1`;
+    where job.queue_id > 0 and server.pid = $1 and job.id = any ($2)`;
   await eventually(
-    () => observer.query(running, [pid]),
+    () => observer.query(running, [pid, own]),
     ({ length }) => length > 0,
   );
   await sleep(random() * 300);
   process.kill(pid, 'SIGSTOP');
   try {
-    const held = await observer.read<Held>(running, [pid]);
+    const held = await observer.read<Held>(running, [pid, own]);
     const ids = held.map(({ id }) => id);
     const registered = 'select id from longshore.server where pid = $1';
     const frozenAt = performance.now();
