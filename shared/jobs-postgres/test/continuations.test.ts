@@ -154,6 +154,26 @@ describe('Continuations and batches on Postgres', () => {
     expect(await stateOf(callback?.id ?? '')).to.equal('enqueued');
   });
 
+  it('a callback waits if a job of its batch was retried, although another server counts the retry later', async () => {
+    const { jobs, callback } = await client.enqueueBatch({
+      jobs: [{ definition: parentJob, args: {}, options: { maxAttempts: 1 } }],
+      callback: { definition: childJob, args: {} },
+    });
+    await storage.completions.complete([{ claim: await claimOne(), outcome: failed, hasMeta: true }]);
+    await storage.control.retry(jobs[0]?.id ?? '', { dependents: true });
+    // Another server has taken the entry of the retry.
+    await connection.query('begin');
+    await connection.query(`select from longshore.outbox where from_state = 'failed' for update`);
+    await storage.maintenance.resolveDependencies(100); // counts the failure, which ends the batch
+    await storage.maintenance.resolveDependencies(100); // the batch has ended
+    await connection.query('commit');
+    await resolveAll();
+    expect(await stateOf(callback?.id ?? '')).to.equal('awaiting');
+    await storage.completions.complete([{ claim: await claimOne(), outcome: done, hasMeta: true }]);
+    await resolveAll();
+    expect(await stateOf(callback?.id ?? '')).to.equal('enqueued');
+  });
+
   it('a dependent that is being skipped waits again if its parent is restored', async () => {
     const { id } = await client.enqueue(parentJob, {}, { maxAttempts: 1 });
     const parent = await client.enqueue(childJob, {}, { after: { parents: [id] } });

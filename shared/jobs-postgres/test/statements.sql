@@ -1648,7 +1648,10 @@ cancelled as materialized (
 ),
 ended as materialized (
   select id, case when failed > 0 then 'failed' else 'cancelled' end::longshore.job_state as state from longshore.batch
-  where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0 order by id for share skip locked
+  where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0 and not exists (
+    select from longshore.outbox as entry
+    where entry.meta ->> 'batchId' = batch.id::text and entry.from_state in ('done', 'failed', 'cancelled'))
+  order by id for share skip locked
 )
 select id, null::longshore.job_state as state from failed union all select id, null from cancelled union all select id, state from ended;
 

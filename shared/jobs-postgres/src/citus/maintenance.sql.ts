@@ -178,7 +178,13 @@ export const maintenanceForms: Forms = {
   'longshore-resume-type': resumeType,
   'longshore-resume-type-when-due': resumeType,
   'longshore-release-awaiting': releaseAwaiting,
-  'longshore-lock-unsuccessful': replacedBy('select id from longshore.lock_unsuccessful($1::uuid[]) as id'),
+  // Batches are read without locks.
+  'longshore-lock-unsuccessful': replacedBy(
+    `select id, null::longshore.job_state as state from longshore.lock_unsuccessful($1::uuid[]) as id
+     union all
+     select id, case when failed > 0 then 'failed' else 'cancelled' end::longshore.job_state as state
+     from longshore.batch where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0`,
+  ),
   'longshore-pause-type': withReplacements(['paused_at = now()', 'paused_at = excluded.paused_at']),
   'longshore-insert-reports': withReplacements(['written_at = now()', 'written_at = excluded.written_at']),
   'longshore-take-outbox-entries': replacedBy('select * from longshore.take_outbox_entries($1)'),

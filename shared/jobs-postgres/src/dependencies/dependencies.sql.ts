@@ -114,7 +114,8 @@ export const findParents = prepared(
 /**
  * $1 ids. Locks the jobs and batches that are still failed or cancelled, so that they and the jobs of the batches cannot be
  * retried together with their dependents. Returns the ids, and the final states of batches. Skips what is being retried,
- * counted or deleted, because waiting for it could deadlock.
+ * counted or deleted, because waiting for it could deadlock. Also skips batches with a retried job that is not counted yet:
+ * another server may be about to count it, and the retry has already restored the dependents that it found.
  */
 export const lockUnsuccessful = prepared(
   'longshore-lock-unsuccessful',
@@ -127,7 +128,10 @@ export const lockUnsuccessful = prepared(
     ),
     ended as materialized (
       select id, case when failed > 0 then 'failed' else 'cancelled' end::longshore.job_state as state from longshore.batch
-      where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0 order by id for share skip locked
+      where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0 and not exists (
+        select from longshore.outbox as entry
+        where entry.meta ->> 'batchId' = batch.id::text and entry.from_state in ('done', 'failed', 'cancelled'))
+      order by id for share skip locked
     )
     select id, null::longshore.job_state as state from failed union all select id, null from cancelled union all select id, state from ended`,
 );
