@@ -8,7 +8,8 @@ export function toStorable(text: string): string {
   return text.replaceAll('\0', '\u2400').toWellFormed();
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Created on first use, because that takes some milliseconds. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** How many code units after a cut can belong to the character before it. Longer characters are cut between code points. */
 const longestCharacter = 64;
@@ -21,6 +22,7 @@ const longestCharacter = 64;
  */
 export function shorten(text: string, max: number, mark = ''): string {
   if (text.length <= max) return text.toWellFormed();
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   const character = graphemes.segment(text.slice(0, max + longestCharacter)).containing(max);
   const start = character?.index ?? 0;
   const end = start > max - longestCharacter || start > 0 ? start : codePointBoundary(text, max);
@@ -57,10 +59,11 @@ function hex(code: number, digits: number): string {
 }
 
 /** Compares texts alphabetically: by the root collation of Unicode (`und-x-icu` in Postgres), and if that is a tie, by code points. */
-const alphabet = new Intl.Collator('en', { usage: 'sort' });
+let alphabet: Intl.Collator | undefined;
 
 /** Compares two texts by {@link sortCollation}. Returns a negative number, 0 or a positive number. */
 export function compareTexts(one: string, other: string): number {
+  alphabet ??= new Intl.Collator('en', { usage: 'sort' });
   return alphabet.compare(one, other) || compareCodePoints(one, other);
 }
 

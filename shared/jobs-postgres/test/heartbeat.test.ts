@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -146,5 +147,21 @@ describe('The thread that sends heartbeats', () => {
     const { lost } = heartbeats.start('server', 60_000, () => undefined);
     await heartbeats.close(); // resolves when the thread has ended
     expect(lost.aborted).to.equal(false);
+  });
+
+  it('loads no package before its first heartbeat, because every server starts it', async () => {
+    const packages: string[] = [];
+    const seen = new Set<string>();
+    const visit = async (file: URL): Promise<void> => {
+      if (seen.has(file.href)) return;
+      seen.add(file.href);
+      const text = await readFile(file, 'utf8');
+      for (const [, from = ''] of text.matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^']+)'/gm))
+        if (from.startsWith('.')) await visit(new URL(from, file));
+        else if (!from.startsWith('node:')) packages.push(`${from} in ${file.pathname.split('/').at(-1)}`);
+    };
+    await visit(new URL('../dist/control/heartbeat-thread.js', import.meta.url));
+    expect(packages).to.deep.equal([]);
+    expect(seen.size).to.be.above(3);
   });
 });

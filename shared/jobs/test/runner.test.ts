@@ -23,7 +23,13 @@ function runnerOf(
   onOutcome: RunnerOptions['onOutcome'] = () => undefined,
 ): { runner: Runner; holdings: Holdings } {
   const holdings = new Holdings(given.storage.claims, silentLogger);
-  const options = { ...resolveServerOptions(given), holdings, onStart: () => undefined, onOutcome };
+  const options = {
+    ...resolveServerOptions(given),
+    holdings,
+    onStart: () => undefined,
+    onOutcome,
+    onRunning: () => undefined,
+  };
   return { runner: new Runner(options), holdings };
 }
 

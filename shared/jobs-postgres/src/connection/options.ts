@@ -13,7 +13,7 @@ import {
 import type pg from 'pg';
 import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } from './connection-settings.js';
 import type { DatabaseOptions, Distribution, Pooler } from './database-options.js';
-import { checkSchema, defaultSchema } from './schema.js';
+import { defaultSchema } from './schema.js';
 
 /** Options of the Postgres storage. Exactly one of `url` and `pool` is required; all other options are optional. */
 export interface PostgresOptions {
@@ -264,4 +264,17 @@ function checkDistribution(value: unknown): Distribution {
 
 function bounded(name: string, value: number, min: number, max: number): number {
   return checkInteger(name, value, { min, max });
+}
+
+/**
+ * Checks a schema name and returns it.
+ *
+ * @throws {RangeError} if the name is not valid
+ */
+function checkSchema(name: unknown): string {
+  if (typeof name === 'string' && /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,58}$/.test(name))
+    return name;
+  throw new RangeError(
+    `schema must have 1 to 59 lowercase letters, digits and underscores, and not begin with a digit or pg_, or be information_schema; it is ${shown(name)}`,
+  );
 }

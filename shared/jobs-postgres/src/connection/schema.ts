@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { shown } from '@longshore/jobs/storage';
 import type { DistributedForm, Statement } from './statement.js';
 
 /**
@@ -29,7 +28,7 @@ export class Schema {
   readonly #rendered = new WeakMap<Statement, Statement>();
 
   /**
-   * @param name lowercase letters, digits and underscores, as checked by {@link checkSchema}
+   * @param name lowercase letters, digits and underscores, as `databaseOptions` checks it
    * @param otherFormOf for a distributed store, returns the statement to send instead of the given one
    */
   constructor(name: string, otherFormOf?: DistributedForm) {
@@ -86,17 +85,4 @@ export class Schema {
   get #hash(): string {
     return createHash('sha256').update(this.name).digest('hex').slice(0, 8);
   }
-}
-
-/**
- * Checks a schema name and returns it.
- *
- * @throws {RangeError} if the name is not valid
- */
-export function checkSchema(name: unknown): string {
-  if (typeof name === 'string' && /^(?!pg_|information_schema$)[a-z_][a-z0-9_]{0,58}$/.test(name))
-    return name;
-  throw new RangeError(
-    `schema must have 1 to 59 lowercase letters, digits and underscores, and not begin with a digit or pg_, or be information_schema; it is ${shown(name)}`,
-  );
 }

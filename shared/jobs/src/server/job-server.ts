@@ -71,8 +71,9 @@ export class JobServer {
     const runner = new Runner({
       ...options,
       holdings,
-      onStart: (job, waitedMs) => this.#begin(job, waitedMs),
+      onStart: (job, waitedMs) => this.#events.started(job, waitedMs),
       onOutcome: (job, outcome) => this.#finish(job, outcome),
+      onRunning: (jobs) => this.#membership.report(jobs),
     });
     const fetcher = new Fetcher({ ...options, holdings, runner });
     this.#runner = runner;
@@ -287,17 +288,11 @@ export class JobServer {
     return this.#options.queuePollIntervalMs > 0;
   }
 
-  #begin(job: ClaimedJob, waitedMs: number): void {
-    this.#events.started(job, waitedMs);
-    this.#membership.report(this.running);
-  }
-
   #finish(job: ClaimedJob, outcome: Outcome | null): void {
     const { claim, meta } = job;
     if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
     logFailure(this.#options.logger, job, outcome);
     this.#events.ended(job, outcome);
-    this.#membership.report(this.running);
     this.#fetcher.jobFinished();
   }
 

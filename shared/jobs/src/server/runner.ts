@@ -23,6 +23,8 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
   /** Called when an attempt ends, but not for dropped attempts. `outcome` is `null` if it is already stored. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
+  /** Called with the number of running jobs when it may have changed. */
+  readonly onRunning: (jobs: number) => void;
 }
 
 interface RunnableHandler extends JobHandler {
@@ -201,6 +203,7 @@ export class Runner {
       this.#run(next.job).catch((error: unknown) => this.#failUnexpectedly(next.job, error));
     }
     if (started > 0) this.#holdings.waiting.splice(0, started);
+    this.#options.onRunning(this.#holdings.running.size);
     if (this.#holdings.running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
