@@ -278,7 +278,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
     await storage.control.cancel(id);
     const headers = { 'idempotency-key': 'delete-jobs' };
     const { status } = await api.call('DELETE', '/api/v1/jobs?queue=deleted', { token: adminKey, headers });
-    expect(status).to.equal(204);
+    expect(status).to.equal(202);
     await eventually(
       () => storage.jobs.find(id),
       (job) => job === null,

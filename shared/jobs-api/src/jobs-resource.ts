@@ -6,8 +6,14 @@ import {
   type OperableStorage,
   type Operation,
 } from '@longshore/jobs/operations';
-import { type BulkOperation, isUnrestricted, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
-import { apiError, defineResource, type Resource, type SetOperationFunction } from '@longshore/resources';
+import { type BulkOperation, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
+import {
+  afterCommit,
+  apiError,
+  defineResource,
+  type Resource,
+  type SetOperationFunction,
+} from '@longshore/resources';
 import type { TObject } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { toBulkOperationItem } from './bulk-operations-resource.js';
@@ -71,7 +77,7 @@ export function jobsResource({
       patch: { note: editable },
       delete: { note: 'Only a finished job can be deleted; for any other, the answer is 409 (40902).' },
       deleteMany: {
-        note: 'Jobs that have not finished are kept; if a filter matches some of these, the answer is 409 (40902) and says how many.',
+        note: 'If some of these have not finished, none is deleted: the answer is 409 (40902) and says how many. Filter by `state` to leave them out.',
       },
     },
     operations: operations.declarations,
@@ -95,6 +101,7 @@ export function jobsResource({
     storage: {
       seeks: true,
       findsExisting: true,
+      deletesAfterCommit: true,
       list: (query, _context, signal) => jobPage(storage, query, signal),
       get: async (id) => {
         const job = await storage.jobs.find(id);
@@ -110,18 +117,14 @@ export function jobsResource({
       deleteMany: async (filters, context) => {
         const filter = toJobFilter({ filters, search: undefined });
         if (filter === null) return 0;
-        const { reason } = context;
+        await requireFinished(storage, filter);
+        const { reason, transaction } = context;
         const call = { target: { filter: { state: statesOfAction.delete, ...filter } }, fields: {}, reason };
         const { subject } = await attempt(jobSetOperations.delete, storage, context, call);
         if (subject === null) return 0;
-        const { transaction } = context;
-        if (transaction !== undefined) {
-          startAfterCommit(storage.bulk, subject, transaction);
-          return undefined; // not known yet
-        }
-        const { changed } = await endOf(storage.bulk, subject);
-        await requireNoneLeft(storage, filter, changed);
-        return changed;
+        if (transaction === undefined) return (await endOf(storage.bulk, subject)).changed;
+        startAfterCommit(storage.bulk, subject, transaction);
+        return afterCommit;
       },
       patch: (id, change, context) => editor.one(id, change, context),
       replaceMany: (changes, context) => editor.all(changes, context),
@@ -141,19 +144,16 @@ export function jobsResource({
   });
 }
 
-/** @throws {ApiError} 40902 if unfinished jobs match the filter, so that they were not deleted */
-async function requireNoneLeft(
-  { jobs }: Pick<JobStorage, 'jobs'>,
-  filter: JobFilter,
-  deleted: number,
-): Promise<void> {
+/** @throws {ApiError} 40902 if unfinished jobs match the filter, because these cannot be deleted */
+async function requireFinished({ jobs }: Pick<JobStorage, 'jobs'>, filter: JobFilter): Promise<void> {
   const state = statesOfAction.cancel.filter((each) => filter.state?.includes(each) ?? true);
-  if (isUnrestricted(filter) || state.length === 0) return;
-  const left = await jobs.count({ ...filter, state });
-  if (left.count === 0) return;
+  if (state.length === 0) return;
+  const { count, exact } = await jobs.count({ ...filter, state });
+  if (count === 0) return;
+  const unfinished = `${exact ? '' : 'at least '}${count} ${count === 1 ? 'job that matches has' : 'jobs that match have'} not finished`;
   throw apiError(
     40902,
-    `${deleted} finished jobs were deleted; ${left.exact ? '' : 'at least '}${left.count} that match have not finished and were kept: cancel them first, or filter by state`,
+    `No job was deleted, because ${unfinished}: cancel first, or select finished jobs only with state=${statesOfAction.delete.join('&state=')}`,
   );
 }
 

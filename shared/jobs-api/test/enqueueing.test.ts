@@ -245,20 +245,32 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect((await api.post('/jobs', { name: 'subtract' })).codes).to.deep.equal([42202]);
   });
 
-  it('DELETE /jobs forgets the finished jobs that match, and leaves all others', async () => {
+  it('DELETE /jobs deletes the jobs that match, and no others', async () => {
     const [queue, other] = [api.newName(), api.newName()];
-    const [first, second, third] = [
-      await api.enqueue(queue),
-      await api.enqueue(queue),
-      await api.enqueue(other),
-    ];
-    for (const { id } of [first, third]) await api.put(`/jobs/${id}/cancel`);
-    const refused = await api.delete(`/jobs?queue=${queue}`);
-    expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
-    expect(refused.text).to.include('1 finished jobs were deleted; 1 that match have not finished');
-    const statuses = [first, second, third].map(async ({ id }) => (await api.get(`/jobs/${id}`)).status);
-    expect(await Promise.all(statuses)).to.deep.equal([404, 200, 200]);
+    const jobs = [await api.enqueue(queue), await api.enqueue(queue), await api.enqueue(other)];
+    for (const { id } of jobs) await api.put(`/jobs/${id}/cancel`);
+    expect((await api.delete(`/jobs?queue=${queue}`)).status).to.equal(204);
+    const statuses = jobs.map(async ({ id }) => (await api.get(`/jobs/${id}`)).status);
+    expect(await Promise.all(statuses)).to.deep.equal([404, 404, 200]);
   });
+
+  for (const [selection, headers] of [
+    ['that match', {}],
+    ['at all', {}],
+    ['that match', { 'idempotency-key': 'none-left' }],
+  ] as const)
+    it(`DELETE /jobs deletes nothing if there are unfinished jobs ${selection}, ${headers['idempotency-key'] === undefined ? 'without' : 'with'} a key`, async () => {
+      const queue = api.newName();
+      const [finished] = [await api.enqueue(queue), await api.enqueue(queue)];
+      await api.put(`/jobs/${finished.id}/cancel`);
+      const path = selection === 'at all' ? '/jobs' : `/jobs?queue=${queue}`;
+      const refused = await api.call('DELETE', path, undefined, headers);
+      expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
+      expect(refused.text).to.match(
+        /No job was deleted, because \d+ jobs? that match(es)? ha(s|ve) not finished/,
+      );
+      expect((await api.get(`/jobs/${finished.id}`)).status).to.equal(200);
+    });
 
   it('DELETE /jobs says how many finished jobs it has forgotten', async () => {
     const queue = api.newName();
@@ -268,11 +280,13 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     expect([answer.status, answer.headers['x-total-count']]).to.deep.equal([204, '2']);
   });
 
-  it('DELETE /jobs forgets every finished job', async () => {
+  it('DELETE /jobs deletes the jobs of the given states, and leaves all others', async () => {
+    const unfinished = await api.enqueue(api.newName());
     const { id } = await api.enqueue(api.newName());
     await api.put(`/jobs/${id}/cancel`);
-    expect((await api.delete('/jobs')).status).to.equal(204);
+    expect((await api.delete('/jobs?state=done&state=failed&state=cancelled')).status).to.equal(204);
     expect((await api.get(`/jobs/${id}`)).status).to.equal(404);
+    expect((await api.get(`/jobs/${unfinished.id}`)).status).to.equal(200);
   });
 
   it('DELETE /jobs with an unknown parameter is 400 and forgets nothing', async () => {

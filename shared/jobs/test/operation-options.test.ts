@@ -9,7 +9,7 @@ import type { QueueControlResult } from '../src/storage/queues.js';
 export const misuses = [
   // @ts-expect-error the options of the call are missing
   ({ control }: OperableStorage) => control.cancel('id'),
-  // @ts-expect-error options that are made anew lack the caller's scope
+  // @ts-expect-error options that are built from scratch lack the caller's scope
   ({ control }: OperableStorage) => control.cancel('id', { transaction: undefined }),
   // @ts-expect-error the options of the call are missing after those of the method
   ({ queues }: OperableStorage) => queues.create('mail', { concurrencyLimit: 1 }),

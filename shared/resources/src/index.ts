@@ -23,6 +23,7 @@ export type {
 } from './definition/resource.js';
 export { type NotAllowed, readOnly } from './definition/resource.js';
 export {
+  afterCommit,
   type Check,
   Existing,
   type ItemSelection,

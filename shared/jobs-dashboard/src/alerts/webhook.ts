@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { shorten } from '@longshore/edge';
 import type { AlertMessage } from '@longshore/jobs/storage';
 import { Webhook as Signer } from 'standardwebhooks';
 import { bodyOf, type Origin, type WebhookFormat } from './message-body.js';
@@ -86,7 +87,7 @@ async function beginningOf({ body }: Response): Promise<string> {
   } catch {
     // Ignored, because only the status decides whether the delivery succeeded.
   }
-  return text.slice(0, MAX_ANSWER);
+  return shorten(text, MAX_ANSWER);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
@@ -31,7 +32,7 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
   }
   return [...byRole].flatMap(([role, [first, ...others]]) => {
     if (first === undefined) return [];
-    const reason = first.error.message.slice(0, MAX_REASON);
+    const reason = shorten(first.error.message, MAX_REASON, '…');
     const more =
       others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
     return [

@@ -1,3 +1,4 @@
+import { shorten } from '@longshore/edge';
 import type { JobError } from '@longshore/jobs';
 import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
@@ -67,7 +68,7 @@ function bounded(value: unknown): Date {
 export function readError(value: unknown): JobError | null {
   if (value === null || value === undefined) return null;
   if (isReadableError(value)) return value;
-  return { name: 'UnreadableError', message: JSON.stringify(value).slice(0, 4_000), stack: null };
+  return { name: 'UnreadableError', message: shorten(JSON.stringify(value), 4_000), stack: null };
 }
 
 export function isReadableError(value: unknown): value is JobError {

@@ -77,7 +77,7 @@ export function pick(place: Place, conditions: readonly string[], limit = ''): s
 
 /** What some moves need to know besides the jobs. */
 export interface MoveDetails {
-  /** Why running jobs are to be cancelled; `null` if no reason was given. */
+  /** The reason for cancelling running jobs; `null` if none was given. */
   readonly reason?: string | null | undefined;
   /** When rescheduled jobs become ready. */
   readonly runAt?: Date | null | undefined;

@@ -1,4 +1,4 @@
-import type { NewJob } from '@longshore/jobs/storage';
+import { linkMembers, type NewJob } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
@@ -7,22 +7,9 @@ import { prepared } from '../connection/statement.js';
 import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/**
- * Metadata keys that a job keeps when its content is replaced, because they link the job to other jobs or identify its
- * request. Must match `linkMembers` in the package `@longshore/jobs`.
- */
-const links = [
-  'batchId',
-  'parentIds',
-  'parentCondition',
-  'recurringJobId',
-  'idempotencyKey',
-  'unique',
-  'hasDependents',
-];
 const tiesOf = (meta: string): string =>
-  `jsonb_strip_nulls(jsonb_build_object(${links.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
-const restOf = (meta: string): string => `coalesce(${meta} - array['${links.join(`', '`)}'], '{}')`;
+  `jsonb_strip_nulls(jsonb_build_object(${linkMembers.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
+const restOf = (meta: string): string => `coalesce(${meta} - array['${linkMembers.join(`', '`)}'], '{}')`;
 export const metaFrom = (table: string): string =>
   `nullif(${tiesOf(`${table}.meta`)} || ${restOf('content.meta')}, '{}')`;
 

@@ -73,35 +73,26 @@ export interface JobMetaFields {
  * entries.
  */
 export function readMeta(meta: JobMeta | null): JobMetaFields {
-  const {
-    tags,
-    batchId,
-    parentIds,
-    parentCondition,
-    recurringJobId,
-    idempotencyKey,
-    unique,
-    timeoutMs,
-    concurrencyKey,
-    concurrencyLimit,
-    traceparent,
-  } = asObject(meta);
-  const trace = readTraceparent(traceparent);
-  const parents = Array.isArray(parentIds) ? parentIds.filter((id) => typeof id === 'string') : [];
+  const stored = asObject(meta);
+  const trace = readTraceparent(stored.traceparent);
+  const parents = Array.isArray(stored.parentIds)
+    ? stored.parentIds.filter((id) => typeof id === 'string')
+    : [];
   return {
-    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
-    batchId: textOf(batchId),
-    parentId: Array.isArray(parentIds) ? textOf(parentIds[0]) : null,
+    tags: Array.isArray(stored.tags) ? stored.tags.filter((tag) => typeof tag === 'string') : [],
+    batchId: textOf(stored.batchId),
+    parentId: Array.isArray(stored.parentIds) ? textOf(stored.parentIds[0]) : null,
     parentIds: parents,
-    parentCondition: parents.length === 0 ? null : isCondition(parentCondition) ? parentCondition : 'onDone',
-    recurringJobId: textOf(recurringJobId),
-    idempotencyKey: textOf(idempotencyKey),
-    unique: readUniqueness(unique),
-    timeoutMs: isWithin(timeoutMs, bounds.timeoutMs) ? timeoutMs : null,
+    parentCondition:
+      parents.length === 0 ? null : isCondition(stored.parentCondition) ? stored.parentCondition : 'onDone',
+    recurringJobId: textOf(stored.recurringJobId),
+    idempotencyKey: textOf(stored.idempotencyKey),
+    unique: readUniqueness(stored.unique),
+    timeoutMs: isWithin(stored.timeoutMs, bounds.timeoutMs) ? stored.timeoutMs : null,
     traceparent: trace,
     traceId: trace?.slice(3, 35) ?? null,
-    concurrencyKey: textOf(concurrencyKey),
-    concurrencyLimit: typeof concurrencyKey === 'string' ? readLimit(concurrencyLimit) : null,
+    concurrencyKey: textOf(stored.concurrencyKey),
+    concurrencyLimit: typeof stored.concurrencyKey === 'string' ? readLimit(stored.concurrencyLimit) : null,
   };
 }
 
@@ -111,39 +102,28 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
  */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
-  const {
-    tags,
-    batchId,
-    parentIds,
-    parentCondition,
-    recurringJobId,
-    idempotencyKey,
-    unique,
-    timeoutMs,
-    concurrencyKey,
-    concurrencyLimit,
-    traceparent,
-  } = asObject(meta);
+  const stored = asObject(meta);
   const isText = (value: unknown): boolean => value === undefined || typeof value === 'string';
   const isList = (value: unknown): boolean =>
     value === undefined || (Array.isArray(value) && value.every((each) => typeof each === 'string'));
-  const isTrace = traceparent === undefined || readTraceparent(traceparent) !== null;
+  const isTrace = stored.traceparent === undefined || readTraceparent(stored.traceparent) !== null;
   const readable: Record<keyof JobMetaFields, boolean> = {
-    tags: isList(tags),
-    batchId: isText(batchId),
-    parentId: isList(parentIds) || (Array.isArray(parentIds) && isText(parentIds[0])),
-    parentIds: isList(parentIds),
-    parentCondition: parentCondition === undefined || isCondition(parentCondition),
-    recurringJobId: isText(recurringJobId),
-    idempotencyKey: isText(idempotencyKey),
-    unique: unique === undefined || readUniqueness(unique) !== null,
-    timeoutMs: timeoutMs === undefined || isWithin(timeoutMs, bounds.timeoutMs),
+    tags: isList(stored.tags),
+    batchId: isText(stored.batchId),
+    parentId: isList(stored.parentIds) || (Array.isArray(stored.parentIds) && isText(stored.parentIds[0])),
+    parentIds: isList(stored.parentIds),
+    parentCondition: stored.parentCondition === undefined || isCondition(stored.parentCondition),
+    recurringJobId: isText(stored.recurringJobId),
+    idempotencyKey: isText(stored.idempotencyKey),
+    unique: stored.unique === undefined || readUniqueness(stored.unique) !== null,
+    timeoutMs: stored.timeoutMs === undefined || isWithin(stored.timeoutMs, bounds.timeoutMs),
     traceparent: isTrace,
     traceId: isTrace,
-    concurrencyKey: isText(concurrencyKey),
-    concurrencyLimit: concurrencyKey === undefined || isWithin(concurrencyLimit, bounds.concurrencyLimit),
+    concurrencyKey: isText(stored.concurrencyKey),
+    concurrencyLimit:
+      stored.concurrencyKey === undefined || isWithin(stored.concurrencyLimit, bounds.concurrencyLimit),
   };
-  const isObject = asObject(meta) === meta;
+  const isObject = stored === meta;
   return Object.entries(readable).flatMap(([member, isReadable]) => (isObject && isReadable ? [] : [member]));
 }
 
@@ -164,11 +144,12 @@ function readTraceparent(value: unknown): string | null {
   return typeof value === 'string' && isTraceparent(value) ? value : null;
 }
 
+/** Metadata as it may be stored: any member can have any value. */
+type StoredMeta = Readonly<Partial<Record<keyof JobMeta, unknown>>>;
+
 /** Returns stored metadata if it is an object, otherwise `{}`. Stored metadata is not guaranteed to be an object. */
-function asObject(meta: unknown): Record<string, unknown> {
-  return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
-    ? (meta as Record<string, unknown>)
-    : {};
+function asObject(meta: unknown): StoredMeta {
+  return typeof meta === 'object' && meta !== null && !Array.isArray(meta) ? meta : {};
 }
 
 function textOf(value: unknown): string | null {

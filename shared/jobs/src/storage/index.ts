@@ -142,6 +142,7 @@ export {
   type KeyHolder,
   keyName,
   type KeyResolution,
+  linkMembers,
   resolveKeys,
 } from './key-resolution.js';
 export type * from './job-types.js';

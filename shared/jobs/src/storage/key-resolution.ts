@@ -137,8 +137,11 @@ export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespa
   return `${queue}\0${namespace}\0${key}`;
 }
 
-/** The members of a job's metadata that stay the same when another job replaces the content. */
-const linkMembers = [
+/**
+ * The members of a job's metadata that stay the same when another job replaces the content, because they link the job to
+ * other jobs or identify its request.
+ */
+export const linkMembers = [
   'batchId',
   'parentIds',
   'parentCondition',

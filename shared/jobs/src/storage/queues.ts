@@ -78,7 +78,7 @@ export interface Queues {
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /**
-   * Creates a queue with limits, before it has a job or a server. A queue that was deleted is created anew.
+   * Creates a queue with limits before it has a job or a server. A deleted queue can be created again.
    *
    * @param limits absent limits are `null`: no limit
    * @throws {RangeError} if the name or a limit is out of bounds

@@ -105,6 +105,9 @@ export class Existing<Item> {
   }
 }
 
+/** What `deleteMany` resolves to if it deletes the items only after the commit of the request's transaction. */
+export const afterCommit = Symbol('after the commit');
+
 /**
  * The functions behind a resource. Each function enables one call: for example, `list` enables GET on the collection,
  * and `create` enables POST. Calls without a function get a 405. Any function can throw an ApiError. Known Postgres
@@ -116,6 +119,8 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   readonly seeks?: true;
   /** Declares that `create` may return {@link Existing}. */
   readonly findsExisting?: true;
+  /** Declares that `deleteMany` may return {@link afterCommit}. */
+  readonly deletesAfterCommit?: true;
   /** The signal aborts when the caller disconnects, so that nothing is read for nobody. */
   list?(query: CollectionQuery, context: CallContext, signal: AbortSignal): Promise<Page<Item>>;
   /** Resolves to undefined if there is no such item. */
@@ -151,10 +156,10 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /**
-   * DELETE on the collection; resolves to the number of deleted items. Undefined if it goes on after the commit of the
-   * request's transaction.
+   * DELETE on the collection; resolves to the number of deleted items, or to {@link afterCommit} if they are deleted only
+   * after the commit of the request's transaction. The answer is then 202.
    */
-  deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number | undefined>;
+  deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number | typeof afterCommit>;
   /**
    * Special operations by verb. Each resolves to the changed item, alone or in an {@link Outcome}, or to undefined if
    * there is no such item. Each throws 40902 if the item's state forbids the operation, and returns an item unchanged
@@ -183,7 +188,10 @@ export type AnyStorage = ResourceStorage<
 >;
 
 /** A member of {@link ResourceStorage} that serves calls: a function, or `operations`. */
-export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting' | 'problems'>;
+export type StorageFunction = Exclude<
+  keyof AnyStorage,
+  'seeks' | 'findsExisting' | 'deletesAfterCommit' | 'problems'
+>;
 
 /**
  * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. A missing function is a

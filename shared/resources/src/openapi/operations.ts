@@ -1,6 +1,5 @@
 import { nameInProse, namesInProse } from '../definition/naming.js';
 import type { Operation, Resource, SetOperation } from '../definition/resource.js';
-import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { completedSchema } from './bounded-schema.js';
@@ -11,7 +10,8 @@ import type { LinkObject, OperationObject, ParameterObject, ResponseObject } fro
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
-import { childLinks, type ItemPlace, itemLinks, ownedName, verbs } from './links.js';
+import { childLinks, itemLinks, ownedName, verbs } from './links.js';
+import type { OperationPlace } from './operation-place.js';
 import {
   bulkConditionParameters,
   collectionParameters,
@@ -25,29 +25,7 @@ import {
   ifNoneMatch,
 } from './parameters.js';
 import { camelCase, selectionReference, schemaReference } from './schemas.js';
-import { type Call, type Subject, wordingOf } from './wording.js';
-
-/** Where operations are served, and the settings that affect their descriptions. */
-export interface OperationPlace extends Subject {
-  /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
-  readonly owner: string;
-  readonly serves: (name: StorageFunction) => boolean;
-  /** The names of the path parameters for the parents, outermost first. */
-  readonly parentParameters: readonly string[];
-  /** The fields that hold the id of the parent in the path; bodies can leave them out. */
-  readonly setByPath: readonly string[];
-  /** The name of the schema for the body of a POST. */
-  readonly createSchema: string;
-  /** Where items created by a POST are served; undefined if nowhere. */
-  readonly created: ItemPlace | undefined;
-  readonly isListed: (child: Resource) => boolean;
-  /** Returns the reason why a call is not served; undefined if the definition gives none. */
-  readonly reasonAgainst: (name: StorageFunction) => string | undefined;
-  /** Whether collections can be paged by cursor. */
-  readonly seeks: boolean;
-  /** Whether the API needs credentials. */
-  readonly secured: boolean;
-}
+import { type Call, wordingOf } from './wording.js';
 
 interface Parts {
   readonly parameters?: readonly ParameterObject[];
@@ -142,6 +120,12 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
             description: 'Deleted. `X-Total-Count` says how many.',
             headers: headerReferences('XTotalCount', 'IdempotentReplayed'),
           },
+          ...(place.deletesAfterCommit && {
+            '202': {
+              description: 'With `Idempotency-Key`: they are being deleted.',
+              headers: headerReferences('IdempotentReplayed'),
+            },
+          }),
         },
         errors: [400, 409, 422],
       }),

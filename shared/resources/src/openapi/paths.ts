@@ -8,11 +8,11 @@ import {
   collectionOperations,
   itemOperations,
   listOperation,
-  type OperationPlace,
   setOperation,
   specialOperation,
 } from './operations.js';
 import { type ItemPlace, keyParameter, ownedName } from './links.js';
+import type { OperationPlace } from './operation-place.js';
 import { pathParameter } from './parameters.js';
 import { createSchemaName } from './schemas.js';
 
@@ -65,6 +65,7 @@ function resourcePaths(
     reasonAgainst: (name) => above.child?.notAllowed.get(name) ?? resource.notAllowed.get(name),
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
+    deletesAfterCommit: storage.deletesAfterCommit ?? false,
     secured,
   };
   const key = keyParameter(resource);

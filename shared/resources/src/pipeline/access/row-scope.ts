@@ -119,7 +119,9 @@ function scopedStorage(
     return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
-  const scoped: Required<Omit<AnyStorage, 'seeks' | 'findsExisting' | 'operations' | 'setOperations'>> = {
+  const scoped: Required<
+    Omit<AnyStorage, 'seeks' | 'findsExisting' | 'deletesAfterCommit' | 'operations' | 'setOperations'>
+  > = {
     list: async (query, context, signal) => {
       const filters = scopedFilters(query.filters);
       const nothing = { items: [], total: query.count === 'none' ? undefined : 0 };

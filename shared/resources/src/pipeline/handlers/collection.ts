@@ -1,6 +1,6 @@
 import { inSlices, mapInSlices, shorten } from '@longshore/edge';
 import type { CallContext } from '../../definition/call-context.js';
-import { Existing, resultOf } from '../../definition/storage.js';
+import { afterCommit, Existing, resultOf } from '../../definition/storage.js';
 import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
 import type { CollectionQuery } from '../../query/collection-query.js';
 import type { Filter } from '../../query/filter.js';
@@ -138,7 +138,7 @@ export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   const filters = [...selected, ...parentFilters(checked.context.parentFields)];
   return async (context) => {
     const deleted = await resultOf(storage.deleteMany?.(filters, { ...context, reason }));
-    if (deleted === undefined) return { status: 204, headers: {} };
+    if (deleted === afterCommit) return { status: 202, headers: {} };
     return { status: 204, headers: { 'x-total-count': String(deleted) } };
   };
 }
