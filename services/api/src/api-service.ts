@@ -51,8 +51,8 @@ async function start(
   const events = new JobEvents(storage, { logger });
   const inOneProcess = stored.kind === 'memory';
   const keys = inOneProcess
-    ? memoryApiKeyStore(storage.clock)
-    : tableApiKeyStore(database.pool, apiTables(config).keys);
+    ? memoryApiKeyStore(storage.clock, storage.audit)
+    : tableApiKeyStore(database.pool, apiTables(config).keys, storage.audit);
   const ping = (): Promise<unknown> =>
     stored.kind === 'postgres' ? Promise.all([storage.ping(), stored.application.ping()]) : storage.ping();
   const outages = new OutageWatch(ping, logger);

@@ -42,7 +42,7 @@ const variables = Type.Object({
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
   /**
    * Whether callers must give a reason to pause a queue, a job type or a recurring job, or to delete a job, a queue, a
-   * recurring job, a deployment or a set-aside item.
+   * recurring job, a deployment, a set-aside item or an API key.
    */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */

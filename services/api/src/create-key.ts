@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
 import { parseTypedTime } from '@longshore/edge';
+import { ApiKeyFields } from '@longshore/jobs/operations';
 import { validatorFor } from '@longshore/resources';
 import { ConfigError, listOf } from '@longshore/service';
 import type { Static } from 'typebox';
-import { type ApiKeyTerms, newApiKey } from './access/api-key.js';
-import { NewApiKey, toTerms } from './access/api-keys-resource.js';
+import { newApiKey } from './access/api-key.js';
+import { toTerms } from './access/api-keys-resource.js';
+import { changeApiKey } from './access/api-key-operations.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
 import type { ApiConfig } from './config.js';
 import { apiTables, createStorage } from './storage.js';
@@ -19,28 +21,30 @@ const usage =
  * @throws {ConfigError} if there is no database, or the arguments are invalid
  */
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
-  const terms = readTerms(args);
+  const body = readBody(args);
   const storage = createStorage(config);
-  await storage.jobs.close(); // the job store is not needed
   if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are lost when the process ends: set DATABASE_URL, or use API_ADMIN_KEY',
     );
-  const { application: database } = storage;
+  const { application: database, jobs } = storage;
   try {
     const tables = apiTables(config);
+    await jobs.open(); // for the audit log
     await database.migrate(tables.migrations);
-    const { key, token } = newApiKey(terms, null);
-    await tableApiKeyStore(database.pool, tables.keys).add(key);
+    const { key: target, token } = newApiKey(toTerms(body), null);
+    const store = tableApiKeyStore(database.pool, tables.keys, jobs.audit);
+    const by = { name: 'create-key', via: 'command', visibleQueues: null } as const;
+    await changeApiKey.create.perform(store, { target, fields: body, by });
     process.stdout.write(`${token}\n`);
   } finally {
-    await database.close();
+    await Promise.all([database.close(), jobs.close()]);
   }
   return null;
 }
 
 /** @throws {ConfigError} with every problem and the usage if the arguments are invalid */
-function readTerms(args: readonly string[]): ApiKeyTerms {
+function readBody(args: readonly string[]): Static<typeof ApiKeyFields> {
   const { name, scopes, queues, expires } = readArguments(args);
   const listed = (text: string, option: string): string[] => withUsage(() => listOf(text, option));
   const body = {
@@ -49,8 +53,8 @@ function readTerms(args: readonly string[]): ApiKeyTerms {
     ...(queues !== undefined && { queues: listed(queues, '--queues') }),
     ...(expires !== undefined && { expiresAt: parseTypedTime(expires)?.toISOString() ?? expires }),
   };
-  const problems = validatorFor(NewApiKey).check(body);
-  if (problems.length === 0) return toTerms(body as Static<typeof NewApiKey>);
+  const problems = validatorFor(ApiKeyFields).check(body);
+  if (problems.length === 0) return body as Static<typeof ApiKeyFields>;
   const messages = problems.map(
     ({ internalMessage }) => `--${internalMessage.replace(/^expiresAt/, 'expires')}`,
   );

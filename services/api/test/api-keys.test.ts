@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MemoryStorage } from '@longshore/jobs';
 import { createApplicationDatabase } from '@longshore/jobs-postgres';
 import { inTransaction } from '@longshore/resources';
 import {
@@ -105,8 +106,29 @@ for (const [name, open] of Object.entries(storages)) {
         .split('\n')
         .filter((line) => line.includes(id));
       const events = lines.map((line) => (JSON.parse(line) as { action: string; by: string }).action);
-      expect(events).to.deep.equal(['made', 'changed', 'revoked']);
+      expect(events).to.deep.equal(['created', 'changed', 'revoked']);
       expect(lines[2]).to.contain('"by":"API_ADMIN_KEY"');
+    });
+
+    it('have every change in the audit, with the values before and without the secret', async () => {
+      const { id, token } = await api.makeKey({ scopes: ['read'] });
+      await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { scopes: ['write'] } });
+      await api.call('DELETE', `${keys}/${id}?reason=leaked`, admin);
+      const audit = `/api/v1/audit-entries?target=${id}&sort=at&fields=who,action,reason,values,before`;
+      const answer = await api.call('GET', audit, admin);
+      const entries = answer.json() as {
+        who: string;
+        action: string;
+        reason: string | null;
+        before: unknown;
+      }[];
+      expect(entries.map(({ who, action, reason }) => [who, action, reason])).to.deep.equal([
+        ['API_ADMIN_KEY', 'keys/create', null],
+        ['API_ADMIN_KEY', 'keys/edit', null],
+        ['API_ADMIN_KEY', 'keys/delete', 'leaked'],
+      ]);
+      expect(entries[1]?.before).to.deep.equal({ scopes: ['read'] });
+      expect(answer.text).not.to.contain(token.slice(21));
     });
 
     it('are rejected after their expiry', async () => {
@@ -162,13 +184,14 @@ for (const [name, open] of Object.entries(storages)) {
     if (name === 'Postgres') {
       it('are created at a time of the database’s clock', async () => {
         const connected = createApplicationDatabase({ url: database?.url ?? '', ...patientStorage });
-        const store = tableApiKeyStore(connected.pool, apiTables({ DATABASE_SCHEMA: 'longshore' }).keys);
+        const { keys: table } = apiTables({ DATABASE_SCHEMA: 'longshore' });
+        const store = tableApiKeyStore(connected.pool, table, new MemoryStorage().audit);
         const times = await inTransaction(connected.pool, async (transaction) => {
           const { rows } = await transaction.query<{ now: Date }>('select now()');
           const startedAt = rows[0]?.now.getTime() ?? 0;
           await nextMillisecond();
           const terms = { name: 'timed', scopes: ['read'], queues: null, expiresAt: null } as const;
-          const { createdAt } = await store.add(newApiKey(terms, null).key, transaction);
+          const { createdAt } = await store.add(newApiKey(terms, null).key, { transaction });
           return [createdAt.getTime(), startedAt];
         });
         await connected.close();

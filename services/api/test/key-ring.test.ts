@@ -1,3 +1,4 @@
+import { MemoryStorage } from '@longshore/jobs';
 import { expect } from 'chai';
 import { newApiKey } from '../src/access/api-key.js';
 import type { ApiKeyStore } from '../src/access/api-key-store.js';
@@ -12,7 +13,7 @@ async function ringWithKey() {
     null,
   );
   const calls: string[] = [];
-  const memory = memoryApiKeyStore({ now: () => clock.now });
+  const memory = memoryApiKeyStore({ now: () => clock.now }, new MemoryStorage().audit);
   const store: ApiKeyStore = {
     ...memory,
     find: async (id) => {
@@ -55,7 +56,7 @@ describe('A key ring', () => {
   it('rejects a key within five seconds of its revocation by another process', async () => {
     const { ring, store, token, key, clock } = await ringWithKey();
     await ring.principalOf(token);
-    await store.remove(key.id, () => {});
+    await store.remove(key.id);
     clock.now += 5_000;
     expect(await isRefused(ring.principalOf(token))).to.equal(true);
   });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStorage } from '@longshore/jobs';
 import { httpClient } from '@longshore/test-support';
 import { scopeMeanings } from '../src/access/access-rules.js';
-import { scopes } from '../src/access/api-key.js';
+import { apiKeyScopes } from '@longshore/jobs/operations';
 import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
@@ -59,7 +59,7 @@ describe('Scopes', () => {
 
   before(async () => {
     server = await serveResources(storage);
-    for (const scope of scopes) {
+    for (const scope of apiKeyScopes) {
       const headers = { authorization: `Bearer ${adminKey}` };
       const body = { name: scope, scopes: [scope] };
       const made = await httpClient(server.url).post('/api/v1/api-keys', body, { headers });
@@ -94,9 +94,9 @@ describe('Scopes', () => {
   it('permit what the documentation says', async () => {
     const page = await readFile(new URL('../../../docs/access.md', import.meta.url), 'utf8');
     const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-    const described = rows.filter(([, scope]) => scopes.some((known) => scope === `\`${known}\``));
+    const described = rows.filter(([, scope]) => apiKeyScopes.some((known) => scope === `\`${known}\``));
     expect(described.map(([, scope, meaning]) => [scope, meaning])).to.deep.equal(
-      scopes.map((scope) => [`\`${scope}\``, scopeMeanings[scope]]),
+      apiKeyScopes.map((scope) => [`\`${scope}\``, scopeMeanings[scope]]),
     );
   });
 
@@ -109,7 +109,7 @@ describe('Scopes', () => {
   it('permit a documented call only if it requires them, apart from admin', async () => {
     const wrong: string[] = [];
     for (const [call, operation] of operations) {
-      for (const scope of scopes) {
+      for (const scope of apiKeyScopes) {
         const isPermitted = (await statusOf(call, scope)) !== 403;
         if (isPermitted !== (scope === 'admin' || scope === operation['x-scope']))
           wrong.push(`${scope}: ${call}`);
@@ -128,7 +128,7 @@ describe('Scopes', () => {
 
   it('POST /test requires write', async () => {
     const answers = [];
-    for (const scope of [undefined, ...scopes]) answers.push(await statusOf('POST /test', scope));
+    for (const scope of [undefined, ...apiKeyScopes]) answers.push(await statusOf('POST /test', scope));
     expect(answers).to.deep.equal([401, 403, 202, 403, 202]);
   });
 });

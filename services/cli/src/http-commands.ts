@@ -128,11 +128,6 @@ export function addHttpCommands(program: Command): void {
     .action((options: HttpOptions) =>
       list(options, 'statistics', ['startsAt', 'done', 'failed', 'retried', 'backlog']),
     );
-  command('keys', 'List the API keys')
-    .addHelpText('after', '\nExample: longshore keys')
-    .action((options: HttpOptions) =>
-      list(options, 'api-keys?limit=100', ['id', 'name', 'scopes', 'queues', 'expiresAt', 'createdAt']),
-    );
 }
 
 /**

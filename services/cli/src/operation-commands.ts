@@ -1,6 +1,8 @@
 import {
+  apiKeyOperations,
   batchOperations,
   bulkOperations,
+  deploymentOperations,
   jobOperations,
   jobSetOperations,
   jobTypeOperations,
@@ -17,11 +19,17 @@ import { Installation, type Item } from './installation.js';
 import { printError } from './print.js';
 import { fields, table } from './table.js';
 
-/** A collection of the API, and the operations that it serves. */
-interface Collection {
+/** A collection of the API. */
+interface Place {
   readonly path: string;
   /** What identifies an item. */
   readonly key: 'id' | 'name';
+  /** The field that the argument of the command for a new item sets; `key` by default. */
+  readonly creates?: string;
+}
+
+/** A collection, and the operations that it serves. */
+interface Collection extends Place {
   readonly columns: readonly string[];
   readonly operations: readonly OperationDescription[];
 }
@@ -37,6 +45,7 @@ const collections: Readonly<Record<string, Collection>> = {
       queueOperations.limit,
       queueOperations.pause,
       queueOperations.resume,
+      queueOperations.purge,
       queueOperations.delete,
     ],
   },
@@ -51,6 +60,8 @@ const collections: Readonly<Record<string, Collection>> = {
     key: 'id',
     columns: ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt'],
     operations: [
+      recurringJobOperations.create,
+      recurringJobOperations.edit,
       recurringJobOperations.trigger,
       recurringJobOperations.pause,
       recurringJobOperations.resume,
@@ -79,11 +90,40 @@ const collections: Readonly<Record<string, Collection>> = {
     path: 'set-aside-items',
     key: 'id',
     columns: ['id', 'role', 'error', 'failedAt'],
-    operations: [setAsideOperations.retry],
+    operations: [setAsideOperations.retry, setAsideOperations.discard],
+  },
+  deployments: {
+    path: 'deployments',
+    key: 'id',
+    creates: 'version',
+    columns: ['id', 'version', 'at', 'source', 'note'],
+    operations: [deploymentOperations.record, deploymentOperations.delete],
+  },
+  keys: {
+    path: 'api-keys',
+    key: 'id',
+    creates: 'name',
+    columns: ['id', 'name', 'scopes', 'queues', 'expiresAt', 'createdAt'],
+    operations: Object.values(apiKeyOperations),
   },
 };
 
-const examples = { id: '01a20472-5ed1-7102-9962-bf1f1a0fa733', name: 'mail' };
+const examples: Readonly<Record<string, string>> = {
+  id: '01a20472-5ed1-7102-9962-bf1f1a0fa733',
+  name: 'mail',
+  version: '1.4.0',
+};
+
+/** The operations that are a method of their collection or of its items. All others are verbs: `PUT /queues/mail/pause`. */
+const methods: Readonly<Record<string, 'POST' | 'PATCH' | 'DELETE'>> = {
+  create: 'POST',
+  record: 'POST',
+  edit: 'PATCH',
+  limit: 'PATCH',
+  delete: 'DELETE',
+  discard: 'DELETE',
+};
+const jobsCollection = { path: 'jobs', key: 'id' } as const;
 const filters = ['state', 'queue', 'name', 'tag'] as const;
 const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
 
@@ -109,16 +149,25 @@ export function addOperationCommands(program: Command): void {
       .addHelpText('after', `\nExample: longshore ${name}`)
       .action((options: HttpOptions) => list(options, `${collection.path}?limit=100`, collection.columns));
     for (const operation of collection.operations) {
-      const { key, path, columns } = collection;
-      withFields(addHttpCommand(group, operation.name, operation.summary), operation, !isMethod(operation))
-        .addHelpText('after', `\nExample: longshore ${name} ${operation.name} ${examples[key]}`)
-        .argument(`<${key}...>`, `the ${key === 'id' ? 'ids' : 'names'} of what to change`)
+      const { columns } = collection;
+      const field = targetOf(collection, operation);
+      withFields(addHttpCommand(group, operation.name, operation.summary), operation, field)
+        .addHelpText('after', `\nExample: longshore ${name} ${operation.name} ${examples[field]}`)
+        .argument(`<${field}...>`, `the ${field}s of what to change`)
         .action((targets: string[], _own: object, command: Command) => {
           const options = command.optsWithGlobals<OperationOptions>();
-          return changeEach(operation, path, targets, options, (items) => table(items, columns));
+          const isNew = methods[operation.name] === 'POST'; // a new key has a secret, which is shown only now
+          return changeEach(operation, collection, targets, options, (items) =>
+            isNew ? items.map(fields).join('\n\n') : table(items, columns),
+          );
         });
     }
   }
+}
+
+/** Returns the field that identifies what an operation changes or creates. */
+function targetOf({ key, creates = key }: Place, { name }: OperationDescription): string {
+  return methods[name] === 'POST' ? creates : key;
 }
 
 /** Adds a command that changes the jobs with certain ids, or all that match filters. */
@@ -147,7 +196,7 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
     if (ids.length > 0) {
       // A running job is still `processing` after a request to cancel it.
       const columns = operation === jobOperations.cancel ? [...jobColumns, 'cancelRequestedAt'] : jobColumns;
-      return changeEach(operation, 'jobs', ids, options, (jobs) => table(jobs, columns));
+      return changeEach(operation, jobsCollection, ids, options, (jobs) => table(jobs, columns));
     }
     const body = valuesOf(jobSetOperations[verb], options);
     const installation = new Installation(options);
@@ -159,7 +208,7 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
 /** Adds a command that changes jobs that have not started. */
 function addEditCommand(program: Command): void {
   const { edit } = jobOperations;
-  const command = withFields(addHttpCommand(program, 'edit', edit.summary), edit, false)
+  const command = withFields(addHttpCommand(program, 'edit', edit.summary), edit)
     .argument('<id...>', 'the ids of the jobs', (id, ids: string[] | undefined) => [
       ...(ids ?? []),
       readId(id),
@@ -167,14 +216,14 @@ function addEditCommand(program: Command): void {
     .addHelpText('after', `\nExample: longshore edit ${examples.id} --tags vip eu --max-attempts 5`);
   command.action((ids: string[], options: OperationOptions) => {
     const columns = [...jobColumns, 'maxAttempts', 'tags'];
-    return changeEach(jobOperations.edit, 'jobs', ids, options, (jobs) => table(jobs, columns));
+    return changeEach(jobOperations.edit, jobsCollection, ids, options, (jobs) => table(jobs, columns));
   });
 }
 
 /** Changes each target, and prints those that were changed. Reports the others, and exits with 1 if there are any. */
 async function changeEach(
   operation: OperationDescription,
-  path: string,
+  collection: Place,
   targets: readonly string[],
   options: OperationOptions,
   format: (items: readonly Item[]) => string,
@@ -183,9 +232,7 @@ async function changeEach(
   const changed: Item[] = [];
   for (const target of targets) {
     try {
-      changed.push(
-        await change(installation, operation, { path, target, values: valuesOf(operation, options) }),
-      );
+      changed.push(await change(installation, operation, collection, target, valuesOf(operation, options)));
     } catch (error) {
       printError(`${target}: ${(error as Error).message}`);
       process.exitCode = 1;
@@ -194,26 +241,29 @@ async function changeEach(
   if (changed.length > 0) show(changed, options, format);
 }
 
-/** What to change, in which collection, and the values that were given. */
-interface Change {
-  readonly path: string;
-  readonly target: string;
-  readonly values: Item;
-}
-
-/** Sends the request of an operation. Some operations are methods of the collection or the item; the others are verbs. */
+/** Sends the request of an operation. */
 async function change(
   installation: Installation,
   operation: OperationDescription,
-  { path, target, values }: Change,
+  collection: Place,
+  target: string,
+  values: Item,
 ): Promise<Item> {
-  const { name } = operation;
+  const { path } = collection;
   const place = `${path}/${encodeURIComponent(target)}`;
-  if (name === 'create') return installation.call<Item>('POST', path, { name: target, ...values });
-  if (isMethod(operation)) return installation.call<Item>('PATCH', place, values);
-  if (name !== 'delete') return installation.call<Item>('PUT', `${place}/${name}`, values);
-  const deleted = await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`);
-  return { id: target, name: target, ...deleted };
+  switch (methods[operation.name]) {
+    case 'POST':
+      return installation.call<Item>('POST', path, { [targetOf(collection, operation)]: target, ...values });
+    case 'PATCH':
+      return installation.call<Item>('PATCH', place, values);
+    case 'DELETE':
+      return {
+        [collection.key]: target,
+        ...(await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`)),
+      };
+    default:
+      return installation.call<Item>('PUT', `${place}/${operation.name}`, values);
+  }
 }
 
 /** A value that was given as JSON. Wrapped, because the parser of options takes a null for an empty text. */
@@ -240,18 +290,16 @@ function valuesOf({ fields: { properties } }: OperationDescription, options: Ope
   );
 }
 
+/** Adds the options of an operation: its fields, except the one that the argument sets, and the reason if its request has one. */
 function withFields(
   command: Command,
-  { fields: { properties } }: OperationDescription,
-  isReasoned = true,
+  { name, fields: { properties } }: OperationDescription,
+  argument?: string,
 ): Command {
-  for (const [name, field] of Object.entries<object>(properties)) addField(command, name, field);
-  return isReasoned ? command.option('--reason <text>', 'why; kept in the audit log') : command;
-}
-
-/** Returns whether an operation is the POST or PATCH of its resource, whose body has no reason. */
-function isMethod({ name }: OperationDescription): boolean {
-  return name === 'create' || name === 'edit' || name === 'limit';
+  for (const [field, schema] of Object.entries<object>(properties))
+    if (field !== argument) addField(command, field, schema);
+  const hasReason = methods[name] === undefined || methods[name] === 'DELETE';
+  return hasReason ? command.option('--reason <text>', 'why; kept in the audit log') : command;
 }
 
 function addField(command: Command, name: string, field: object): void {

@@ -95,6 +95,29 @@ describe('The command line, with an installation that answers', () => {
       ['queues', 'limit', 'mail', '--concurrency-limit', 'null'],
       'PATCH queues/mail {"concurrencyLimit":null}',
     ],
+    [['queues', 'purge', 'mail', '--reason', 'wrong list'], 'PUT queues/mail/purge {"reason":"wrong list"}'],
+    [
+      ['set-aside', 'discard', String(first), '--reason', 'beyond repair'],
+      `DELETE set-aside-items/${first}?reason=beyond%20repair`,
+    ],
+    [
+      ['deployments', 'record', '1.4.0', '--note', 'Faster mail'],
+      'POST deployments {"version":"1.4.0","note":"Faster mail"}',
+    ],
+    [
+      ['recurring', 'create', 'nightly', '--name', 'report', '--cron', '0 3 * * *', '--args', '{"days":1}'],
+      'POST recurring-jobs {"id":"nightly","name":"report","args":{"days":1},"cron":"0 3 * * *"}',
+    ],
+    [
+      ['recurring', 'edit', 'nightly', '--time-zone', 'Europe/Berlin'],
+      'PATCH recurring-jobs/nightly {"timeZone":"Europe/Berlin"}',
+    ],
+    [
+      ['keys', 'create', 'shop', '--scopes', 'read', 'write', '--queues', 'mail'],
+      'POST api-keys {"name":"shop","scopes":["read","write"],"queues":["mail"]}',
+    ],
+    [['keys', 'edit', 'cafe', '--queues', 'mail', 'sms'], 'PATCH api-keys/cafe {"queues":["mail","sms"]}'],
+    [['keys', 'delete', 'cafe', '--reason', 'leaked'], 'DELETE api-keys/cafe?reason=leaked'],
     [['types', 'resume', 'greet'], 'PUT job-types/greet/resume {}'],
     [['recurring', 'trigger', 'nightly'], 'PUT recurring-jobs/nightly/trigger {}'],
     [['batches', 'cancel', String(first)], `PUT batches/${first}/cancel {}`],

@@ -26,6 +26,7 @@ import { setAsideItemsResource } from './set-aside-items-resource.js';
 import { statisticsResource } from './statistics-resource.js';
 
 export type { Quotas } from './caller-quotas.js';
+export { checkOf, perform } from './operations.js';
 export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {

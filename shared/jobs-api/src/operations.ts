@@ -127,9 +127,9 @@ type ApiCall<Target, Fields, Subject> = Pick<
  *
  * @throws {ApiError} 40902 if the target's state does not allow the operation, 42202 if a field is invalid
  */
-export async function perform<Fields, Subject, Target, After>(
-  operation: PerformedBy<Fields, Subject, Target, After>,
-  storage: OperableStorage,
+export async function perform<Fields, Subject, Target, After, Storage = OperableStorage>(
+  operation: PerformedBy<Fields, Subject, Target, After, Storage>,
+  storage: Storage,
   context: CallContext,
   call: ApiCall<Target, Fields, Subject>,
 ): Promise<Performed<After>> {
@@ -144,9 +144,9 @@ export async function perform<Fields, Subject, Target, After>(
 }
 
 /** Like {@link perform}, but leaves a refusal to the caller. */
-export async function attempt<Fields, Subject, Target, After>(
-  operation: PerformedBy<Fields, Subject, Target, After>,
-  storage: OperableStorage,
+export async function attempt<Fields, Subject, Target, After, Storage = OperableStorage>(
+  operation: PerformedBy<Fields, Subject, Target, After, Storage>,
+  storage: Storage,
   context: CallContext,
   call: ApiCall<Target, Fields, Subject>,
 ): Promise<Performed<After>> {
@@ -158,11 +158,11 @@ export async function attempt<Fields, Subject, Target, After>(
   }
 }
 
-type PerformedBy<Fields, Subject, Target, After> = Pick<
+type PerformedBy<Fields, Subject, Target, After, Storage> = Pick<
   Operation<TObject, Subject, Target, After>,
   'on' | 'noun' | 'done'
 > & {
-  perform(storage: OperableStorage, call: Call<Target, Fields, Subject>): Promise<Performed<After>>;
+  perform(storage: Storage, call: Call<Target, Fields, Subject>): Promise<Performed<After>>;
 };
 
 /** Returns the caller of the API as the audit log records it. */

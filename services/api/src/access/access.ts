@@ -8,6 +8,7 @@ import {
   type SecuritySchemes,
 } from '@longshore/resources';
 import type { Logger, OutageWatch } from '@longshore/service';
+import type { ApiConfig } from '../config.js';
 import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
 import { hashOf, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
@@ -34,7 +35,7 @@ const defaultPerSecond = 1_000;
  * @param clock the storage's clock, which determines when API keys and tokens expire
  */
 export function createAccess(
-  config: AccessConfig,
+  config: AccessConfig & Pick<ApiConfig, 'API_REQUIRE_REASONS'>,
   store: ApiKeyStore,
   logger: Logger,
   clock: Clock,
@@ -69,7 +70,14 @@ export function createAccess(
     rateLimit,
     securitySchemes: schemesOf(kinds),
     resources: kinds.has('keys')
-      ? [apiKeysResource({ store, ring, onChange: (event) => logger.info({ ...event }, 'API key') })]
+      ? [
+          apiKeysResource({
+            store,
+            ring,
+            onChange: (event) => logger.info({ ...event }, 'API key'),
+            requiresReason: config.API_REQUIRE_REASONS,
+          }),
+        ]
       : [],
   };
 }

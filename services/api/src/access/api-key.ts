@@ -1,9 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { apiKeyScopes } from '@longshore/jobs/operations';
 
-/** The scopes of API keys and tokens. `access-rules.ts` defines which calls require which scope. */
-export const scopes = ['read', 'write', 'operate', 'admin'] as const;
-
-export type Scope = (typeof scopes)[number];
+export type Scope = (typeof apiKeyScopes)[number];
 
 /** The changeable properties of an API key. */
 export interface ApiKeyTerms {

@@ -1,4 +1,5 @@
-import { namePattern } from '@longshore/jobs/storage';
+import { perform, checkOf } from '@longshore/jobs-api';
+import { ApiKeyFields, apiKeyOperations } from '@longshore/jobs/operations';
 import {
   type CallContext,
   defineResource,
@@ -7,32 +8,15 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { type ApiKey, type ApiKeyTerms, newApiKey, scopes } from './api-key.js';
+import { changeApiKey } from './api-key-operations.js';
+import { type ApiKey, type ApiKeyTerms, newApiKey } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 import type { KeyRing } from './key-ring.js';
 
 export const apiKeys = 'api-keys';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-/** Returns a nullable version of a schema, with `null` as the default. In a PATCH body, `null` clears the value. */
-const nullUnlessGiven = <Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()], { default: null });
 const Time = Type.String({ format: 'date-time' });
-
-const Name = Type.String({ minLength: 1, maxLength: 100, description: 'A display name', examples: ['shop'] });
-const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 4, uniqueItems: true });
-const Queues = nullUnlessGiven(
-  Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: namePattern }), {
-    minItems: 1,
-    maxItems: 100,
-    uniqueItems: true,
-    description: 'The queues to which the key is restricted; null for all',
-    examples: [['mail']],
-  }),
-);
-const ExpiresAt = nullUnlessGiven(
-  Type.String({ format: 'date-time', description: 'When the key expires; null for never' }),
-);
 
 const serverSet = ['id', 'createdAt', 'createdBy', 'lastUsedAt', 'key'] as const;
 
@@ -43,10 +27,7 @@ const ApiKeyItem = Type.Object({
     pattern: '^[0-9a-f]{16}$',
     examples: ['5f0c1d2e3b4a5968'],
   }),
-  name: Name,
-  scopes: Scopes,
-  queues: Queues,
-  expiresAt: ExpiresAt,
+  ...Type.Required(ApiKeyFields).properties,
   createdAt: Time,
   createdBy: nullable(
     Type.String({
@@ -67,17 +48,9 @@ const ApiKeyItem = Type.Object({
 type ApiKeyItem = Static<typeof ApiKeyItem>;
 type ApiKeyTermsItem = Omit<ApiKeyItem, (typeof serverSet)[number]>;
 
-/** The fields of a new key, over HTTP and on the command line. */
-export const NewApiKey = Type.Object({
-  name: Name,
-  scopes: Scopes,
-  queues: Type.Optional(Queues),
-  expiresAt: Type.Optional(ExpiresAt),
-});
-
 /** A log entry for the creation, change or revocation of an API key. */
 export interface ApiKeyEvent {
-  readonly action: 'made' | 'changed' | 'revoked';
+  readonly action: 'created' | 'changed' | 'revoked';
   readonly id: string;
   readonly by: string | undefined;
 }
@@ -87,10 +60,12 @@ export interface ApiKeysParts {
   /** The cache of keys. A key is removed from the cache when it is changed or revoked. */
   readonly ring: KeyRing;
   readonly onChange: (event: ApiKeyEvent) => void;
+  /** Whether callers must give a reason when they revoke keys. */
+  readonly requiresReason: boolean;
 }
 
 /** `/api-keys`: manages API keys. Deleting a key revokes it. */
-export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resource {
+export function apiKeysResource({ store, ring, onChange, requiresReason }: ApiKeysParts): Resource {
   const changed = (action: ApiKeyEvent['action'], id: string, context: CallContext): void => {
     const { principal, transaction } = context;
     const act = (): void => {
@@ -105,23 +80,21 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
     change: ItemChange<ApiKeyItem, ApiKeyTermsItem>,
     context: CallContext,
   ): Promise<ApiKeyItem | undefined> => {
-    const key = await store.change(
-      id,
-      (current) => toTerms(change.apply(toItem(current))),
-      context.transaction,
-    );
-    if (key === undefined) return undefined;
+    const target = { id, change: (current: ApiKey) => toTerms(change.apply(toItem(current))) };
+    const call = { target, fields: change.fields };
+    const { subject } = await perform(changeApiKey.edit, store, context, call);
+    if (subject === null) return undefined;
     changed('changed', id, context);
-    return toItem(key);
+    return toItem(subject);
   };
   return defineResource({
     name: apiKeys,
-    description:
-      'The API keys of callers. Deleting a key revokes it: within five seconds, no process accepts it.',
+    description: `The API keys of callers. Deleting a key revokes it. ${apiKeyOperations.delete.note}`,
     item: ApiKeyItem,
     serverSet,
     shownOnce: ['key'],
-    create: NewApiKey,
+    create: ApiKeyFields,
+    deletionReason: requiresReason ? 'required' : 'optional',
     filters: { name: 'partial' },
     defaultSort: ['-createdAt'],
     notAllowed: {
@@ -136,24 +109,28 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
         return key && toItem(key);
       },
       create: async (body, context) => {
-        const { key: unstored, token } = newApiKey(toTerms(body), context.principal?.name ?? null);
-        const key = await store.add(unstored, context.transaction);
-        changed('made', key.id, context);
-        return { ...toItem(key), key: token };
+        const { key, token } = newApiKey(toTerms(body), context.principal?.name ?? null);
+        const { subject } = await perform(changeApiKey.create, store, context, { target: key, fields: body });
+        if (subject === null) throw new Error('The key was not stored');
+        changed('created', key.id, context);
+        return { ...toItem(subject), key: token };
       },
       replace: update,
       patch: update,
-      delete: async (id, check, context) => {
-        const existed = await store.remove(id, (current) => check(toItem(current)), context.transaction);
-        if (existed) changed('revoked', id, context);
-        return existed;
+      delete: async (target, check, context) => {
+        const { reason } = context;
+        const call = { target, fields: {}, reason, check: checkOf(check, toItem) };
+        const { facts } = await perform(changeApiKey.delete, store, context, call);
+        if (facts.outcome !== 'done') return false;
+        changed('revoked', target, context);
+        return true;
       },
     },
   });
 }
 
 /** Converts a valid body to the terms of a key. */
-export function toTerms(body: Static<typeof NewApiKey>): ApiKeyTerms {
+export function toTerms(body: Static<typeof ApiKeyFields>): ApiKeyTerms {
   const { name, scopes, queues = null, expiresAt = null } = body;
   return { name, scopes, queues, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
 }

@@ -1,8 +1,8 @@
 import { isStorable } from '@longshore/edge';
+import { apiKeyScopes } from '@longshore/jobs/operations';
 import type { Clock } from '@longshore/jobs/storage';
 import { apiError, type Principal, unauthorized } from '@longshore/resources';
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
-import { scopes } from './api-key.js';
 
 export interface TokenIssuer {
   readonly issuer: string;
@@ -76,7 +76,7 @@ export function tokenVerifier(
     const granted = typeof scope === 'string' ? scope.split(' ') : [];
     return {
       name: `subject ${checkSubject(sub)}`,
-      scopes: scopes.filter((known) => granted.includes(scopePrefix + known)),
+      scopes: apiKeyScopes.filter((scope) => granted.includes(scopePrefix + scope)),
     };
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '@longshore/jobs/storage';
+import type { ActionOptions, AuditLog, Clock } from '@longshore/jobs/storage';
 import type { ApiKey } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
@@ -6,31 +6,42 @@ import type { ApiKeyStore } from './api-key-store.js';
  * Creates a store that keeps API keys in memory. They are lost when the process ends.
  *
  * @param clock the storage's clock, which determines when keys were created and last used
+ * @param log where changes are recorded
  */
-export function memoryApiKeyStore(clock: Clock): ApiKeyStore {
+export function memoryApiKeyStore(clock: Clock, log: AuditLog): ApiKeyStore {
   const keys = new Map<string, ApiKey>();
-
-  const set = (key: ApiKey): ApiKey => {
-    keys.set(key.id, key);
-    return key;
+  /** Stores the audit entry of a change before the change, so that an entry that cannot be stored prevents it. */
+  const record = async <Result>({ audit }: ActionOptions<Result>, result: Result): Promise<void> => {
+    const entry = audit?.(result) ?? null;
+    if (entry !== null) await log.record(entry);
   };
 
   return {
     list: async () => [...keys.values()],
     find: async (id) => keys.get(id),
-    add: async (key) => set({ ...key, createdAt: new Date(clock.now()), lastUsedAt: null }),
-    change: async (id, change) => {
-      const current = keys.get(id);
-      return current && set({ ...current, ...change(current) });
+    add: async (key, options = {}) => {
+      const stored = { ...key, createdAt: new Date(clock.now()), lastUsedAt: null };
+      await record(options, stored);
+      keys.set(key.id, stored);
+      return stored;
     },
-    remove: async (id, check) => {
-      const current = keys.get(id);
-      if (current !== undefined) check(current);
-      return keys.delete(id);
+    change: async (id, change, options = {}) => {
+      const before = keys.get(id);
+      const changed = before === undefined ? null : { before, after: { ...before, ...change(before) } };
+      await record(options, changed);
+      if (changed !== null) keys.set(id, changed.after);
+      return changed;
+    },
+    remove: async (id, options = {}) => {
+      const key = keys.get(id) ?? null;
+      if (key !== null) options.check?.(key);
+      await record(options, key);
+      keys.delete(id);
+      return key;
     },
     noteUse: async (id) => {
-      const current = keys.get(id);
-      if (current !== undefined) set({ ...current, lastUsedAt: new Date(clock.now()) });
+      const key = keys.get(id);
+      if (key !== undefined) keys.set(id, { ...key, lastUsedAt: new Date(clock.now()) });
     },
   };
 }

@@ -27,7 +27,13 @@ export async function serveResources(
   });
   const logger = createLogger('api', 'silent');
   const outages = new OutageWatch(() => storage.ping(), logger);
-  const access = createAccess(config, memoryApiKeyStore(storage.clock), logger, storage.clock, outages);
+  const access = createAccess(
+    config,
+    memoryApiKeyStore(storage.clock, storage.audit),
+    logger,
+    storage.clock,
+    outages,
+  );
   const client = new JobClient(storage);
   const events = new JobEvents(storage);
   const application = await loadApplication('@longshore/example-shop', {

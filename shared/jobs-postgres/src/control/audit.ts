@@ -1,3 +1,4 @@
+import type { TransactionClient } from '@longshore/jobs';
 import {
   type ActionOptions,
   type AuditEntry,
@@ -71,8 +72,9 @@ export class PostgresAuditLog implements AuditLog {
     this.#reads = reads;
   }
 
-  async record(entry: NewAuditEntry): Promise<void> {
-    await this.#database.query(insertAudit, valuesOf(entry));
+  async record(entry: NewAuditEntry, transaction?: TransactionClient): Promise<void> {
+    if (transaction === undefined) await this.#database.query(insertAudit, valuesOf(entry));
+    else await recordEntry(runInCallersTransaction(transaction, this.#database.schema), entry);
   }
 
   async list({

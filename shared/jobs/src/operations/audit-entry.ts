@@ -6,7 +6,7 @@ import { type Facts, kinds, type OperationDescription } from './operation-descri
 export interface Actor {
   /** The name of the person or program, such as that of an API key. */
   readonly name: string;
-  readonly via: 'api' | 'dashboard';
+  readonly via: 'api' | 'dashboard' | 'command';
   /**
    * The queues whose jobs the actor may see; `null` for all. Every surface has to state this: the wrapper of all operations
    * passes it on to the storage, so that no operation reaches jobs that its caller cannot see.

@@ -1,3 +1,4 @@
+import { apiKeyOperations } from './api-keys.js';
 import { batchOperations } from './batches.js';
 import { bulkOperations } from './bulk-operations.js';
 import { deploymentOperations } from './deployments.js';
@@ -22,13 +23,21 @@ export {
   recordedValues,
   refusalOf,
 } from './audit-entry.js';
+export { ApiKeyFields, apiKeyOperations, apiKeyScopes } from './api-keys.js';
 export { batchOperations } from './batches.js';
 export { bulkOperations } from './bulk-operations.js';
 export { deploymentOperations } from './deployments.js';
 export { type JobSelection, jobOperations, jobSetOperations } from './jobs.js';
 export { type EditedValues, editOfOne, type JobEdits } from './job-edits.js';
 export { jobTypeOperations } from './job-types.js';
-export { type Call, type OperableStorage, type Operation, type Performed } from './operation.js';
+export {
+  type Call,
+  type CallOptions,
+  type OperableStorage,
+  type Operation,
+  operation,
+  type Performed,
+} from './operation.js';
 export {
   type Facts,
   type Kind,
@@ -60,6 +69,7 @@ export const operations: readonly OperationDescription[] = [
   setAsideOperations,
   savedSearchOperations,
   deploymentOperations,
+  apiKeyOperations,
 ].flatMap((each) => Object.values<OperationDescription>(each));
 
 /** Returns the past participles of the operations that a state allows: `['retried', 'deleted']`. */

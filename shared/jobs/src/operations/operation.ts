@@ -82,6 +82,7 @@ export interface Operation<
   Subject,
   Target = string,
   After = Subject,
+  Storage = OperableStorage,
 > extends OperationDescription<Fields> {
   /** Returns whether the operation on this target has only been requested, as `pending` describes; by default, never. */
   readonly isPending?: ((after: After) => boolean) | undefined;
@@ -90,11 +91,11 @@ export interface Operation<
    *
    * @throws {RangeError} if a field is invalid
    */
-  perform(storage: OperableStorage, call: Call<Target, Static<Fields>, Subject>): Promise<Performed<After>>;
+  perform(storage: Storage, call: Call<Target, Static<Fields>, Subject>): Promise<Performed<After>>;
 }
 
 /** The options of a call, with what its caller may see, and why. */
-interface CallOptions<Subject, Result> extends ControlOptions<Subject, Result>, OfCall {
+export interface CallOptions<Subject, Result> extends ControlOptions<Subject, Result>, OfCall {
   readonly visibleQueues: Actor['visibleQueues'];
   readonly reason: string | null;
 }
@@ -106,10 +107,11 @@ interface Declaration<
   Result,
   Target,
   After,
+  Storage,
 > extends OperationDescription<Fields> {
   /** Makes one call of the storage, passing on the options. */
   readonly change: (
-    storage: OperableStorage,
+    storage: Storage,
     call: Call<Target, Static<Fields>, Subject>,
     options: CallOptions<Subject, Result>,
   ) => Promise<Result>;
@@ -120,7 +122,7 @@ interface Declaration<
   readonly facts: (result: Result, call: Call<Target, Static<Fields>, Subject>) => Facts | null;
   /** Returns the target after the change. */
   readonly after: (
-    storage: OperableStorage,
+    storage: Storage,
     call: Call<Target, Static<Fields>, Subject>,
     result: Result,
   ) => After | null | Promise<After | null>;
@@ -129,10 +131,25 @@ interface Declaration<
 
 export const noFields = Type.Object({}, { additionalProperties: false });
 
-/** Makes an operation of its declaration. */
-export function operation<Fields extends TObject, Subject, Result, Target = string, After = Subject>(
-  declaration: Declaration<Fields, Subject, Result, Target, After>,
-): Operation<Fields, Subject, Target, After> {
+/**
+ * Makes an operation of its declaration.
+ *
+ * @typeParam Subject what the operation changes
+ * @typeParam Result the result of the storage's call
+ * @typeParam Target what identifies the subject
+ * @typeParam After what the operation returns
+ * @typeParam Storage what carries out the change
+ */
+export function operation<
+  Fields extends TObject,
+  Subject,
+  Result,
+  Target = string,
+  After = Subject,
+  Storage = OperableStorage,
+>(
+  declaration: Declaration<Fields, Subject, Result, Target, After, Storage>,
+): Operation<Fields, Subject, Target, After, Storage> {
   const { change, facts: factsOf, after, isPending, ...description } = declaration;
   return {
     ...description,

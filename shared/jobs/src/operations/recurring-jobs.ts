@@ -16,6 +16,7 @@ import {
 const ScheduleFields = Type.Object(
   {
     name: Type.Optional(Type.String({ description: 'The name of the jobs that it enqueues' })),
+    args: Type.Optional(Type.Unknown({ description: 'Their arguments' })),
     queue: Type.Optional(Type.String({ description: 'Their queue' })),
     priority: Type.Optional(Type.Integer({ description: 'Their priority' })),
     maxAttempts: Type.Optional(Type.Integer({ description: 'How many attempts each of them gets' })),
@@ -29,7 +30,7 @@ const ScheduleFields = Type.Object(
 );
 
 /** The values of a recurring job that were set; without its arguments. */
-export type EditedSchedule = Static<typeof ScheduleFields>;
+export type EditedSchedule = Omit<Static<typeof ScheduleFields>, 'args'>;
 
 /**
  * Returns what the audit log records of a recurring job. Arguments are left out, because they may be large and may contain

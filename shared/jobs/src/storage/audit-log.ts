@@ -79,8 +79,13 @@ export interface ActionOptions<Result> {
  * year plus time for an investigation.
  */
 export interface AuditLog {
-  /** Stores an entry. Resolves once the entry is durable. */
-  record(entry: NewAuditEntry): Promise<void>;
+  /**
+   * Stores an entry. Resolves once the entry is durable.
+   *
+   * @param transaction the caller's transaction; the entry is then durable once it has committed. The memory storage stores
+   *   the entry at once
+   */
+  record(entry: NewAuditEntry, transaction?: TransactionClient): Promise<void>;
   /** Lists the entries that match the query; newest first, unless it says otherwise. */
   list(query: AuditListQuery): Promise<AuditEntry[]>;
   /** Counts the entries that match. May stop counting at 10,000; the count is then marked as inexact. */
