@@ -4,7 +4,7 @@ import { eventually, patientStorage, type TestDatabase } from '@longshore/test-s
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
-import { lockQueues } from '../src/control/queues.sql.js';
+import { lockQueues } from '../src/connection/database.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', queue: 'busy' });

@@ -90,15 +90,6 @@ function stateWith(more: string): string {
     from longshore.job_seq left join closed on true`;
 }
 
-/** $1 queue, $2 priorities. Adds the priorities to the queue's recorded priorities. Claims search only these and 0. */
-export const addPriorities = prepared(
-  'longshore-add-priorities',
-  `
-    update longshore.queue
-    set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
-    where id = $1 and not priorities @> $2::smallint[]`,
-);
-
 export interface ReadyPlaceRow {
   queue_id: number;
   priority: number;

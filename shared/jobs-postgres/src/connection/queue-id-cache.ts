@@ -1,7 +1,6 @@
 import { sortCollation } from '@longshore/edge';
 import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
 import type { RateLimit } from '@longshore/jobs/storage';
-import { addPriorities } from '../claim/ready-scans.sql.js';
 import { pauseColumns, type PauseRow } from '../control/pause.sql.js';
 import { isShown } from '../read/shown-queues.sql.js';
 import { arrayOf } from './array-literal.js';
@@ -54,6 +53,15 @@ const selectIdsWithin = prepared(
 const selectNameWithin = prepared(
   'longshore-select-queue-name-within',
   `select id, name, ${settled} from longshore.queue where id = $1`,
+);
+
+/** $1 queue, $2 priorities. Adds the priorities to the queue's recorded priorities. Claims search only these and 0. */
+const addPriorities = prepared(
+  'longshore-add-priorities',
+  `
+    update longshore.queue
+    set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
+    where id = $1 and not priorities @> $2::smallint[]`,
 );
 
 /** $1 maximum number of queues. */

@@ -11,7 +11,7 @@ import {
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { type Run, runOnConnection, runInCallersTransaction } from '../connection/run.js';
-import { countOf, maxCounted } from '../read/count-jobs.sql.js';
+import { countOf, maxCounted } from '../read/counters.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
 /** A row of the audit log. The driver returns the bigint `count` as text. */

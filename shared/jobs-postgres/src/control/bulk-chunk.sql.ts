@@ -3,7 +3,7 @@ import { lastError } from '../read/job-columns.sql.js';
 import { conditionsOf } from '../read/job-conditions.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
-import type { Position } from './bulk-walk.js';
+import type { Position } from './bulk-operations.sql.js';
 import {
   detailsOf,
   moved,

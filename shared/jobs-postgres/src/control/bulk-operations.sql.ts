@@ -12,7 +12,20 @@ import {
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { prepared } from '../connection/statement.js';
-import type { Cursor } from './bulk-walk.js';
+import type { Place } from './job-moves.sql.js';
+
+/** A position in a table: live jobs are ordered by queue and id, finished ones by id. */
+export interface Position {
+  readonly queueId: number;
+  readonly id: string;
+}
+
+/** How far a walk has progressed. */
+export interface Cursor extends Position {
+  readonly place: Place;
+  /** Number of jobs changed since the walk last started at its first place. */
+  readonly changed: number;
+}
 
 export interface BulkRow {
   id: string;

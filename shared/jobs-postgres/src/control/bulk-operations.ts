@@ -27,14 +27,14 @@ import { isOfData } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { afterCommit, runOnConnection } from '../connection/run.js';
 import { restoreDependents } from '../dependencies/skipped-jobs.js';
-import { countOf, maxCounted } from '../read/count-jobs.sql.js';
+import { countOf, maxCounted } from '../read/counters.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { inTransaction } from './audit.js';
 import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql.js';
 import * as sql from './bulk-operations.sql.js';
-import { BulkWalk, type Cursor, type Position, selectionOf } from './bulk-walk.js';
+import { BulkWalk, selectionOf } from './bulk-walk.js';
 import { type Place, placeTables } from './job-moves.sql.js';
 
 /** Maximum number of jobs changed in one transaction. The jobs are locked for about 20 ms. */
@@ -237,7 +237,7 @@ interface Scope {
 
 interface Step {
   /** The position reached; `null` at the end of the table. */
-  readonly end: Position | null;
+  readonly end: sql.Position | null;
   readonly seen: number;
   readonly changed: number;
   /** Number of dependents that wait again. */
@@ -248,7 +248,7 @@ interface Step {
 const noStep: Step = { end: null, seen: 0, changed: 0, restored: 0, queues: [] };
 
 /** Called with the position of a job that is skipped. */
-type SkipJob = (position: Position) => Promise<void>;
+type SkipJob = (position: sql.Position) => Promise<void>;
 
 /**
  * Processes one chunk of an operation and saves the progress. The operation's row must be locked. With `skipJob`, skips
@@ -281,8 +281,8 @@ async function stepFrom(
   client: Connection,
   { request, queueIds, counts, limit }: Scope,
   row: sql.BulkRow,
-  after: Cursor,
-  last: Position,
+  after: sql.Cursor,
+  last: sql.Position,
   skipJob?: SkipJob,
 ): Promise<Step> {
   const { place } = after;
@@ -343,7 +343,7 @@ function seenBy(
   return ended ? selection.size - Number(row.seen) : changed;
 }
 
-async function endOfWindow(client: Connection, after: Cursor, last: Position): Promise<Position> {
+async function endOfWindow(client: Connection, after: sql.Cursor, last: sql.Position): Promise<sql.Position> {
   const { rows } = await client.query<{ queue_id: number; id: string }>(windowEnds[after.place], [
     after.queueId,
     after.id,

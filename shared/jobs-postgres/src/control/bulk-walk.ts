@@ -1,19 +1,7 @@
 import { type BulkRequest, statesOfRequest } from '@longshore/jobs/storage';
 import { statesOf } from '../read/job-conditions.sql.js';
+import type { Cursor, Position } from './bulk-operations.sql.js';
 import { type Place, placesOf, placeTables } from './job-moves.sql.js';
-
-/** A position in a table: live jobs are ordered by queue and id, finished ones by id. */
-export interface Position {
-  readonly queueId: number;
-  readonly id: string;
-}
-
-/** How far a walk has progressed. */
-export interface Cursor extends Position {
-  readonly place: Place;
-  /** Number of jobs changed since the walk last started at its first place. */
-  readonly changed: number;
-}
 
 const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

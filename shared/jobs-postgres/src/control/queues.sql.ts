@@ -133,11 +133,3 @@ export const limitQueue = prepared(
       ${endRetirement}
     where id = $1`,
 );
-
-/** $1 queue ids. Locks the queues until the transaction ends, in ascending order to avoid deadlocks. */
-export const lockQueues = prepared(
-  'longshore-lock-queues',
-  `
-    select pg_advisory_xact_lock(longshore.lock_key('job', id))::text
-    from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
-);

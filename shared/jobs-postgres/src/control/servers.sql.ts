@@ -115,17 +115,6 @@ export function toServer(row: ServerRow): Server {
 }
 
 /**
- * $1 process id of a backend, $2 application name. Terminates the backend if its connection still has this application
- * name, and waits up to a second for the backend to end.
- */
-export const endTransaction = prepared(
-  'longshore-end-transaction',
-  `
-    select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
-);
-
-/**
  * Selects the servers that have not sent a heartbeat for longer than their timeout, not counting the time before
  * Postgres started.
  */

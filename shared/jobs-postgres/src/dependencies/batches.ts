@@ -19,6 +19,7 @@ import type { Database } from '../connection/database.js';
 import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
 import { detailsOf, moveJobs, type MovedRow, type Place } from '../control/job-moves.sql.js';
+import { countOf, maxCounted } from '../read/counters.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver } from './outbox-relay.js';
 import {
@@ -37,9 +38,6 @@ import type { OutboxRow } from './outbox.sql.js';
 
 /** Maximum number of jobs that are cancelled at a time. */
 const chunk = 2_000;
-
-/** Maximum number of batches to count. If there are more, this number is returned as a lower bound. */
-const maxCounted = 10_000;
 
 type Change = Record<FinishedState, number>;
 
@@ -94,7 +92,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     const values = [...filterValues(filter), maxCounted + 1];
     const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, values);
     const counted = row?.batches ?? 0;
-    return { count: Math.min(counted, maxCounted), exact: counted <= maxCounted };
+    return countOf(counted);
   }
 
   /**

@@ -1,16 +1,8 @@
 import type { JobState } from '@longshore/jobs';
-import { isFinished, type JobCount } from '@longshore/jobs/storage';
+import { isFinished } from '@longshore/jobs/storage';
 import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from './job-search.sql.js';
 import { countHistory } from './search-history.sql.js';
 import { searchUnfinished } from './search-stages.sql.js';
-
-/** Maximum number of jobs to count individually, for filters that the counters cannot answer. */
-export const maxCounted = 10_000;
-
-/** Caps a number of jobs at {@link maxCounted}. A capped count is marked as not exact. */
-export function countOf(jobs: number): JobCount {
-  return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
-}
 
 /** Builds a query that counts up to `max` + 1 jobs, so that the caller can tell whether there are more than `max`. */
 export function countJobs(scope: SearchScope, max: number): Query {

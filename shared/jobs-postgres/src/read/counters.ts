@@ -1,5 +1,5 @@
 import type { JobState } from '@longshore/jobs';
-import { jobStates, type StateCounts } from '@longshore/jobs/storage';
+import { type JobCount, jobStates, type StateCounts } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
 import {
@@ -10,6 +10,14 @@ import {
   selectTotals,
   type TotalRow,
 } from './counters.sql.js';
+
+/** Maximum number of rows to count individually, for filters that the counters cannot answer. */
+export const maxCounted = 10_000;
+
+/** Caps a number of rows at {@link maxCounted}. A capped count is marked as not exact. */
+export function countOf(rows: number): JobCount {
+  return { count: Math.min(rows, maxCounted), exact: rows <= maxCounted };
+}
 
 /**
  * Reads the number of jobs by queue and state. Reading all counters of 1000 queues takes 10 ms, so callers request only

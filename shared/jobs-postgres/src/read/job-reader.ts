@@ -45,8 +45,8 @@ import { selectServers, type ServerRow, toServer } from '../control/servers.sql.
 import { findBareJobs, type ListedDocuments, type PartialRow, withDocuments } from './job-documents.js';
 import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
 import { LocationCache } from './location-cache.js';
-import { noCounts, type PostgresCounters } from './counters.js';
-import { countJobs, countJobsByState, countOf, maxCounted } from './count-jobs.sql.js';
+import { countOf, maxCounted, noCounts, type PostgresCounters } from './counters.js';
+import { countJobs, countJobsByState } from './count-jobs.sql.js';
 import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from './find-jobs.sql.js';
 import { isCounted, statesOf } from './job-conditions.sql.js';
 import { noQueues, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
