@@ -18,7 +18,7 @@ const ownClocks = new Set([
   'shared/jobs/src/recurring/schedule.ts', // schedules are previewed without a storage
   'shared/jobs/src/server/storage-outage.ts', // only for the log, while the storage cannot be asked
   'shared/jobs-postgres/src/connection/database-clock.ts', // used until the clock of the database has been read
-  'shared/jobs-postgres/src/control/heartbeat-sender.ts', // measures the error of the process's clock
+  'shared/jobs-postgres/src/servers/heartbeat-sender.ts', // measures the error of the process's clock
   'services/api/src/access/key-ring.ts', // only a default; the service passes the storage's clock
   'services/api/src/access/memory-api-key-store.ts',
   'services/api/src/access/api-key.ts', // only for display
@@ -50,7 +50,7 @@ const rules: readonly Rule[] = [
       ownClocks.has(file)
         ? []
         : (text.match(/\bDate\.now\b(?!`)|\bnew Date\(\)|\bnow\(\): Date\.now/g) ?? []),
-    breach: ['shared/jobs-postgres/src/maintain/retention.ts', 'const now = new Date();'],
+    breach: ['shared/jobs-postgres/src/history/retention.ts', 'const now = new Date();'],
   },
   {
     title: 'every acceptance lane checks what it fetches from an API against the document',

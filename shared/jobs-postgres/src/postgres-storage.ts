@@ -1,7 +1,7 @@
 import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
 import { citusForm } from './citus/forms.js';
-import { PostgresAlerts } from './alerts/alerts.js';
+import { PostgresAlerts } from './records/alerts.js';
 import {
   checkDocumentedCalls,
   type Notification,
@@ -10,24 +10,24 @@ import {
 } from '@longshore/jobs/storage';
 import { Database } from './connection/database.js';
 import { DatabaseClock } from './connection/database-clock.js';
-import { HistoryIndexes } from './maintain/history-indexes.js';
+import { HistoryIndexes } from './history/history-indexes.js';
 import { Housekeeping } from './maintain/housekeeping.js';
-import { CancellationRequests } from './control/cancellation-requests.js';
+import { CancellationRequests } from './claim/cancellation-requests.js';
 import { JobEditor } from './control/job-editor.js';
 import { LimitedQueues } from './claim/limited-queues.js';
 import { jobStoreIn, migrate, pendingMigrations } from './connection/migrate.js';
 import { endsWithin } from './connection/pool.js';
 import { ConcurrencySemaphore } from './dependencies/concurrency-semaphore.js';
-import { PostgresAuditLog } from './control/audit.js';
+import { PostgresAuditLog } from './records/audit.js';
 import { PostgresBatches } from './dependencies/batches.js';
-import { PostgresBulkOperations } from './control/bulk-operations.js';
+import { PostgresBulkOperations } from './bulk/bulk-operations.js';
 import { PostgresClaims } from './claim/claims.js';
 import { PostgresCompletions } from './complete/completions.js';
 import { PostgresContinuations } from './dependencies/continuations.js';
 import { PostgresControl } from './control/job-control.js';
-import { PostgresCounters } from './read/counters.js';
+import { PostgresCounters } from './queues/counters.js';
 import { PostgresFeed } from './read/feed.js';
-import { PostgresDeployments } from './control/deployments.js';
+import { PostgresDeployments } from './records/deployments.js';
 import { PostgresJobTypes } from './control/job-types.js';
 import { PostgresEnqueuer } from './enqueue/enqueuer.js';
 import { PostgresJobReader } from './read/job-reader.js';
@@ -48,17 +48,17 @@ import { PostgresQuotas } from './control/quotas.js';
 import { PostgresQueues } from './control/queues.js';
 import { PostgresRecurringJobs } from './recurring/recurring-jobs.js';
 import { PostgresReports } from './read/reports.js';
-import { PostgresSavedSearches } from './control/saved-searches.js';
-import { PostgresServers } from './control/servers.js';
+import { PostgresSavedSearches } from './records/saved-searches.js';
+import { PostgresServers } from './servers/servers.js';
 import { Resumptions } from './maintain/resumptions.js';
-import { PostgresSetAside } from './maintain/set-aside.js';
-import { PostgresStatistics } from './read/statistics.js';
-import { PostgresTimings } from './timings/timings.js';
-import { QueueIdCache } from './connection/queue-id-cache.js';
+import { PostgresSetAside } from './records/set-aside.js';
+import { PostgresStatistics } from './statistics/statistics.js';
+import { PostgresTimings } from './statistics/timings.js';
+import { QueueIdCache } from './queues/queue-id-cache.js';
 import { ReadyScans } from './claim/ready-scans.js';
-import { longestOf } from './maintain/retention.js';
+import { longestOf } from './history/retention.js';
 import { feedPlans, indexPlans, searchPlans } from './connection/session.js';
-import { Notifier } from './connection/notifier.js';
+import { Notifier } from './notifications/notifier.js';
 import { setDistributedForms } from './connection/statement.js';
 
 /** Maximum time, in milliseconds, that each step of closing waits for running work. */

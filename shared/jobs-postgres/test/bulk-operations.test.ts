@@ -3,7 +3,7 @@ import type { BulkOperation } from '@longshore/jobs/storage';
 import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { deleteOldBulk } from '../src/control/bulk-operations.sql.js';
+import { deleteOldBulk } from '../src/records/bulk-operations.sql.js';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 

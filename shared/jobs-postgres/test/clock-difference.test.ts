@@ -1,9 +1,9 @@
 import { patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { clockDifference } from '../src/control/clock-difference.js';
+import { clockDifference } from '../src/servers/clock-difference.js';
 import { PostgresStorage } from '../src/index.js';
-import { beat } from '../src/control/servers.sql.js';
+import { beat } from '../src/servers/servers.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('The difference of two clocks', () => {

@@ -6,10 +6,10 @@ import Type from 'typebox';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { DatabaseClock } from '../src/connection/database-clock.js';
-import { CancellationRequests } from '../src/control/cancellation-requests.js';
+import { CancellationRequests } from '../src/claim/cancellation-requests.js';
 import { Housekeeping } from '../src/maintain/housekeeping.js';
 import { PostgresStorage } from '../src/index.js';
-import { PostgresSetAside } from '../src/maintain/set-aside.js';
+import { PostgresSetAside } from '../src/records/set-aside.js';
 import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 

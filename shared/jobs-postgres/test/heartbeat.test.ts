@@ -3,7 +3,7 @@ import { eventually, patientStorage, type TestDatabase } from '@longshore/test-s
 import { expect } from 'chai';
 import pg from 'pg';
 import { databaseOptions } from '../src/connection/options.js';
-import { Heartbeats } from '../src/control/heartbeat.js';
+import { Heartbeats } from '../src/servers/heartbeat.js';
 import { PostgresStorage } from '../src/index.js';
 import { blockUntil } from './support/blocked-thread.js';
 import { createStoreDatabase } from './support/store-database.js';
@@ -160,7 +160,7 @@ describe('The thread that sends heartbeats', () => {
         if (from.startsWith('.')) await visit(new URL(from, file));
         else if (!from.startsWith('node:')) packages.push(`${from} in ${file.pathname.split('/').at(-1)}`);
     };
-    await visit(new URL('../dist/control/heartbeat-thread.js', import.meta.url));
+    await visit(new URL('../dist/servers/heartbeat-thread.js', import.meta.url));
     expect(packages).to.deep.equal([]);
     expect(seen.size).to.be.above(3);
   });

@@ -10,11 +10,11 @@ import {
 import { eventually, ManualClock, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
-import { HistoryIndexes } from '../src/maintain/history-indexes.js';
-import { Lull } from '../src/maintain/lull.js';
+import { HistoryIndexes } from '../src/history/history-indexes.js';
+import { Lull } from '../src/history/lull.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions } from '../src/connection/options.js';
-import { fingerprintOfError } from '../src/read/job-conditions.sql.js';
+import { fingerprintOfError } from '../src/jobs/job-conditions.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;

@@ -2,7 +2,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
-import { NotificationListener } from '../src/connection/notification-listener.js';
+import { NotificationListener } from '../src/notifications/notification-listener.js';
 import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 

@@ -9,7 +9,7 @@ import {
 } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { queueDigest } from '../src/connection/notification-payload.js';
+import { queueDigest } from '../src/notifications/notification-payload.js';
 import { PostgresStorage } from '../src/index.js';
 import { listen } from './support/heard.js';
 import { createStoreDatabase } from './support/store-database.js';

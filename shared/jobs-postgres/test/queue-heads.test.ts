@@ -6,7 +6,7 @@ import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { PacedScan } from '../src/claim/paced-scan.js';
 import { databaseOptions } from '../src/connection/options.js';
-import { QueueHeads, selectHeads, selectHeadsFrom } from '../src/read/queue-heads.js';
+import { QueueHeads, selectHeads, selectHeadsFrom } from '../src/control/queue-heads.js';
 import { buffersOf } from './support/buffers.js';
 import { createStoreDatabase } from './support/store-database.js';
 

@@ -2,7 +2,7 @@ import { defaultRedaction, redactedText, searchableRedaction } from '@longshore/
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { searchedArgs } from '../src/read/job-conditions.sql.js';
+import { searchedArgs } from '../src/jobs/job-conditions.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 /** Keys and labels, some of which are redacted. */

@@ -1,5 +1,5 @@
 import { startedAt } from '../claim/claims.sql.js';
-import { isPaused, pausedTypes } from '../control/pause.sql.js';
+import { isPaused, pausedTypes } from '../queues/pause.sql.js';
 import { type Forms, replacedBy } from './form.js';
 
 /**

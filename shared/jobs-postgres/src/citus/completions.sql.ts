@@ -1,7 +1,7 @@
-import { attemptColumns, jobColumns, otherAttempts } from '../read/job-columns.sql.js';
+import { attemptColumns, jobColumns, otherAttempts } from '../jobs/job-columns.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import type { JobKind } from '../complete/completions.sql.js';
-import { type RecordedColumns, transitionRecorded } from '../read/job-transitions.sql.js';
+import { type RecordedColumns, transitionRecorded } from '../jobs/job-transitions.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 

@@ -16,7 +16,7 @@ import {
   selectLocalRows,
 } from './distribution.sql.js';
 import { citusFunctions } from './functions.sql.js';
-import { tuneShards } from './shards.sql.js';
+import { tuneShards } from '../maintain/shards.sql.js';
 
 /** Whether Citus has distributed the store, and whether Citus is installed in the database. */
 interface Found {

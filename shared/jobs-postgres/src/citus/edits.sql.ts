@@ -1,10 +1,10 @@
-import { stateIn } from '../read/job-columns.sql.js';
+import { stateIn } from '../jobs/job-columns.sql.js';
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
-import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { becomeReady } from '../jobs/become-ready.sql.js';
 import { metaFrom } from '../enqueue/replace-jobs.sql.js';
-import { outboxEntries } from '../dependencies/outbox.sql.js';
+import { outboxEntries } from '../jobs/outbox.sql.js';
 import { metaWithTags } from '../control/job-editor.sql.js';
-import { jobColumns } from '../read/job-columns.sql.js';
+import { jobColumns } from '../jobs/job-columns.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 
 const edit = `

@@ -1,5 +1,5 @@
 import { skippedErrorName } from '@longshore/jobs/storage';
-import { createTuneShards } from './shards.sql.js';
+import { createTuneShards } from '../maintain/shards.sql.js';
 
 /**
  * Returns the global ids of the Citus transactions that are prepared on worker nodes but not committed yet. Fails if a

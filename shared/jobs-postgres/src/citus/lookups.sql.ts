@@ -1,5 +1,5 @@
-import { columnsIn, finished, inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
-import { listedColumns } from '../read/job-documents.js';
+import { columnsIn, finished, inLiveTables, type LiveTable } from '../jobs/job-columns.sql.js';
+import { listedColumns } from '../jobs/job-documents.js';
 import { timesIn } from '../read/sorted-jobs.sql.js';
 import { type Forms, replacedBy } from './form.js';
 

@@ -1,6 +1,6 @@
 import { fromNow } from '../connection/from-now.sql.js';
-import { isPaused } from '../control/pause.sql.js';
-import { liveTables } from '../read/job-columns.sql.js';
+import { isPaused } from '../queues/pause.sql.js';
+import { liveTables } from '../jobs/job-columns.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
 /** A CTE that selects the unfinished jobs among the ids in the CTE `last`. */

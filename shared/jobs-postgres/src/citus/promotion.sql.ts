@@ -1,5 +1,5 @@
-import { jobColumns } from '../read/job-columns.sql.js';
-import { hasKey } from '../enqueue/become-ready.sql.js';
+import { jobColumns } from '../jobs/job-columns.sql.js';
+import { hasKey } from '../jobs/become-ready.sql.js';
 import { notCancelled, promotedColumns } from '../maintain/promotion.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';

@@ -1,6 +1,6 @@
 import { limitOf } from '../dependencies/concurrency-semaphore.sql.js';
 import { maxKeys } from '../dependencies/blocking-keys.sql.js';
-import { reportedOf } from '../read/reports.sql.js';
+import { reportedOf } from '../jobs/reports.sql.js';
 import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /**

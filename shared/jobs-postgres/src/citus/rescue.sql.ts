@@ -1,6 +1,6 @@
-import { attemptColumns, otherAttempts } from '../read/job-columns.sql.js';
-import { outboxEntries } from '../dependencies/outbox.sql.js';
-import { transitionRecorded } from '../read/job-transitions.sql.js';
+import { attemptColumns, otherAttempts } from '../jobs/job-columns.sql.js';
+import { outboxEntries } from '../jobs/outbox.sql.js';
+import { transitionRecorded } from '../jobs/job-transitions.sql.js';
 import { type Form, type Forms, replacedBy } from './form.js';
 
 /** CTEs with the live servers, the lost servers, and the running jobs of the queue. */

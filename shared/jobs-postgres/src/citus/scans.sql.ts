@@ -1,6 +1,6 @@
 import { createdPage, firstEntries, startedPage } from '../read/feed.sql.js';
-import { maxSwept } from '../claim/ready-scans.sql.js';
-import { pausedTypes } from '../control/pause.sql.js';
+import { maxSwept } from '../jobs/ready-scans.sql.js';
+import { pausedTypes } from '../queues/pause.sql.js';
 import { withReplacements, type Forms, replacedBy } from './form.js';
 
 // On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Polls for due

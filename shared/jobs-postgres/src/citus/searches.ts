@@ -1,5 +1,5 @@
 import type { Statement } from '../connection/statement.js';
-import { reportedOf } from '../read/reports.sql.js';
+import { reportedOf } from '../jobs/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 

@@ -1,9 +1,9 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
-import { isPaused, pausedTypes } from '../control/pause.sql.js';
-import { transitionRecorded } from '../read/job-transitions.sql.js';
-import { gapCte } from './ready-scans.sql.js';
+import { isPaused, pausedTypes } from '../queues/pause.sql.js';
+import { transitionRecorded } from '../jobs/job-transitions.sql.js';
+import { gapCte } from '../jobs/ready-scans.sql.js';
 
 /** A claimed job. If nothing was claimed, there is a single row without a job. */
 export interface ClaimedRow {

@@ -8,11 +8,11 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
-import type { CancellationRequests } from '../control/cancellation-requests.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { CancellationRequests } from './cancellation-requests.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { Statement } from '../connection/statement.js';
 import { boundedTime } from '../connection/stored-value.js';
-import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
+import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
 import type { LimitedQueues } from './limited-queues.js';
 import type { ReadyScan, ReadyScans } from './ready-scans.js';
 import type { Place, ScanStart } from './scan-cursor.js';

@@ -1,6 +1,6 @@
 import { type ClaimRequest, maxTokens, QueuePollTimers, readyIn } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
 /** Claims jobs from queues that have limits, and remembers which queues these are. */

@@ -1,8 +1,8 @@
 import { ServerLostError, readyIn } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
+import type { Notifier } from '../notifications/notifier.js';
 import type { Statement } from '../connection/statement.js';
 import { CommitHorizon, longMs, maxXidDelayMs } from './commit-horizon.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
@@ -14,7 +14,7 @@ import {
   type ScanRow,
   scanState,
   sweepReady,
-} from './ready-scans.sql.js';
+} from '../jobs/ready-scans.sql.js';
 
 /**
  * How old the scan state may be before a claim that has found nothing, or as much as it could take, refreshes it in the

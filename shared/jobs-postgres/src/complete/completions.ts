@@ -10,16 +10,16 @@ import {
   type TransactionWork,
   outbox,
 } from '@longshore/jobs/storage';
-import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
+import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
 import { byQueue } from '../connection/by-queue.js';
-import type { CancellationRequests } from '../control/cancellation-requests.js';
+import type { CancellationRequests } from '../claim/cancellation-requests.js';
 import type { Database, Query } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
-import type { PostgresSetAside } from '../maintain/set-aside.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { PostgresSetAside } from '../records/set-aside.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { withDefaultParsers } from '../connection/usual-types.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { allTurns } from '../connection/run.js';
 import {
   alreadyFinished,

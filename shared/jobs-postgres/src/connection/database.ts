@@ -1,7 +1,7 @@
 import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
-import { coordinatorPlans } from '../citus/settings.js';
-import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
+import { coordinatorPlans } from './settings.js';
+import { forceTwoPhaseCommit } from './two-phase-commit.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
 import { endTransaction, lockQueues } from './database.sql.js';

@@ -15,18 +15,18 @@ import {
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
+import { findRowOn, type JobRow, toJob } from '../jobs/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
-import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
+import type { QueueIdCache, QueueIds } from '../queues/queue-id-cache.js';
 import { afterCommit, type Run, runAlone } from '../connection/run.js';
 import { restoreDependents } from '../dependencies/skipped-jobs.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { Notifier } from '../notifications/notifier.js';
 import type { Statement } from '../connection/statement.js';
-import { inTransaction, type RecordResult } from './audit.js';
-import type { CancellationRequests } from './cancellation-requests.js';
+import { inTransaction, type RecordResult } from '../records/audit.js';
+import type { CancellationRequests } from '../claim/cancellation-requests.js';
 import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
-import * as sql from './job-control.sql.js';
+import * as sql from '../jobs/job-control.sql.js';
 import {
   detailsOf,
   type Move,
@@ -36,7 +36,7 @@ import {
   type Place,
   placesOf,
   placeTables,
-} from './job-moves.sql.js';
+} from '../jobs/job-moves.sql.js';
 
 /** How an action on a job is carried out. */
 interface Action {

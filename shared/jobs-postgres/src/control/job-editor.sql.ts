@@ -1,8 +1,8 @@
-import { jobColumns, type LiveTable, liveTables, stateIn } from '../read/job-columns.sql.js';
-import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { jobColumns, type LiveTable, liveTables, stateIn } from '../jobs/job-columns.sql.js';
+import { becomeReady } from '../jobs/become-ready.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
-import { outboxEntries } from '../dependencies/outbox.sql.js';
-import { gapCte } from '../claim/ready-scans.sql.js';
+import { outboxEntries } from '../jobs/outbox.sql.js';
+import { gapCte } from '../jobs/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
 const readyTables = ['job', 'job_blocked'] as const;

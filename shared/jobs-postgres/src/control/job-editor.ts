@@ -13,18 +13,18 @@ import {
   readyIn,
   outbox,
 } from '@longshore/jobs/storage';
-import type { LiveTable } from '../read/job-columns.sql.js';
+import type { LiveTable } from '../jobs/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
-import { type JobRow, toJob } from '../read/job-row.js';
-import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
-import { findJobs, sizeOfJobs } from '../read/find-jobs.sql.js';
-import { findBareJobs } from '../read/job-documents.js';
-import type { Notifier } from '../connection/notifier.js';
+import { type JobRow, toJob } from '../jobs/job-row.js';
+import type { QueueIdCache, QueueIds } from '../queues/queue-id-cache.js';
+import { findJobs, sizeOfJobs } from '../jobs/find-jobs.sql.js';
+import { findBareJobs } from '../jobs/job-documents.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { afterCommit } from '../connection/run.js';
 import type { Statement } from '../connection/statement.js';
-import { inTransaction } from './audit.js';
+import { inTransaction } from '../records/audit.js';
 import {
   editReady,
   editWaiting,

@@ -1,6 +1,6 @@
 import { sortCollation } from '@longshore/edge';
 import { prepared } from '../connection/statement.js';
-import { endedPause, isPaused, pauseColumns, type PauseRow } from './pause.sql.js';
+import { endedPause, isPaused, pauseColumns, type PauseRow } from '../queues/pause.sql.js';
 
 export type PausedTypeRow = PauseRow & { name: string; paused_at: Date };
 

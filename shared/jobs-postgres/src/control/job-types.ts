@@ -10,9 +10,9 @@ import {
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { afterCommit, type Run } from '../connection/run.js';
-import { inTransaction } from './audit.js';
+import { inTransaction } from '../records/audit.js';
 import {
   lockType,
   type PausedTypeRow,
@@ -21,7 +21,7 @@ import {
   selectPause,
   selectPaused,
 } from './job-types.sql.js';
-import { pauseValues, toPauseState } from './pause.sql.js';
+import { pauseValues, toPauseState } from '../queues/pause.sql.js';
 
 /** Pauses and resumes job types. */
 export class PostgresJobTypes implements JobTypes {

@@ -25,14 +25,14 @@ import {
   dueAt,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { noCounts, type PostgresCounters } from '../read/counters.js';
-import type { QueueIdCache, QueueRow } from '../connection/queue-id-cache.js';
+import { noCounts, type PostgresCounters } from '../queues/counters.js';
+import type { QueueIdCache, QueueRow } from '../queues/queue-id-cache.js';
 import { afterCommit, type Run } from '../connection/run.js';
-import { QueueHeads } from '../read/queue-heads.js';
-import type { Notifier } from '../connection/notifier.js';
+import { QueueHeads } from './queue-heads.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { type BlockingKeyRow, maxKeys, selectBlockingKeys } from '../dependencies/blocking-keys.sql.js';
-import { inTransaction } from './audit.js';
-import { type PauseRow, pauseValues, toPauseState } from './pause.sql.js';
+import { inTransaction } from '../records/audit.js';
+import { type PauseRow, pauseValues, toPauseState } from '../queues/pause.sql.js';
 import {
   limitQueue,
   lockNewQueue,
@@ -43,7 +43,7 @@ import {
   retireQueue,
   selectShown,
 } from './queues.sql.js';
-import { selectServers, type ServerRow, toServer } from './servers.sql.js';
+import { selectServers, type ServerRow, toServer } from '../servers/servers.sql.js';
 
 /** Maximum id of a queue: the largest Postgres integer. */
 const maxQueueId = 2_147_483_647;

@@ -1,5 +1,5 @@
 import { prepared } from '../connection/statement.js';
-import { isServed } from '../read/shown-queues.sql.js';
+import { isServed } from '../queues/shown-queues.sql.js';
 
 /** $1 kind. Lets only one transaction at a time admit things of this kind. */
 export const lockCreations = prepared(

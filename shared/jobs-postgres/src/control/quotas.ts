@@ -6,7 +6,7 @@ import {
   type Quotas,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import {
   countCreations,
   deleteQueueCreations,

@@ -1,7 +1,7 @@
 import type { Batch, ContinuationCondition } from '@longshore/jobs';
 import { percentOf } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
-import { notYetRequested, type Place, placeTables } from '../control/job-moves.sql.js';
+import { notYetRequested, type Place, placeTables } from '../jobs/job-moves.sql.js';
 
 export interface BatchRow {
   id: string;

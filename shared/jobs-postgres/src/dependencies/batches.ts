@@ -17,10 +17,10 @@ import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
-import { inTransaction } from '../control/audit.js';
-import { detailsOf, moveJobs, type MovedRow, type Place } from '../control/job-moves.sql.js';
-import { countOf, maxCounted } from '../read/counters.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { inTransaction } from '../records/audit.js';
+import { detailsOf, moveJobs, type MovedRow, type Place } from '../jobs/job-moves.sql.js';
+import { countOf, maxCounted } from '../queues/counters.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { DependencyResolver } from './outbox-relay.js';
 import {
   type BatchRow,
@@ -34,7 +34,7 @@ import {
   selectOldestBatches,
   toBatch,
 } from './batches.sql.js';
-import type { OutboxRow } from './outbox.sql.js';
+import type { OutboxRow } from '../jobs/outbox.sql.js';
 
 /** Maximum number of jobs that are cancelled at a time. */
 const chunk = 2_000;

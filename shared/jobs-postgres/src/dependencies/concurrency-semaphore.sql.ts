@@ -1,5 +1,5 @@
 import { bounds } from '@longshore/jobs/storage';
-import { jobColumns } from '../read/job-columns.sql.js';
+import { jobColumns } from '../jobs/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
 /** Returns a query that counts the ready and running jobs that have the key `wanted.key`. */

@@ -1,9 +1,9 @@
 import { type Notification, readyIn } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { unblockJobs, lockKeys } from './concurrency-semaphore.sql.js';
-import type { OutboxRow } from './outbox.sql.js';
+import type { OutboxRow } from '../jobs/outbox.sql.js';
 
 /**
  * Makes blocked jobs ready when their concurrency key has room. Checks a key whenever a job with this key arrives or

@@ -9,9 +9,9 @@ import {
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
-import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from './awaiting-jobs.sql.js';
+import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from '../jobs/awaiting-jobs.sql.js';
 import {
   type DependencyRow,
   findParents,
@@ -20,8 +20,8 @@ import {
   type ParentRow,
   resolveDependencies,
   unmarkDependencies,
-} from './dependencies.sql.js';
-import { insertEnds, type OutboxRow } from './outbox.sql.js';
+} from '../jobs/dependencies.sql.js';
+import { insertEnds, type OutboxRow } from '../jobs/outbox.sql.js';
 
 /** Maximum number of dependencies resolved per transaction, so that transactions stay short. */
 const maxDependencies = 5_000;

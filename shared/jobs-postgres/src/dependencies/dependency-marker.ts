@@ -3,7 +3,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
-import type { PostgresSetAside } from '../maintain/set-aside.js';
+import type { PostgresSetAside } from '../records/set-aside.js';
 import {
   type DependencyRow,
   findParents,
@@ -12,8 +12,8 @@ import {
   markParentJobs,
   type ParentRow,
   takeUnmarkedDependencies,
-} from './dependencies.sql.js';
-import { insertEnds } from './outbox.sql.js';
+} from '../jobs/dependencies.sql.js';
+import { insertEnds } from '../jobs/outbox.sql.js';
 
 const maxDependencies = 2_000;
 

@@ -4,10 +4,10 @@ import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
-import type { Aside, PostgresSetAside } from '../maintain/set-aside.js';
-import { deleteAside, lockAsideDue } from '../maintain/set-aside.sql.js';
+import type { Aside, PostgresSetAside } from '../records/set-aside.js';
+import { deleteAside, lockAsideDue } from '../records/set-aside.sql.js';
 import type { DependencyMarker } from './dependency-marker.js';
-import { findWork, type OutboxRow, takeEntries } from './outbox.sql.js';
+import { findWork, type OutboxRow, takeEntries } from '../jobs/outbox.sql.js';
 
 /** Pause before locked parents are tried again, in milliseconds. Claiming or finishing a job takes about this long. */
 const lockedParentRetryMs = 10;

@@ -1,6 +1,6 @@
 import { skippedErrorName } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
-import { becomeReadyAgain } from '../control/job-moves.sql.js';
+import { becomeReadyAgain } from '../jobs/job-moves.sql.js';
 
 /**
  * SQL condition on a row in history: the job was skipped, that is, cancelled because a parent did not end as required.

@@ -1,13 +1,13 @@
 import type { NewJob } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
-import { recordGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
+import { recordGaps, selectLastPlace } from '../jobs/ready-scans.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { pipelined } from '../connection/pipeline.js';
 import { readTime } from '../connection/stored-value.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { insertsOf, maxChunk } from './inserts.js';
-import type { CreatedRow, Insert } from './inserts.sql.js';
+import type { CreatedRow, Insert } from '../jobs/inserts.sql.js';
 
 /** Maximum number of statements in flight. */
 const maxSent = 2;

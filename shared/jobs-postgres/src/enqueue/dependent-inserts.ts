@@ -2,12 +2,12 @@ import { inSlices } from '@longshore/edge';
 import { type ContinuationCondition, UnknownParentError } from '@longshore/jobs';
 import type { JobMeta, NewBatch, NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
-import type { QueueIds } from '../connection/queue-id-cache.js';
+import type { QueueIds } from '../queues/queue-id-cache.js';
 import type { Run } from '../connection/run.js';
-import { insertAwaiting } from '../dependencies/awaiting-jobs.sql.js';
+import { insertAwaiting } from '../jobs/awaiting-jobs.sql.js';
 import { insertBatch } from '../dependencies/batches.sql.js';
-import { findParents, insertDependencies, type ParentRow } from '../dependencies/dependencies.sql.js';
-import type { Insert } from './inserts.sql.js';
+import { findParents, insertDependencies, type ParentRow } from '../jobs/dependencies.sql.js';
+import type { Insert } from '../jobs/inserts.sql.js';
 
 export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;

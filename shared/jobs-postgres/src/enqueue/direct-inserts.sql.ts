@@ -1,6 +1,6 @@
 import { prepared } from '../connection/statement.js';
-import { isPaused, pausedTypes } from '../control/pause.sql.js';
-import type { CreatedRow } from './inserts.sql.js';
+import { isPaused, pausedTypes } from '../queues/pause.sql.js';
+import type { CreatedRow } from '../jobs/inserts.sql.js';
 
 /** The single row that {@link insertLeased} returns. */
 export interface LeasedRow extends Required<CreatedRow> {

@@ -1,9 +1,9 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { ClaimedJob, LocalServer, NewJob, SlotReservation } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { insertLeased, type LeasedRow } from './direct-inserts.sql.js';
-import { idsAndArgs } from './inserts.sql.js';
+import { idsAndArgs } from '../jobs/inserts.sql.js';
 
 export interface DirectInsert {
   readonly createdAt: Date;

@@ -13,7 +13,7 @@ import {
   type NewJob,
   type NewJobs,
 } from '@longshore/jobs/storage';
-import { lockTimeoutOnNodes } from '../citus/settings.js';
+import { lockTimeoutOnNodes } from '../connection/settings.js';
 import type { Connection } from '../connection/connection.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
@@ -28,9 +28,9 @@ import {
   runInCallersTransaction,
   runOnConnection,
 } from '../connection/run.js';
-import type { QueueIdCache, QueueIds } from '../connection/queue-id-cache.js';
-import type { Visibility } from '../claim/ready-scans.sql.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { QueueIdCache, QueueIds } from '../queues/queue-id-cache.js';
+import type { Visibility } from '../jobs/ready-scans.sql.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { EnqueueBuffer } from './enqueue-buffer.js';
 import { BulkInsert, createdAtOf } from './bulk-insert.js';
 import { DirectInserts } from './direct-inserts.js';
@@ -44,7 +44,7 @@ import {
   withParentsMarked,
 } from './dependent-inserts.js';
 import { UniqueKeys } from './unique-keys.js';
-import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
+import { hasConcurrencyKey, type Insert } from '../jobs/inserts.sql.js';
 
 /**
  * How long, in milliseconds, a batch of jobs from several callers waits for a key that another transaction has locked.

@@ -1,7 +1,7 @@
 import type { NewBatch, NewJob } from '@longshore/jobs/storage';
-import type { Visibility } from '../claim/ready-scans.sql.js';
+import type { Visibility } from '../jobs/ready-scans.sql.js';
 import { awaitingInsert, batchInsert, dependenciesInserts, waitsForParents } from './dependent-inserts.js';
-import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
+import { type Insert, readyInsert, waitingInsert } from '../jobs/inserts.sql.js';
 
 /**
  * Maximum number of jobs in one statement. Larger bulk inserts are split, so that one statement can be built while

@@ -1,6 +1,6 @@
 import { type NewJob, type Notification, outbox, readyJobs } from '@longshore/jobs/storage';
 import { waitsForParents } from './dependent-inserts.js';
-import { hasConcurrencyKey } from './inserts.sql.js';
+import { hasConcurrencyKey } from '../jobs/inserts.sql.js';
 
 /**
  * Returns the notifications that new jobs require: of the queues with ready jobs, of the first due time, and of work

@@ -1,11 +1,11 @@
 import { linkMembers, type NewJob } from '@longshore/jobs/storage';
-import { jobColumns } from '../read/job-columns.sql.js';
+import { jobColumns } from '../jobs/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
-import { outboxEntries } from '../dependencies/outbox.sql.js';
+import { outboxEntries } from '../jobs/outbox.sql.js';
 import { prepared } from '../connection/statement.js';
-import type { Insert } from './inserts.sql.js';
-import { becomeReady } from './become-ready.sql.js';
+import type { Insert } from '../jobs/inserts.sql.js';
+import { becomeReady } from '../jobs/become-ready.sql.js';
 
 const tiesOf = (meta: string): string =>
   `jsonb_strip_nulls(jsonb_build_object(${linkMembers.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;

@@ -1,5 +1,5 @@
 import type { JobState } from '@longshore/jobs';
-import { inLiveTables, stateIn } from '../read/job-columns.sql.js';
+import { inLiveTables, stateIn } from '../jobs/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface KeyRow {

@@ -16,9 +16,9 @@ import {
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
-import type { QueueIds } from '../connection/queue-id-cache.js';
-import { findJobs } from '../read/find-jobs.sql.js';
-import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
+import type { QueueIds } from '../queues/queue-id-cache.js';
+import { findJobs } from '../jobs/find-jobs.sql.js';
+import { findRowOn, type JobRow, toJob } from '../jobs/job-row.js';
 import type { Run } from '../connection/run.js';
 import { replacement } from './replace-jobs.sql.js';
 import { claimUnique, type HolderRow, type KeyRow, lockUnique, selectHolders } from './unique-keys.sql.js';

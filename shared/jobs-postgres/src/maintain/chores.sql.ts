@@ -1,6 +1,6 @@
 import { isUsedAgain } from '../control/queues.sql.js';
-import { isIdleCancellation } from '../control/job-control.sql.js';
-import { hasStrays } from './history-days.sql.js';
+import { isIdleCancellation } from '../jobs/job-control.sql.js';
+import { hasStrays } from '../history/history-days.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface DueChores {

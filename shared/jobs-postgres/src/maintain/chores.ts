@@ -1,5 +1,5 @@
 import { isOfData, sqlStateOf } from '../connection/errors.js';
-import type { Aside, PostgresSetAside } from './set-aside.js';
+import type { Aside, PostgresSetAside } from '../records/set-aside.js';
 
 /** How long this process skips a failed chore, in milliseconds. */
 const pauseMs = 60_000;

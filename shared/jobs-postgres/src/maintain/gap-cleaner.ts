@@ -1,5 +1,5 @@
 import type { Database } from '../connection/database.js';
-import { deleteGaps, oldestTransaction } from '../claim/ready-scans.sql.js';
+import { deleteGaps, oldestTransaction } from '../jobs/ready-scans.sql.js';
 
 /**
  * How long, in milliseconds, scan gaps are kept after their transactions have ended. A server that has not read the

@@ -8,33 +8,33 @@ import {
   outbox,
   type Notification,
 } from '@longshore/jobs/storage';
-import { tuneShards } from '../citus/shards.sql.js';
+import { tuneShards } from './shards.sql.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { deleteOldAudit } from '../control/audit.js';
-import { deleteOldDeployments } from '../control/deployments.sql.js';
+import { deleteOldAudit } from '../records/audit.js';
+import { deleteOldDeployments } from '../records/deployments.sql.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
-import { deleteOldBulk } from '../control/bulk-operations.sql.js';
-import type { CancellationRequests } from '../control/cancellation-requests.js';
+import { deleteOldBulk } from '../records/bulk-operations.sql.js';
+import type { CancellationRequests } from '../claim/cancellation-requests.js';
 import { recordKeysWithRoom } from '../dependencies/concurrency-semaphore.sql.js';
-import { foldCounts } from '../read/counters.sql.js';
-import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
-import { deleteOldThroughput } from '../read/statistics.sql.js';
+import { foldCounts } from '../queues/counters.sql.js';
+import { deleteOldDependencies } from '../jobs/dependencies.sql.js';
+import { deleteOldThroughput } from '../statistics/statistics.sql.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
-import type { PostgresTimings } from '../timings/timings.js';
-import { deleteOldTimings } from '../timings/timings.sql.js';
+import type { PostgresTimings } from '../statistics/timings.js';
+import { deleteOldTimings } from '../statistics/timings.sql.js';
 import { deleteOldMissed } from '../recurring/missed-runs.sql.js';
 import { deleteGoneMovedJobs } from '../enqueue/unique-keys.sql.js';
 import { BloatControl } from './bloat-control.js';
 import { Chores } from './chores.js';
 import { type DueChores, findChores } from './chores.sql.js';
-import { FirstFailures } from './first-failures.js';
+import { FirstFailures } from '../statistics/first-failures.js';
 import { GapCleaner } from './gap-cleaner.js';
-import { HistoryDays } from './history-days.js';
+import { HistoryDays } from '../history/history-days.js';
 import { KeySweeper } from './key-sweeper.js';
-import { Retention } from './retention.js';
-import { deleteOldAside } from './set-aside.sql.js';
-import type { PostgresSetAside } from './set-aside.js';
+import { Retention } from '../history/retention.js';
+import { deleteOldAside } from '../records/set-aside.sql.js';
+import type { PostgresSetAside } from '../records/set-aside.js';
 
 const hourMs = 3_600_000;
 

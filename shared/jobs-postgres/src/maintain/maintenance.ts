@@ -9,15 +9,15 @@ import {
 import type { Database } from '../connection/database.js';
 import { PacedScan } from '../claim/paced-scan.js';
 import type { OutboxRelay } from '../dependencies/outbox-relay.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
-import { endTransactions } from '../control/servers.sql.js';
-import type { Notifier } from '../connection/notifier.js';
+import { endTransactions } from '../servers/servers.sql.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { DueScan } from './due-scan.js';
-import type { HistoryIndexes } from './history-indexes.js';
+import type { HistoryIndexes } from '../history/history-indexes.js';
 import type { Housekeeping } from './housekeeping.js';
 import type { Resumptions } from './resumptions.js';
-import type { PostgresSetAside } from './set-aside.js';
+import type { PostgresSetAside } from '../records/set-aside.js';
 import { type Moving, QueueSweep } from './queue-sweep.js';
 import { type PromotedRow, promoteDue, promoteSome, selectDue } from './promotion.sql.js';
 import {

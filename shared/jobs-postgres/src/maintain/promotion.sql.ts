@@ -1,6 +1,6 @@
 import { maxFew } from '@longshore/jobs/storage';
-import { becomeReady, hasKey } from '../enqueue/become-ready.sql.js';
-import { isShown } from '../read/shown-queues.sql.js';
+import { becomeReady, hasKey } from '../jobs/become-ready.sql.js';
+import { isShown } from '../queues/shown-queues.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Timestamp } from './due-cursor.js';
 

@@ -5,7 +5,7 @@ import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
 import { bisecting } from '../connection/isolation.js';
 import type { Statement } from '../connection/statement.js';
-import type { PostgresSetAside } from './set-aside.js';
+import type { PostgresSetAside } from '../records/set-aside.js';
 
 /** The statements that move jobs of one queue, either in bulk or by id. */
 export interface Moving {

@@ -1,8 +1,8 @@
-import { attemptColumns, otherAttempts } from '../read/job-columns.sql.js';
-import { transitionRecorded } from '../read/job-transitions.sql.js';
-import { outboxEntries } from '../dependencies/outbox.sql.js';
-import { gapCte } from '../claim/ready-scans.sql.js';
-import { isOfDeadServer, silentServers } from '../control/servers.sql.js';
+import { attemptColumns, otherAttempts } from '../jobs/job-columns.sql.js';
+import { transitionRecorded } from '../jobs/job-transitions.sql.js';
+import { outboxEntries } from '../jobs/outbox.sql.js';
+import { gapCte } from '../jobs/ready-scans.sql.js';
+import { isOfDeadServer, silentServers } from '../servers/servers.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface SilentRow {

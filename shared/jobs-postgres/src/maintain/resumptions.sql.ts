@@ -1,5 +1,5 @@
 import type { Pausable } from '@longshore/jobs/storage';
-import { endedPause, endPause } from '../control/pause.sql.js';
+import { endedPause, endPause } from '../queues/pause.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface PauseEndRow {

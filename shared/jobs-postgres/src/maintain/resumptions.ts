@@ -10,9 +10,9 @@ import {
 import type { ReadyScans } from '../claim/ready-scans.js';
 import type { Database } from '../connection/database.js';
 import { isOfData } from '../connection/errors.js';
-import type { Notifier } from '../connection/notifier.js';
+import type { Notifier } from '../notifications/notifier.js';
 import { type Run, runOnConnection } from '../connection/run.js';
-import { recordEntry } from '../control/audit.js';
+import { recordEntry } from '../records/audit.js';
 import { lockType, resumeTypeWhenDue } from '../control/job-types.sql.js';
 import { type RecurringJobRow, resumeRecurringJob, toRecurringJob } from '../recurring/recurring-jobs.sql.js';
 import { nextDueAt } from '../recurring/synchronization.js';
@@ -22,7 +22,7 @@ import {
   resumeQueueWhenDue,
   selectPauseEnds,
 } from './resumptions.sql.js';
-import type { PostgresSetAside } from './set-aside.js';
+import type { PostgresSetAside } from '../records/set-aside.js';
 
 interface ResumptionParts {
   readonly database: Database;

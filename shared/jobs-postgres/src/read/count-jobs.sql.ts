@@ -1,8 +1,8 @@
 import type { JobState } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
-import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from './job-search.sql.js';
-import { countHistory } from './search-history.sql.js';
-import { searchUnfinished } from './search-stages.sql.js';
+import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from '../search/job-search.sql.js';
+import { countHistory } from '../search/search-history.sql.js';
+import { searchUnfinished } from '../search/search-stages.sql.js';
 
 /** Builds a query that counts up to `max` + 1 jobs, so that the caller can tell whether there are more than `max`. */
 export function countJobs(scope: SearchScope, max: number): Query {

@@ -1,11 +1,11 @@
 import type { FailureSearchQuery } from '@longshore/jobs/storage';
 import { prepared, type Statement } from '../connection/statement.js';
-import { type Bind, conditionsOf, oneOf } from './job-conditions.sql.js';
-import { all, type Query, queryOf } from './job-search.sql.js';
-import { listedColumns } from './job-documents.js';
-import { existingDays, startOfDay } from './search-history.sql.js';
-import { reportedOf } from './reports.sql.js';
-import { finishedAs, lastError } from './job-columns.sql.js';
+import { type Bind, conditionsOf, oneOf } from '../jobs/job-conditions.sql.js';
+import { all, type Query, queryOf } from '../search/job-search.sql.js';
+import { listedColumns } from '../jobs/job-documents.js';
+import { existingDays, startOfDay } from '../search/search-history.sql.js';
+import { reportedOf } from '../jobs/reports.sql.js';
+import { finishedAs, lastError } from '../jobs/job-columns.sql.js';
 
 // Each daily partition of failed jobs has separate indexes. Partitions are scanned from the newest to the oldest until
 // the page is full.

@@ -19,8 +19,8 @@ import {
 import type { Database } from '../connection/database.js';
 import { sqlStateOf } from '../connection/errors.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { toAttempts } from './job-row.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
+import { toAttempts } from '../jobs/job-row.js';
 import {
   type StateChangeRow,
   type ReportRow,

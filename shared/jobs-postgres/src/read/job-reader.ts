@@ -36,25 +36,25 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { runInCallersTransaction } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
-import { selectDependents, selectDependentsOfEach } from '../dependencies/dependencies.sql.js';
+import { selectDependents, selectDependentsOfEach } from '../jobs/dependencies.sql.js';
 import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
-import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
-import { findBareJobs, type ListedDocuments, type PartialRow, withDocuments } from './job-documents.js';
-import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
-import { LocationCache } from './location-cache.js';
-import { countOf, maxCounted, noCounts, type PostgresCounters } from './counters.js';
+import { selectServers, type ServerRow, toServer } from '../servers/servers.sql.js';
+import { findBareJobs, type ListedDocuments, type PartialRow, withDocuments } from '../jobs/job-documents.js';
+import { findRowOn, type JobRow, toAttempts, toJob } from '../jobs/job-row.js';
+import { LocationCache } from '../jobs/location-cache.js';
+import { countOf, maxCounted, noCounts, type PostgresCounters } from '../queues/counters.js';
 import { countJobs, countJobsByState } from './count-jobs.sql.js';
-import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from './find-jobs.sql.js';
-import { isCounted, statesOf } from './job-conditions.sql.js';
-import { noQueues, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
+import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from '../jobs/find-jobs.sql.js';
+import { isCounted, statesOf } from '../jobs/job-conditions.sql.js';
+import { noQueues, isText, type ListRequest, type SearchScope } from '../search/job-search.sql.js';
 import { coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
-import { selectLastSearched } from './searched-range.sql.js';
-import { rowsOfQueue } from './search-stages.sql.js';
+import { selectLastSearched } from '../search/searched-range.sql.js';
+import { rowsOfQueue } from '../search/search-stages.sql.js';
 import { SortedJobs } from './sorted-jobs.js';
-import { TextSearch } from './text-search.js';
+import { TextSearch } from '../search/text-search.js';
 import {
   type FailureRow,
   searchFailures,

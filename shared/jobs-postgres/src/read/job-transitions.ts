@@ -1,8 +1,8 @@
 import type { JobError, JobState } from '@longshore/jobs';
 import { isFinished, readMeta, type Transition, type TransitionReason } from '@longshore/jobs/storage';
 import { readError, readTime } from '../connection/stored-value.js';
-import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
-import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
+import { type JobRow, type PastAttempt, pastAttemptsOf } from '../jobs/job-row.js';
+import type { RecordedReason, TransitionRow } from '../jobs/job-transitions.sql.js';
 
 /**
  * A period of a job's life, described by one version of the job's row. A transition overwrote the row at the end of

@@ -1,7 +1,7 @@
 import type { Job } from '@longshore/jobs';
 import { isId, type Lease, type Leases, type StalledLeaseQuery } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import { prepared } from '../connection/statement.js';
 
 export interface LeaseRow {

@@ -1,7 +1,7 @@
 import { isFinished } from '@longshore/jobs/storage';
 import { createHash } from 'node:crypto';
-import { statesOf } from './job-conditions.sql.js';
-import { reportedOf } from './reports.sql.js';
+import { statesOf } from '../jobs/job-conditions.sql.js';
+import { reportedOf } from '../jobs/reports.sql.js';
 import {
   all,
   type ListRequest,
@@ -11,10 +11,10 @@ import {
   searchOf,
   type SearchScope,
   united,
-} from './job-search.sql.js';
-import { coversHistory, nearHistory, nearRowsOf, searchHistory } from './search-history.sql.js';
-import { listedColumns, type ListedDocuments } from './job-documents.js';
-import { needsRows, searchUnfinished } from './search-stages.sql.js';
+} from '../search/job-search.sql.js';
+import { coversHistory, nearHistory, nearRowsOf, searchHistory } from '../search/search-history.sql.js';
+import { listedColumns, type ListedDocuments } from '../jobs/job-documents.js';
+import { needsRows, searchUnfinished } from '../search/search-stages.sql.js';
 
 /** Builds the query for a list of jobs. Ids are UUIDv7, so ordering by id orders jobs by creation time. */
 export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {

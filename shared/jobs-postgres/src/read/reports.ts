@@ -11,14 +11,14 @@ import {
 } from '@longshore/jobs/storage';
 import { byQueue } from '../connection/by-queue.js';
 import { runInCallersTransaction } from '../connection/run.js';
-import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
+import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
 import type { Database } from '../connection/database.js';
-import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import type { JobRow } from './job-row.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
+import type { JobRow } from '../jobs/job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresJobReader } from './job-reader.js';
-import { type TransitionRow, selectTransitions } from './job-transitions.sql.js';
-import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
+import { type TransitionRow, selectTransitions } from '../jobs/job-transitions.sql.js';
+import { countLines, insertReports, type LogRow, selectLines } from '../jobs/reports.sql.js';
 
 /** A row of `longshore.job_report`: a log line, or progress (with line number 0). */
 interface Entry {

@@ -9,8 +9,8 @@ import {
   maxSorted,
 } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
-import { jobWithId } from './find-jobs.sql.js';
-import type { Bind } from './job-conditions.sql.js';
+import { jobWithId } from '../jobs/find-jobs.sql.js';
+import type { Bind } from '../jobs/job-conditions.sql.js';
 import {
   columnsIn,
   finishedAs,
@@ -19,7 +19,7 @@ import {
   ready,
   stateIn,
   waiting,
-} from './job-columns.sql.js';
+} from '../jobs/job-columns.sql.js';
 import {
   all,
   isText,
@@ -30,9 +30,9 @@ import {
   searchOf,
   type SearchScope,
   united,
-} from './job-search.sql.js';
-import { boundsOf, fenced, firstRows, searchHistory, startOfDay } from './search-history.sql.js';
-import { eachQueue, searchUnfinished } from './search-stages.sql.js';
+} from '../search/job-search.sql.js';
+import { boundsOf, fenced, firstRows, searchHistory, startOfDay } from '../search/search-history.sql.js';
+import { eachQueue, searchUnfinished } from '../search/search-stages.sql.js';
 
 export interface SortedRequest extends SearchScope {
   readonly order: JobOrder;

@@ -9,10 +9,10 @@ import {
   type SortedJobsQuery,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { listedRows, withDocuments } from './job-documents.js';
-import type { JobRow } from './job-row.js';
-import type { SearchScope } from './job-search.sql.js';
-import type { LocationCache } from './location-cache.js';
+import { listedRows, withDocuments } from '../jobs/job-documents.js';
+import type { JobRow } from '../jobs/job-row.js';
+import type { SearchScope } from '../search/job-search.sql.js';
+import type { LocationCache } from '../jobs/location-cache.js';
 import { selectTimes, sortedJobs, type SortedRow } from './sorted-jobs.sql.js';
 
 /** The columns of a job's times: as dates to the millisecond, and as text with all their digits. */

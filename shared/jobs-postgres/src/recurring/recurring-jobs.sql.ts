@@ -1,8 +1,8 @@
 import { sortCollation } from '@longshore/edge';
 import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
 import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
-import { beginPause, endPause, type PauseRow, toPauseState } from '../control/pause.sql.js';
-import { inLiveTables } from '../read/job-columns.sql.js';
+import { beginPause, endPause, type PauseRow, toPauseState } from '../queues/pause.sql.js';
+import { inLiveTables } from '../jobs/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface RecurringJobRow extends PauseRow {

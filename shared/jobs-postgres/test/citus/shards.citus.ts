@@ -1,6 +1,6 @@
 import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
-import { tuneShards } from '../../src/citus/shards.sql.js';
+import { tuneShards } from '../../src/maintain/shards.sql.js';
 import { PostgresStorage } from '../../src/index.js';
 
 interface Untuned {

@@ -1,0 +1,20 @@
+import { prepared } from './statement.js';
+
+/**
+ * $1 process id of a backend, $2 application name. Terminates the backend if its connection still has this application
+ * name, and waits up to a second for the backend to end.
+ */
+export const endTransaction = prepared(
+  'longshore-end-transaction',
+  `
+    select pg_terminate_backend(pid, 1000) from pg_stat_activity
+    where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
+);
+
+/** $1 queue ids. Locks the queues until the transaction ends, in ascending order to avoid deadlocks. */
+export const lockQueues = prepared(
+  'longshore-lock-queues',
+  `
+    select pg_advisory_xact_lock(longshore.lock_key('job', id))::text
+    from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
+);

@@ -1,0 +1,150 @@
+import {
+  emptyBuckets,
+  emptyBucketsByQueue,
+  errorFingerprint,
+  type ErrorGroup,
+  type ErrorGroupQuery,
+  type ErrorGroups,
+  type Failure,
+  groupFailures,
+  type JobStatistics,
+  largestGroups,
+  mergeGroups,
+  type QueuesThroughputQuery,
+  type ThroughputBucket,
+  type ThroughputQuery,
+} from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
+import type { QueueIdCache } from '../queues/queue-id-cache.js';
+import {
+  type ErrorGroupRow,
+  type FirstFailureRow,
+  type RetryingRow,
+  selectErrorGroups,
+  selectFirstFailures,
+  selectRetrying,
+} from '../read/failures.sql.js';
+import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
+
+/**
+ * Maximum number of error kinds, in total and per job name. The limit per name leaves room for other names if one has
+ * many kinds.
+ */
+export const maxKinds = 200;
+export const maxKindsOfName = 50;
+
+/** Maximum number of retrying jobs to read, latest failures first. */
+export const maxRetrying = 2_000;
+
+/** Computes throughput from the counters, and groups of errors from recent failures. */
+export class PostgresStatistics implements JobStatistics {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  readonly #clock: DatabaseClock;
+
+  constructor(database: Database, queues: QueueIdCache, clock: DatabaseClock) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#queues = queues;
+  }
+
+  async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
+    const { sinceMs } = query;
+    const now = await this.#clock.fresh();
+    const [failed, retrying] = await Promise.all([
+      this.#database.query<ErrorGroupRow>(selectErrorGroups(sinceMs, now), [
+        sinceMs,
+        maxKinds,
+        maxKindsOfName,
+      ]),
+      this.#database.query<RetryingRow>(selectRetrying, [sinceMs, maxRetrying + 1]),
+    ]);
+    const all = retrying.length <= maxRetrying;
+    const waiting = groupFailures(retrying.slice(0, maxRetrying).map(toFailure));
+    const groups = mergeGroups([
+      ...failed.map(toGroup),
+      ...waiting.map((group) => ({ ...group, waitingExact: all })),
+    ]);
+    const largest = largestGroups(groups, query);
+    return {
+      groups: await this.#withFirstSeen(largest.groups),
+      complete: largest.complete && all && failed[0]?.complete !== false,
+    };
+  }
+
+  /**
+   * Replaces `firstSeenAt` with the recorded time if that is earlier. It can be earlier, because the job that failed
+   * first may have been deleted or retried.
+   */
+  async #withFirstSeen(groups: readonly ErrorGroup[]): Promise<ErrorGroup[]> {
+    if (groups.length === 0) return [];
+    const columns = [groups.map(({ name }) => name), groups.map(({ fingerprint }) => fingerprint)];
+    const rows = await this.#database.query<FirstFailureRow>(selectFirstFailures, columns);
+    const recorded = new Map(rows.map((row) => [`${row.name}\n${row.fingerprint}`, row.first_at]));
+    return groups.map((group) => {
+      const firstAt = recorded.get(`${group.name}\n${group.fingerprint}`);
+      return firstAt !== undefined && firstAt < group.firstSeenAt
+        ? { ...group, firstSeenAt: firstAt }
+        : group;
+    });
+  }
+
+  async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
+    const buckets = emptyBuckets(query, await this.#clock.read());
+    const [queueId] = query.queue === undefined ? [0] : await this.#queues.idsOf([query.queue]);
+    if (queueId === undefined) return [...buckets.values()];
+    const [first = 0] = buckets.keys();
+    const rows = await this.#database.query<EndedRow>(selectThroughput, [queueId, first, query.bucketMs]);
+    for (const row of rows) fill(buckets, row);
+    return [...buckets.values()];
+  }
+
+  async throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>> {
+    const { sinceAt, byQueue } = emptyBucketsByQueue(query, await this.#clock.read());
+    const queueIds = await this.#queues.idsOf([...byQueue.keys()]);
+    const rows = await this.#database.query<EndedRow & { queue_id: number }>(selectThroughputByQueue, [
+      queueIds,
+      sinceAt,
+      query.bucketMs,
+    ]);
+    for (const row of rows) fill(byQueue.get(await this.#queues.nameOf(row.queue_id)), row);
+    return new Map(Array.from(byQueue, ([queue, buckets]) => [queue, [...buckets.values()]]));
+  }
+}
+
+interface EndedRow {
+  at: string;
+  done: string;
+  failed: string;
+}
+
+function fill(
+  buckets: ReadonlyMap<number, ThroughputBucket> | undefined,
+  { at, done, failed }: EndedRow,
+): void {
+  const bucket = buckets?.get(Number(at));
+  if (bucket !== undefined) Object.assign(bucket, { done: Number(done), failed: Number(failed) });
+}
+
+function toGroup(row: ErrorGroupRow): ErrorGroup {
+  const { name, message, most } = row;
+  const jobs = Math.min(row.jobs, most);
+  return {
+    name,
+    fingerprint: errorFingerprint({ name: row.error_name, message }),
+    message,
+    count: jobs,
+    retryable: jobs,
+    failedExact: row.jobs <= most,
+    waitingExact: true,
+    firstSeenAt: row.first_at,
+    lastSeenAt: row.last_at,
+    exampleId: row.id,
+  };
+}
+
+function toFailure({ id: jobId, name, error_name: errorName, message, at }: RetryingRow): Failure {
+  const fingerprint = errorFingerprint({ name: errorName, message });
+  return { jobId, name, fingerprint, message, at, retryable: false };
+}
