@@ -11,7 +11,12 @@ import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { QueueIdCache } from '../queues/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
-import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from '../jobs/awaiting-jobs.sql.js';
+import {
+  cancelAwaiting,
+  lockAwaiting,
+  releaseAwaiting,
+  type ReleasedRow,
+} from '../jobs/awaiting-jobs.sql.js';
 import {
   type DependencyRow,
   findParents,

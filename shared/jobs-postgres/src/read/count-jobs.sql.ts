@@ -1,6 +1,13 @@
 import type { JobState } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
-import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from '../search/job-search.sql.js';
+import {
+  occupiedStates,
+  type Query,
+  queryOf,
+  searchOf,
+  type SearchScope,
+  united,
+} from '../search/job-search.sql.js';
 import { countHistory } from '../search/search-history.sql.js';
 import { searchUnfinished } from '../search/search-stages.sql.js';
 

@@ -47,7 +47,13 @@ import { findRowOn, type JobRow, toAttempts, toJob } from '../jobs/job-row.js';
 import { LocationCache } from '../jobs/location-cache.js';
 import { countOf, maxCounted, noCounts, type PostgresCounters } from '../queues/counters.js';
 import { countJobs, countJobsByState } from './count-jobs.sql.js';
-import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from '../jobs/find-jobs.sql.js';
+import {
+  type DocumentsRow,
+  findDocuments,
+  findJob,
+  findJobs,
+  selectWaitingNames,
+} from '../jobs/find-jobs.sql.js';
 import { isCounted, statesOf } from '../jobs/job-conditions.sql.js';
 import { noQueues, isText, type ListRequest, type SearchScope } from '../search/job-search.sql.js';
 import { coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
