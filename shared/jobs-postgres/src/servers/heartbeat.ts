@@ -8,7 +8,7 @@ import { type HeartbeatCommand, type HeartbeatMessage, sendHeartbeats } from './
  * The module that the thread runs; `null` if it does not exist, as in a bundle. This is the compiled file, because
  * TypeScript loaders do not apply to threads.
  */
-const threadFile = packageFile('dist/control/heartbeat-thread.js');
+const threadFile = packageFile('dist/servers/heartbeat-thread.js');
 
 /** How long the thread has to close its connection before it is terminated, in milliseconds. */
 const closeMs = 1_000;
