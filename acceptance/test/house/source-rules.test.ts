@@ -53,6 +53,12 @@ const rules: readonly Rule[] = [
     breach: ['shared/jobs-postgres/src/history/retention.ts', 'const now = new Date();'],
   },
   {
+    title: 'one factory creates all applications, so that each is told how many proxies to trust',
+    files: /^(shared|services)\/[\w-]+\/src\/.*\.ts$/,
+    breaches: (_, text) => text.match(/\bnew Koa\b|\.proxy = /g) ?? [],
+    breach: ['shared/service/src/health.ts', 'const app = new Koa();'],
+  },
+  {
     title: 'every acceptance lane checks what it fetches from an API against the document',
     files: /^acceptance\/package\.json$/,
     breaches: (_, text) =>

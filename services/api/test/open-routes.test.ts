@@ -34,6 +34,19 @@ describe('An api that requires credentials', () => {
     });
   }
 
+  // Probes and gateways name them exactly (ADR 44).
+  for (const path of ['/HEALTHZ', '/Healthz', '/READYZ', '/readyz/'])
+    it(`does not treat ${path} as a probe`, async () => {
+      expect(await api.codes('GET', path)).to.deep.equal([40401]);
+    });
+
+  for (const path of ['/TEST', '/Test'])
+    it(`enqueues a job at POST ${path} as at /test`, async () => {
+      const { status, text, headers } = await api.call('POST', path, { token: adminKey });
+      expect([status, text]).to.deep.equal([202, 'ok']);
+      expect(headers['location']).to.match(/\/api\/v1\/jobs\/[\da-f-]{36}$/);
+    });
+
   for (const [method, path, allow] of [
     ['GET', '/test', 'POST'],
     ['POST', '/healthz', 'HEAD, GET'],

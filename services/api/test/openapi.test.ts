@@ -121,6 +121,11 @@ describe('The OpenAPI document of the api', () => {
     expect(unread.filter((field) => !elsewhere.has(field))).to.deep.equal([]);
   });
 
+  it('does not say that everybody who reaches an operation may call it', () => {
+    // With keys, callers need a scope; without, whoever can connect can do anything, which the guide says once.
+    expect(text).not.to.match(/(every|any)(one|body) (who|that) can (reach|call|connect)/i);
+  });
+
   it('publishes the length of names', () => {
     const { components } = JSON.parse(text) as OpenApiDocument;
     const { name, queue, tags } = components.schemas['JobCreate']?.properties ?? {};

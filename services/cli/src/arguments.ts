@@ -37,11 +37,16 @@ export function readId(text: string): string {
  * @throws {InvalidArgumentError} if there is one
  */
 export function refuseEmpty(command: Command): void {
+  if (command.args.includes('')) throw new InvalidArgumentError('An argument must not be empty.');
+  // An option that a group has, too, belongs to the group, wherever it stands: `longshore queues pause mail --key x`.
+  for (let owner: Command | null = command; owner !== null; owner = owner.parent) refuseEmptyOptions(owner);
+}
+
+function refuseEmptyOptions(command: Command): void {
   for (const option of command.options) {
     const name = option.attributeName();
     const isGiven = command.getOptionValueSource(name) === 'cli';
     if (isGiven && [command.getOptionValue(name) as unknown].flat().includes(''))
       throw new InvalidArgumentError(`${option.long ?? name} must not be empty; leave it out instead.`);
   }
-  if (command.args.includes('')) throw new InvalidArgumentError('An argument must not be empty.');
 }

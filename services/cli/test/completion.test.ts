@@ -4,13 +4,14 @@ import { expect } from 'chai';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
+function scriptFor(shell: 'bash' | 'zsh'): string {
+  const args = ['--import', 'tsx', '--conditions', 'source', main, 'completion', shell];
+  return execFileSync(process.execPath, args, { encoding: 'utf8' });
+}
+
 describe('The completion of the command line in bash', () => {
   let script: string;
-
-  before(() => {
-    const args = ['--import', 'tsx', '--conditions', 'source', main, 'completion', 'bash'];
-    script = execFileSync(process.execPath, args, { encoding: 'utf8' });
-  });
+  before(() => (script = scriptFor('bash')));
 
   /** Returns what bash proposes for the last word. */
   function proposals(...words: string[]): string[] {
@@ -33,5 +34,13 @@ describe('The completion of the command line in bash', () => {
     expect(proposals('--url', 'http://localhost', 'queues', 'pause', 'mail', '--un')).to.deep.equal([
       '--until',
     ]);
+  });
+});
+
+describe('The completion of the command line in zsh', () => {
+  it('is that of bash, once zsh has loaded what runs completions made for bash', () => {
+    const [first, ...rest] = scriptFor('zsh').split('\n');
+    expect(first).to.equal('autoload -U +X bashcompinit && bashcompinit');
+    expect(rest.join('\n')).to.equal(scriptFor('bash'));
   });
 });

@@ -28,6 +28,7 @@ describe('The command line, with an installation that answers', () => {
         return [404, { errors: [{ internalMessage: 'There is no such job' }] }];
       if (method === 'DELETE') return [204, undefined];
       if (method === 'GET') return [200, [{ id: first, name: 'mail', state: 'failed' }]];
+      if (body.startsWith('[')) return [201, [{ id: first, name: 'greet', state: 'enqueued' }]];
       return [200, { id: url.split('/').at(-2), name: 'mail', state: 'cancelled' }];
     };
     installation = await serve((request, response) => {
@@ -40,10 +41,12 @@ describe('The command line, with an installation that answers', () => {
   after(() => installation.close());
   beforeEach(() => requests.splice(0));
 
-  async function run(args: readonly string[], url = installation.url): Promise<Ended> {
+  async function run(args: readonly string[], url = installation.url, input = ''): Promise<Ended> {
     const command = ['--import', 'tsx', '--conditions', 'source', main, ...args];
     const env = { ...process.env, LONGSHORE_URL: url };
-    return promisify(execFile)(process.execPath, command, { env }).then(
+    const ended = promisify(execFile)(process.execPath, command, { env });
+    ended.child.stdin?.on('error', () => undefined).end(input); // most commands do not read it
+    return ended.then(
       ({ stdout, stderr }) => ({ code: 0, out: stdout, errors: stderr }),
       (error: unknown) => {
         const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
@@ -118,6 +121,19 @@ describe('The command line, with an installation that answers', () => {
     ],
     [['keys', 'edit', 'cafe', '--queues', 'mail', 'sms'], 'PATCH api-keys/cafe {"queues":["mail","sms"]}'],
     [['keys', 'delete', 'cafe', '--reason', 'leaked'], 'DELETE api-keys/cafe?reason=leaked'],
+    [['keys'], 'GET api-keys?limit=100'],
+    [['statistics'], 'GET statistics'],
+    [['run', String(first)], `PUT jobs/${first}/run {}`],
+    [['run', '--queue', 'mail', '--state', 'scheduled'], 'PUT jobs/run?state=scheduled&queue=mail {}'],
+    [['delete', String(first), '--reason', 'personal data'], `DELETE jobs/${first}?reason=personal%20data`],
+    [
+      ['delete', '--tag', 'night', '--reason', 'personal data'],
+      'PUT jobs/delete?tag=night {"reason":"personal data"}',
+    ],
+    [
+      ['recurring', 'pause', 'nightly/eu', '--reason', 'stock-taking'],
+      'PUT recurring-jobs/nightly%2Feu/pause {"reason":"stock-taking"}',
+    ],
     [['types', 'resume', 'greet'], 'PUT job-types/greet/resume {}'],
     [['recurring', 'trigger', 'nightly'], 'PUT recurring-jobs/nightly/trigger {}'],
     [['batches', 'cancel', String(first)], `PUT batches/${first}/cancel {}`],
@@ -132,6 +148,19 @@ describe('The command line, with an installation that answers', () => {
       const { code, errors } = await run(args);
       expect([requests, code, errors]).to.deep.equal([[request], 0, '']);
     });
+
+  it('enqueues the jobs of standard input in one request, one a line', async () => {
+    const input = '{"name":"greet","args":{"name":"Ada"}}\r\n\n  {"name":"greet","queue":"mail"}\n';
+    const { code, errors } = await run(['enqueue-all'], installation.url, input);
+    const jobs = '[{"name":"greet","args":{"name":"Ada"}},{"name":"greet","queue":"mail"}]';
+    expect([requests, code, errors]).to.deep.equal([[`POST jobs ${jobs}`], 0, '']);
+  });
+
+  it('enqueues nothing if a line of standard input is not JSON', async () => {
+    const { code, errors } = await run(['enqueue-all'], installation.url, '{"name":"greet"}\n{"name":');
+    expect(errors).to.contain('The value is not JSON');
+    expect([requests, code]).to.deep.equal([[], 2]);
+  });
 
   it('takes the address of the API with and without its path', async () => {
     for (const path of ['', '/', '/api/v1', '/API/v1/'])

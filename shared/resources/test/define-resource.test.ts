@@ -47,6 +47,18 @@ describe('A definition that breaks a rule throws at start-up', () => {
         defineResource({ name: 'orders', item, storage: { operations: { cancel: async () => undefined } } }),
       /"cancel" has code in the storage but is not declared/,
     ],
+    'a verb on a collection whose ids are free text, where it could be the name of an item': [
+      () =>
+        defineResource({
+          name: 'orders',
+          item,
+          setOperations: {
+            cancel: { summary: '', answer: () => defineResource({ name: 'moves', item, storage }) },
+          },
+          storage,
+        }),
+      /only a resource whose keys are UUIDs can have set operations/,
+    ],
     'an operation without code': [
       () => defineResource({ name: 'orders', item, operations: { cancel: { summary: '' } }, storage }),
       /"cancel" is declared but has no code in the storage/,

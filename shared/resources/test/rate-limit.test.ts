@@ -10,12 +10,15 @@ describe('A limited API', () => {
     item: Type.Object({ id: Type.String() }),
     storage: { get: async (id) => ({ id }) },
   });
-  const serveNotes = (options: Partial<ResourceApiOptions>) =>
-    serve({
-      resources: [notes],
-      rateLimit: new Throttle({ perSecond: 0.001, burst: 2 }, () => 0),
-      ...options,
-    });
+  const serveNotes = (options: Partial<ResourceApiOptions>, extend?: Parameters<typeof serve>[1]) =>
+    serve(
+      {
+        resources: [notes],
+        rateLimit: new Throttle({ perSecond: 0.001, burst: 2 }, () => 0),
+        ...options,
+      },
+      extend,
+    );
 
   it('answers 429 with Retry-After beyond the limit', async () => {
     const api = await serveNotes({});
@@ -43,6 +46,22 @@ describe('A limited API', () => {
     await api.close();
     expect([...statuses, known.status]).to.deep.equal([401, 401, 429, 200]);
   });
+
+  for (const [callers, headers] of [
+    ['callers without credentials', {}],
+    ['guesses of a key', { authorization: 'Bearer wrong' }],
+  ] as const)
+    it(`counts ${callers} by network, so that nobody gains from another IPv6 address of the same /64`, async () => {
+      const api = await serveNotes({ authenticate: () => undefined }, (app) => (app.proxy = true));
+      const statusFrom = async (address: string): Promise<number> =>
+        (await api.call('/api/v1/notes/1', { headers: { ...headers, 'x-forwarded-for': address } })).status;
+      const statuses = [];
+      for (const address of ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:DB8:0:1:3:4:5:6'])
+        statuses.push(await statusFrom(address));
+      statuses.push(await statusFrom('2001:db8:0:2::1'));
+      await api.close();
+      expect(statuses).to.deep.equal([401, 401, 429, 401]);
+    });
 
   it('keeps its description open, and counts requests for it', async () => {
     const api = await serveNotes({ authenticate: () => undefined });
