@@ -1,19 +1,11 @@
-import type { JobDefinition } from '../job/definition.js';
+import type { ArgsMember, InputOfJob, JobDefinition } from '../job/definition.js';
 import type { OptionNames } from '../job/options.js';
 import type { EnqueueOptions } from './enqueue-options.js';
-
-/** The `args` member of a request; optional if the job has no required arguments. */
-export type ArgsMember<Input> = {} extends Input
-  ? { readonly args?: NoInfer<Input> }
-  : { readonly args: NoInfer<Input> };
 
 /** The parameters of `enqueue` after the definition; `args` is optional if the job has no required arguments. */
 export type EnqueueRest<Input> = {} extends Input
   ? [args?: NoInfer<Input>, options?: EnqueueOptions]
   : [args: NoInfer<Input>, options?: EnqueueOptions];
-
-/** The type of the arguments that enqueuers pass for a job of this definition. */
-export type InputOfJob<Definition extends JobDefinition> = NonNullable<Definition['types']>['input'];
 
 /** A job to enqueue: definition, arguments and options. */
 export type EnqueueRequest<Definition extends JobDefinition = JobDefinition> = {

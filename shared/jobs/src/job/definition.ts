@@ -243,3 +243,11 @@ export function checkMaxAttempts(maxAttempts: number): void {
 export function checkTimeout(timeoutMs: number): void {
   checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
 }
+
+/** The type of the arguments that enqueuers pass for a job of this definition. */
+export type InputOfJob<Definition extends JobDefinition> = NonNullable<Definition['types']>['input'];
+
+/** The `args` member of a request; optional if the job has no required arguments. */
+export type ArgsMember<Input> = {} extends Input
+  ? { readonly args?: NoInfer<Input> }
+  : { readonly args: NoInfer<Input> };

@@ -1,4 +1,4 @@
-import type { ArgsMember, InputOfJob } from '../client/enqueue-request.js';
+import type { ArgsMember, InputOfJob } from '../job/definition.js';
 import { checkInteger } from '../job/bounds.js';
 import { brand } from '../job/brand.js';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
