@@ -14,7 +14,7 @@ interface Rule {
 
 /** Files that may read the process's clock. All others use the storage's clock. */
 const ownClocks = new Set([
-  'shared/jobs/src/storage/clock.ts', // the memory storage lives in the process, so this is the storage's clock
+  'shared/jobs/src/job/clock.ts', // the memory storage lives in the process, so this is the storage's clock
   'shared/jobs/src/recurring/schedule.ts', // schedules are previewed without a storage
   'shared/jobs/src/server/storage-outage.ts', // only for the log, while the storage cannot be asked
   'shared/jobs-postgres/src/connection/database-clock.ts', // used until the clock of the database has been read

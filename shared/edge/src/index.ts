@@ -3,6 +3,7 @@
  *
  * @module @longshore/edge
  */
+export { brand } from './brand.js';
 export { createApplication, networkOf } from './address.js';
 export { beginSlice, inSlices, mapInSlices, nextTurn, turnIsOver } from './slices.js';
 export { parseInteger, parseNumber } from './number.js';

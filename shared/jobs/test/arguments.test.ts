@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { InvalidArgumentsError } from '../src/index.js';
-import { toJsonText } from '../src/storage/index.js';
+import { toJsonText } from '../src/storage.js';
 
 describe('Arguments of a job', () => {
   function problemsOf(value: unknown): string[] {

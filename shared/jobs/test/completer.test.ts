@@ -1,7 +1,7 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { StorageUnavailableError } from '../src/index.js';
-import type { Claim, Completion, Completions } from '../src/storage/index.js';
+import type { Claim, Completion, Completions } from '../src/storage.js';
 import { Completer } from '../src/server/completer.js';
 import { silentLogger } from '../src/server/logger.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineJob, JobClient, MemoryStorage } from '../src/index.js';
-import { collectJobs, type NewJob } from '../src/storage/index.js';
+import { collectJobs, type NewJob } from '../src/storage.js';
 
 const perTenant = defineJob({
   name: 'per-tenant',

@@ -4,7 +4,7 @@ import { DirectStarts } from '../src/server/direct-starts.js';
 import { Holdings } from '../src/server/holdings.js';
 import { silentLogger } from '../src/server/logger.js';
 import { resolveServerOptions } from '../src/server/server-options.js';
-import type { ClaimedJob } from '../src/storage/index.js';
+import type { ClaimedJob } from '../src/storage.js';
 
 const serverId = 'server';
 

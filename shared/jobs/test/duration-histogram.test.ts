@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DurationHistogram } from '../src/storage/index.js';
+import { DurationHistogram } from '../src/storage.js';
 
 const dayMs = 86_400_000;
 

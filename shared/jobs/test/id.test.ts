@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { isUncheckedId, uncheckedIdOf } from '../src/job/id.js';
-import { firstIdOf, isId, newId } from '../src/storage/index.js';
+import { firstIdOf, isId, newId } from '../src/storage.js';
 
 const made = Array.from({ length: 50_000 }, () => newId());
 

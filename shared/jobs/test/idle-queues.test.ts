@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineJob, JobClient, MemoryStorage, RecurringClient } from '../src/index.js';
-import { idleQueueDays } from '../src/storage/index.js';
+import { idleQueueDays } from '../src/storage.js';
 
 const dayMs = 86_400_000;
 const work = defineJob({ name: 'work', queue: 'mail' });

@@ -1,7 +1,7 @@
 import { during } from '@longshore/test-support';
 import { expect } from 'chai';
 import { defineJob, InvalidArgumentsError, JobClient, MemoryStorage } from '../src/index.js';
-import { isId, newId } from '../src/storage/index.js';
+import { isId, newId } from '../src/storage.js';
 
 describe('A job client', () => {
   const report = defineJob({ name: 'report', queue: 'reports', priority: 5 });

@@ -1,7 +1,7 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 import { type DeliveredEvent, type EventStream, JobEvents, MemoryStorage } from '../src/index.js';
-import { type Claim, type FeedRequest, newId, type NewJob, topicOf } from '../src/storage/index.js';
+import { type Claim, type FeedRequest, newId, type NewJob, topicOf } from '../src/storage.js';
 
 /** Longer than any test takes, in milliseconds. */
 const hourMs = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type JobMeta, readMeta, unreadableMeta } from '../src/storage/index.js';
+import { type JobMeta, readMeta, unreadableMeta } from '../src/storage.js';
 
 const stored = (meta: unknown): JobMeta => meta as JobMeta;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineJob, JobClient, MemoryStorage, type MemoryStorageOptions } from '../src/index.js';
-import type { FinishedState } from '../src/storage/index.js';
+import type { FinishedState } from '../src/storage.js';
 
 const dayMs = 86_400_000;
 const job = defineJob({ name: 'work' });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { toJobError } from '../src/job/failure.js';
 import { toLogText, toProgress } from '../src/job/job-log.js';
 import { defineJob, handleJob, SnoozeJob } from '../src/index.js';
-import type { ClaimedJob, Outcome } from '../src/storage/index.js';
+import type { ClaimedJob, Outcome } from '../src/storage.js';
 import { failure } from '../src/server/outcome.js';
 import { fromErrorData, toErrorData } from '../src/server/threads/error-data.js';
 

@@ -8,7 +8,7 @@ import {
   JobServer,
   MemoryStorage,
 } from '../src/index.js';
-import { planFiring } from '../src/storage/index.js';
+import { planFiring } from '../src/storage.js';
 
 const report = defineJob({ name: 'report', args: Type.Object({ days: Type.Integer() }), queue: 'mail' });
 const options = { id: 'nightly-report', definition: report, args: { days: 1 }, cron: '30 2 * * *' };

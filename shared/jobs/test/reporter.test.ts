@@ -1,7 +1,7 @@
 import { eventually, ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
 import { MemoryStorage, StorageUnavailableError } from '../src/index.js';
-import type { Claim, JobReport } from '../src/storage/index.js';
+import type { Claim, JobReport } from '../src/storage.js';
 import { AttemptReport } from '../src/server/attempt-report.js';
 import { silentLogger } from '../src/server/logger.js';
 import { Reporter } from '../src/server/reporter.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineJob, handleJob, MemoryStorage } from '../src/index.js';
-import type { ClaimedJob } from '../src/storage/index.js';
+import type { ClaimedJob } from '../src/storage.js';
 import { Fetcher } from '../src/server/fetcher.js';
 import { Holdings } from '../src/server/holdings.js';
 import { silentLogger } from '../src/server/logger.js';

@@ -2,7 +2,7 @@ import { turnsDuring } from '@longshore/test-support';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidScheduleError, nextOccurrences } from '../src/index.js';
-import { Schedule } from '../src/storage/index.js';
+import { Schedule } from '../src/storage.js';
 import { clockChanges, expectAgreement } from './support/clock-changes.js';
 
 const zone = 'Europe/Berlin'; // in 2026, clocks go forward on 29 March and back on 25 October, both at 01:00Z

@@ -10,7 +10,7 @@ import {
   MemoryStorage,
   SnoozeJob,
 } from '../src/index.js';
-import type { Claim } from '../src/storage/index.js';
+import type { Claim } from '../src/storage.js';
 import { jobInState, whileServing } from './support/serving.js';
 
 describe('A job server with listeners', () => {

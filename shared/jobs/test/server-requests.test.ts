@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually, patientServer } from '@longshore/test-support';
 import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '../src/index.js';
-import type { Server } from '../src/storage/index.js';
+import type { Server } from '../src/storage.js';
 import { jobInState } from './support/serving.js';
 
 const work = defineJob({ name: 'work' });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keepStoredDigits } from '../src/storage/index.js';
+import { keepStoredDigits } from '../src/storage.js';
 
 /** Parses a stored document, changes and serializes it, and returns the result of `keepStoredDigits`. */
 function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {

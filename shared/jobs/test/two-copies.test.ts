@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import * as jobs from '../src/index.js';
 import { failure } from '../src/server/outcome.js';
-import * as storage from '../src/storage/index.js';
+import * as storage from '../src/storage.js';
 
 type Exports = Readonly<Record<string, unknown>>;
 type ErrorClass = new (...args: unknown[]) => Error;
@@ -41,7 +41,7 @@ describe('two copies of @longshore/jobs in one process', () => {
     await cp(path.join(here, 'dist'), copy, { recursive: true });
     const load = async (file: string) => (await import(pathToFileURL(path.join(copy, file)).href)) as Exports;
     otherJobs = await load('index.js');
-    otherStorage = await load('storage/index.js');
+    otherStorage = await load('storage.js');
   });
   after(() => rm(copy, { recursive: true, force: true }));
 

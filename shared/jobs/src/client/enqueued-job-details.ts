@@ -1,4 +1,4 @@
-import { brand } from '../job/brand.js';
+import { brand } from '@longshore/edge';
 import type { Job, JsonValue, NewJob } from '../job/job.js';
 import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';

@@ -1,4 +1,4 @@
-import { brand } from './brand.js';
+import { brand } from '@longshore/edge';
 import { checkDelay } from './bounds.js';
 import { shown } from './shown.js';
 

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { type Clock, systemClock } from '../storage/clock.js';
+import { type Clock, systemClock } from './clock.js';
 import { isTime } from './bounds.js';
 
 /** All values of the 12-bit counter as three hexadecimal digits, computed once for speed. */

@@ -10,7 +10,7 @@ import {
   type ObservedWarning,
   storableWarning,
 } from '../storage/alerts.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 
 export class MemoryAlerts implements Alerts {
   readonly #clock: Clock;

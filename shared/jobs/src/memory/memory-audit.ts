@@ -8,7 +8,7 @@ import {
   type NewAuditEntry,
   storableEntry,
 } from '../storage/audit-log.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { JobCount } from '../storage/job-reader.js';
 
 /** Maximum number of entries. Beyond this number, the oldest entries are deleted. */

@@ -14,7 +14,7 @@ import {
 } from '../storage/bulk-operations.js';
 import type { ControlResult, JobControl } from '../storage/job-control.js';
 import { bulkKey } from '../storage/set-aside.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { JobCount } from '../storage/job-reader.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { matcherOf } from './job-matcher.js';

@@ -3,7 +3,7 @@ import { ServerLostError } from '../job/errors.js';
 import type { Claim, ClaimedJob } from '../job/job.js';
 import { isPausedAt } from '../job/pause.js';
 import type { ClaimRequest, Claims } from '../storage/claims.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { QueuePollTimers } from '../storage/queue-poll-timers.js';
 import { hasLease, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';

@@ -1,6 +1,6 @@
 import { clampDelay } from '../job/bounds.js';
 import type { Claim, Completion, Outcome } from '../job/job.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { type Completions, outcomeIfCancelled } from '../storage/completions.js';
 import { ClaimLostError } from '../job/errors.js';
 import type { TransactionClient, TransactionWork } from '../storage/transaction.js';

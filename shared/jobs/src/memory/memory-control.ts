@@ -4,7 +4,7 @@ import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
 import { storableReason } from '../storage/audit-log.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import {
   checkEditedBytes,
   checkEdits,

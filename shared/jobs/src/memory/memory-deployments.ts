@@ -1,5 +1,5 @@
 import { newId } from '../job/id.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import {
   checkDeployment,
   type Deployment,

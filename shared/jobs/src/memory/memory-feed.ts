@@ -3,7 +3,7 @@ import { type EventSubject, type JobEvent, stateEventsOf } from '../job/job-even
 import { readMeta } from '../job/meta.js';
 import { compareEntries, type FeedEntry, feedPageOf } from '../storage/feed-page.js';
 import type { FeedFilter, FeedPage, FeedRequest, JobFeed, ReportPage } from '../storage/job-feed.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 

@@ -19,7 +19,7 @@ import {
 } from '../storage/enqueue-result.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs, type KnownIds } from './check-new-jobs.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { type JobRecord, newRecord, replaceContent, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';

@@ -1,5 +1,5 @@
 import type { Job } from '../job/job.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { Lease, Leases, StalledLeaseQuery } from '../storage/leases.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';

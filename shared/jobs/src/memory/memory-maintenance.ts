@@ -1,4 +1,4 @@
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { Maintenance, PromotionReport, RescueReport, ResumptionReport } from '../storage/maintenance.js';
 import { dueAt, endAttempt, type JobRecord, lostError, undoStart } from './job-record.js';
 import type { MemoryRetention } from './memory-history.js';

@@ -7,7 +7,7 @@ import { checkPause, isPausedAt, isSamePause, notPaused, pauseSince } from '../j
 import { checkQueueLimits, type QueueLimits } from '../job/queue-limits.js';
 import { isFinished } from '../job/state.js';
 import type { ActionOptions } from '../storage/audit-log.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type {
   BlockingKey,
   BlockingKeys,

@@ -1,4 +1,4 @@
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { Deployments } from '../storage/deployments.js';
 import {
   admissionMs,

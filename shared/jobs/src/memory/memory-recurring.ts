@@ -37,7 +37,7 @@ import {
 } from '../storage/recurring-jobs.js';
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { ControlOptions } from '../storage/job-control.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { refuseTransaction } from './refuse-transaction.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';

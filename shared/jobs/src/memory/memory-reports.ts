@@ -1,7 +1,7 @@
 import type { Claim } from '../job/job.js';
 import type { LogLine } from '../job/job-log.js';
 import { maxListedTransitions, type Transition } from '../job/transition.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js';
 import { linesOf, storeReport } from './job-log.js';
 import type { MemoryJobs } from './memory-jobs.js';

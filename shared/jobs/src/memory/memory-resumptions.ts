@@ -7,7 +7,7 @@ import {
   type Pausable,
   resumeActionOf,
 } from '../job/pause.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { ResumptionReport } from '../storage/maintenance.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';

@@ -1,6 +1,6 @@
 import { compareTexts } from '@longshore/edge';
 import type { ActionOptions } from '../storage/audit-log.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import {
   checkSavedSearch,
   maxSavedSearches,

@@ -11,7 +11,7 @@ import type {
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryDeployments } from './memory-deployments.js';
 import type { MemoryJobs } from './memory-jobs.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
 interface Entry {

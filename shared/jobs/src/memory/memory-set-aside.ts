@@ -13,7 +13,7 @@ import {
   setAsideRoles,
 } from '../storage/set-aside.js';
 import type { MemoryAuditLog } from './memory-audit.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 

@@ -12,7 +12,7 @@ import type {
   ThroughputBucket,
   ThroughputQuery,
 } from '../storage/job-statistics.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 

@@ -1,6 +1,6 @@
 import type { NotificationListener } from '../storage/notification.js';
 import { isFunction, isInteger } from '../job/argument-check.js';
-import { type Clock, isClock, systemClock } from '../storage/clock.js';
+import { type Clock, isClock, systemClock } from '../job/clock.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { type RetentionDays, retentionOf } from '../storage/retention.js';
 import { checkDocumentedCalls } from '../storage/documented-calls.js';

@@ -1,5 +1,5 @@
 import type { Outcome } from '../job/job.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { TimingBuffer } from '../storage/timing-buffer.js';
 import {
   emptyTimingBuckets,

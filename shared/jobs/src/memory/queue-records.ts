@@ -1,7 +1,7 @@
 import { TooManyQueuesError } from '../job/errors.js';
 import { notPaused, type PauseState } from '../job/pause.js';
 import type { RateLimit } from '../job/queue-limits.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import { idleQueueDays } from '../storage/retention.js';
 import { ConcurrencyKeys } from './concurrency-keys.js';
 import { ReadyQueue } from './ready-queue.js';

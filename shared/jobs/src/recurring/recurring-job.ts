@@ -1,6 +1,6 @@
 import type { ArgsMember, InputOfJob } from '../job/definition.js';
 import { checkInteger } from '../job/bounds.js';
-import { brand } from '../job/brand.js';
+import { brand } from '@longshore/edge';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import {
   checkDefinition,

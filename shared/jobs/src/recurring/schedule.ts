@@ -1,5 +1,5 @@
 import { nextTurn, turnIsOver } from '@longshore/edge';
-import { brand } from '../job/brand.js';
+import { brand } from '@longshore/edge';
 import { CronExpression, CronSyntaxError } from './cron-expression.js';
 import { shown } from '../job/shown.js';
 import { checkInteger, checkTime, timeBounds } from '../job/bounds.js';

@@ -1,6 +1,6 @@
 import type { Claim } from '../job/job.js';
 import { type JobLog, type LogLevel, type NewLogLine, toLogText, toProgress } from '../job/job-log.js';
-import type { Clock } from '../storage/clock.js';
+import type { Clock } from '../job/clock.js';
 import type { JobReport } from '../storage/job-reports.js';
 
 /** Limits on the log of one attempt. */

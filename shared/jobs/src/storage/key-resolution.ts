@@ -1,4 +1,4 @@
-import { brand } from '../job/brand.js';
+import { brand } from '@longshore/edge';
 import type { NewBatch } from '../job/batch.js';
 import { DuplicateJobError, IdempotencyConflictError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';

@@ -1,4 +1,4 @@
-import { brand } from '../job/brand.js';
+import { brand } from '@longshore/edge';
 
 /** What callers of the API can create, and quotas limit. */
 export type CreatedKind = 'queue' | 'recurring job' | 'deployment';

@@ -3,7 +3,7 @@ import type { AuditLog } from './audit-log.js';
 import type { Batches } from './batches.js';
 import type { BulkOperations } from './bulk-operations.js';
 import type { Claims } from './claims.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../job/clock.js';
 import type { Completions } from './completions.js';
 import type { Deployments } from './deployments.js';
 import type { Enqueuer } from './enqueuer.js';

@@ -1,5 +1,5 @@
 import type { Outcome } from '../job/job.js';
-import type { Clock } from './clock.js';
+import type { Clock } from '../job/clock.js';
 import { Timing } from './timings.js';
 
 const minuteMs = 60_000;

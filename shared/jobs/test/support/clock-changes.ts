@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Schedule } from '../../src/storage/index.js';
+import { Schedule } from '../../src/storage.js';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

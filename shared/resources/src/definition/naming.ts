@@ -1,4 +1,4 @@
-import { brand } from '../brand.js';
+import { brand } from '@longshore/edge';
 import indefinite from 'indefinite';
 import { pluralize, singularize } from 'inflection';
 

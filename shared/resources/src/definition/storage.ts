@@ -1,4 +1,4 @@
-import { brand } from '../brand.js';
+import { brand } from '@longshore/edge';
 import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';

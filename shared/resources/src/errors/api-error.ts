@@ -1,4 +1,4 @@
-import { brand } from '../brand.js';
+import { brand } from '@longshore/edge';
 import { type ErrorCode, statusOf } from './error-catalogue.js';
 
 export interface Problem {

@@ -1,5 +1,5 @@
 import { mapInSlices } from '@longshore/edge';
-import { brand } from '../brand.js';
+import { brand } from '@longshore/edge';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';

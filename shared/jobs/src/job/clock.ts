@@ -1,5 +1,5 @@
-import type { Check } from '../job/options.js';
-import { shown } from '../job/shown.js';
+import type { Check } from './options.js';
+import { shown } from './shown.js';
 
 export interface Clock {
   /** Returns the current time in milliseconds since 1970, like `Date.now()`. */
