@@ -8,7 +8,6 @@ import {
   type SecuritySchemes,
 } from '@longshore/resources';
 import type { Logger, OutageWatch } from '@longshore/service';
-import type { ApiConfig } from '../config.js';
 import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
 import { hashOf, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
@@ -35,7 +34,7 @@ const defaultPerSecond = 1_000;
  * @param clock the storage's clock, which determines when API keys and tokens expire
  */
 export function createAccess(
-  config: AccessConfig & Pick<ApiConfig, 'API_REQUIRE_REASONS'>,
+  config: AccessConfig & { readonly API_REQUIRE_REASONS: boolean },
   store: ApiKeyStore,
   logger: Logger,
   clock: Clock,
