@@ -1,5 +1,5 @@
 import { printed } from './storable.js';
-import { shown } from './shown.js';
+import { builtIn, shown } from './shown.js';
 import { typosBetween } from '@longshore/edge';
 
 /**
@@ -96,15 +96,12 @@ function noOption(where: string, name: string, known: readonly string[]): TypeEr
   return new TypeError(`${where} has no option "${name}". ${hint}`);
 }
 
-/** Returns whether a value is an object with named members, and not, for example, a promise that nobody has awaited. */
+/**
+ * Returns whether a value is an object whose members are named, and not one whose content is elsewhere: a `Map`, for
+ * example, an `Error`, a boxed number, or a promise that nobody has awaited.
+ */
 export function isOptions(value: unknown): value is object {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Date) &&
-    !(value instanceof Promise)
-  );
+  return typeof value === 'object' && value !== null && builtIn(value) === 'Object';
 }
 
 /** Returns the known name that was probably meant; `undefined` if none resembles the given one. */

@@ -100,8 +100,17 @@ export function handleJob<Args, Result, Input, Returned extends Result>(
     throw new TypeError(
       `handleJob needs the function that runs the job "${definition.name}" as its second parameter, not ${shown(run)}: handleJob(definition, async ({ args }) => { … })`,
     );
+  if (isClass(run))
+    throw new TypeError(
+      `handleJob needs the function that runs the job "${definition.name}" as its second parameter, not a class: handleJob(definition, (context) => new ${run.name || 'Handler'}().run(context))`,
+    );
   // Arguments are validated against the definition's schema when a job is enqueued, so this cast is safe.
   return { definition: typed, run: run as RunJob<unknown> };
+}
+
+/** Returns whether a function can only be called with `new`. */
+function isClass(value: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(value));
 }
 
 /** Returns whether a value is a result of {@link handleJob}. */
