@@ -126,6 +126,42 @@ describe('The OpenAPI document of the api', () => {
     expect(text).not.to.match(/(every|any)(one|body) (who|that) can (reach|call|connect)/i);
   });
 
+  it('lists for every collection which of its fields q searches', () => {
+    const document = JSON.parse(text) as OpenApiDocument;
+    const searched = operationsOf(document).flatMap(({ method, template, parameters, responses }) => {
+      const q = parameters.find(({ name }) => name === 'q');
+      if (q === undefined) return [];
+      const [, names = ''] =
+        /each must occur in one of ([\w, .]+)\. Best match first/.exec(q.description ?? '') ?? [];
+      const schema = responses['200']?.content?.['application/json']?.schema ?? {};
+      return [{ place: `${method} ${template}`, names: names.split(', '), schema: JSON.stringify(schema) }];
+    });
+    expect(searched.map(({ place }) => place)).to.include.members([
+      'GET /queues',
+      'GET /batches',
+      'GET /orders',
+    ]);
+    expect(searched.filter(({ names }) => names.includes(''))).to.deep.equal([]);
+    expect(searched.find(({ place }) => place === 'GET /queues')?.names).to.deep.equal([
+      'name',
+      'pausedBy',
+      'pauseReason',
+    ]);
+  });
+
+  it('declares 200 for a POST only beside 201, for an item that existed', () => {
+    const created = operationsOf(JSON.parse(text) as OpenApiDocument).filter(
+      ({ method }) => method === 'POST',
+    );
+    const wrong = created.filter(
+      ({ responses }) =>
+        responses['201'] === undefined ||
+        responses['200']?.description?.startsWith('The existing ') === false,
+    );
+    expect(created).to.have.length.above(5);
+    expect(wrong.map(({ template }) => template)).to.deep.equal([]);
+  });
+
   it('publishes the length of names', () => {
     const { components } = JSON.parse(text) as OpenApiDocument;
     const { name, queue, tags } = components.schemas['JobCreate']?.properties ?? {};

@@ -1,4 +1,5 @@
 import { MemoryStorage } from '@longshore/jobs';
+import type { OpenApiDocument } from '@longshore/test-support';
 import { expect } from 'chai';
 import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
 
@@ -34,6 +35,24 @@ describe('Deployments and job types over HTTP', () => {
 
   it('rejects a deployment without a version', async () => {
     expect((await api.post('/deployments', { note: 'no' })).status).to.equal(422);
+  });
+
+  it('rejects a time that no deployment can have, and says which there are', async () => {
+    const { status, codes, text } = await api.post('/deployments', {
+      version: '2.4.4',
+      at: '1969-12-31T23:59:59Z',
+    });
+    expect([status, codes]).to.deep.equal([422, [42202]]);
+    expect(text).to.contain('from 1970-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z');
+    expect((await api.get('/deployments?version=2.4.4')).items).to.deep.equal([]);
+  });
+
+  it('accepts the earliest time, which the document states', async () => {
+    const at = '1970-01-01T00:00:00.000Z';
+    expect((await api.post('/deployments', { version: '0.0.1', at })).item).to.include({ at });
+    const { components } = (await api.get('/openapi.json')).item as unknown as OpenApiDocument;
+    const { at: time } = components.schemas['DeploymentCreate']?.properties ?? {};
+    expect(time?.description).to.contain('from 1970 on');
   });
 
   it('pauses and resumes a job type that has run', async () => {

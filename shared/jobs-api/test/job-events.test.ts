@@ -3,6 +3,8 @@ import {
   type EventStreamClient,
   eventually,
   listenToEvents,
+  type OpenApiDocument,
+  operationsOf,
   type ReceivedEvent,
 } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -114,6 +116,32 @@ describe('Events of jobs over HTTP', () => {
       }
       second.close();
       expect([...told]).to.deep.equal(ids);
+    });
+
+    it('takes the values of Last-Event-ID that the document allows, and no others', async () => {
+      const document = (await api.http.get('/api/v1/openapi.json')).json() as OpenApiDocument;
+      const { parameters } = operationsOf(document).find(({ template }) => template === '/events') ?? {};
+      const { schema } = parameters?.find(({ name }) => name === 'Last-Event-ID') ?? {};
+      const { pattern = '', maxLength = 0 } = schema ?? {};
+      const time = '2026-01-31T09:00:00.120Z';
+      for (const [value, isTaken] of [
+        [time, true],
+        ['2026-01-31t10:00:00+01:00', true],
+        [`${time}/${newId()}/${time}`, true],
+        [`${time}/${newId().toUpperCase()}/${time}`, true],
+        ['x', false],
+        ['0', false],
+        ['2026-01-31', false],
+        [`${time}/${newId()}`, false],
+        [`${time}/x/${time}`, false],
+        [`${time}/${newId()}/${time}/${time}`, false],
+        [`${time} ${time}`, false],
+      ] as const) {
+        const isDocumented = new RegExp(pattern, 'u').test(value) && value.length <= maxLength;
+        const stream = await listenToEvents(ofAll, { 'last-event-id': value });
+        stream.close();
+        expect([value, isDocumented, stream.status]).to.deep.equal([value, isTaken, isTaken ? 200 : 400]);
+      }
     });
 
     it('ends when the service stops', async () => {

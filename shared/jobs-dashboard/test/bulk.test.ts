@@ -176,6 +176,27 @@ describe('a bulk action', () => {
     expect(textOf(await get('audit'))).to.include('Started rescheduling');
   });
 
+  it('is not confirmed for jobs until 30 February, which is not 2 March', async () => {
+    for (const name of ['since', 'until']) {
+      const { status, text } = await site.http.get(
+        `/job-dashboard/bulk/confirm?action=delete&state=done&${name}=2026-02-30`,
+      );
+      expect([status, text.includes('action="./bulk-delete"')]).to.deep.equal([400, false]);
+    }
+  });
+
+  it('does not reschedule to 30 February, which is not 2 March', async () => {
+    const { storage, scheduledId } = site.story;
+    const before = await storage.jobs.find(scheduledId);
+    const html = await get('bulk/confirm?action=reschedule&state=scheduled');
+    const fields = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
+    form.set('at', '2027-02-30T10:00');
+    expect((await post('/job-dashboard/bulk-reschedule', form.toString())).status).to.equal(422);
+    while (await storage.bulk.advance());
+    expect((await storage.jobs.find(scheduledId))?.runAt).to.deep.equal(before?.runAt);
+  });
+
   it('changes only the selected jobs', async () => {
     await confirm(`bulk/confirm?selected=1&action=retry&id=${site.story.failedId}`);
     expect(await failed()).to.equal(1);

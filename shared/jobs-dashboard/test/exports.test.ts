@@ -113,6 +113,19 @@ describe('An export', () => {
       .and.not.include('hunter2');
   });
 
+  it('shortens messages of errors without cutting a character', async () => {
+    const error = { name: 'Error', stack: null };
+    for (const before of [997, 998, 999, 1_000]) {
+      const message = `${'x'.repeat(before)}${'🛟'.repeat(9)}`;
+      list = async () => [{ ...job, error: { ...error, message } }];
+      const { rows } = await exported('jobs.json');
+      const shown = String(rows[0]?.['errorMessage']);
+      expect(shown).to.match(/^x+(🛟)*…$/u);
+      expect(shown.length).to.be.within(990, 1_001);
+      expect(await textOf('jobs.csv')).to.include(shown);
+    }
+  });
+
   it('reads no further than the client does', async () => {
     let reads = 0;
     list = async ({ limit }) => {

@@ -17,12 +17,12 @@ describe('the result of an action', () => {
 
   const get = (path: string): Promise<HttpResponse> => site.http.get(path);
   /** Submits an action form. Returns the path and query of the redirect. */
-  const act = async (path: string): Promise<string> => {
+  const act = async (path: string, fields: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { text } = await get(`/job-dashboard/jobs/${site.story.failedId}`);
     const [, token = ''] = /name="token" value="([^"]+)"/.exec(text) ?? [];
     const { headers } = await site.http.post(
       `/job-dashboard${path}`,
-      new URLSearchParams({ token }).toString(),
+      new URLSearchParams({ token, ...fields }).toString(),
       { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
     );
     const { pathname, search } = new URL(
@@ -40,6 +40,17 @@ describe('the result of an action', () => {
   it('is shown on the page that it redirects to', async () => {
     const next = await act(`/jobs/${site.story.failedId}/retry`);
     expect(await saidAt(next)).to.equal('The job will run again.');
+  });
+
+  it('says how many jobs a retry with its dependents has changed, as the audit does', async () => {
+    const { storage, failedId } = site.story;
+    const child = await storage.add({ name: 'send-receipt', after: failedId });
+    await storage.add({ name: 'archive-receipt', after: child });
+    while ((await storage.maintenance.resolveDependencies()) > 0);
+    const next = await act(`/jobs/${failedId}/retry`, { dependents: 'on' });
+    expect(await saidAt(next)).to.equal('The job will run again. With its dependents, 3 jobs changed.');
+    const [entry] = await storage.audit.list({ limit: 1 });
+    expect(entry).to.include({ action: 'jobs/retry', target: failedId, count: 3 });
   });
 
   it('is shown on lists too', async () => {

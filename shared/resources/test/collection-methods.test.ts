@@ -173,6 +173,22 @@ describe('Methods of collections', () => {
       expect((await send('GET', '/books?title=by%20name')).body).to.have.lengthOf(1);
     });
 
+    it('says in X-Total-Count how many it has deleted, also below a parent and to a repetition', async () => {
+      const countOf = async (path: string, headers?: Record<string, string>): Promise<string | null> => {
+        const answer = await send('DELETE', path, undefined, headers);
+        expect(answer.status).to.equal(204);
+        return answer.headers.get('x-total-count');
+      };
+      for (const title of ['Counted 1', 'Counted 2', 'Counted 3', 'Numbered 1', 'Keyed 1', 'Keyed 2'])
+        await created({ title });
+      expect(await countOf('/books?title=counted')).to.equal('3');
+      expect(await countOf('/books?title=counted')).to.equal('0');
+      expect(await countOf('/authors/austen/books?title=numbered')).to.equal('1');
+      const key = { 'idempotency-key': 'delete-counted' };
+      expect(await countOf('/books?title=keyed', key)).to.equal('2');
+      expect(await countOf('/books?title=keyed', key)).to.equal('2');
+    });
+
     it('deletes nothing if a parameter is unknown', async () => {
       const { status, codes } = await send('DELETE', '/books?colour=red');
       expect([status, ...codes]).to.deep.equal([400, 40002]);

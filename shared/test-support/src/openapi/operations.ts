@@ -5,6 +5,7 @@ export interface Parameter {
   readonly in: 'query' | 'path' | 'header';
   readonly required?: boolean;
   readonly explode?: boolean;
+  readonly description?: string;
   readonly schema: Schema;
 }
 
@@ -13,6 +14,7 @@ export interface MediaType {
 }
 
 export interface ResponseObject {
+  readonly description?: string;
   readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }

@@ -1,5 +1,6 @@
 /** The part of JSON Schema that the OpenAPI documents use. */
 export interface Schema {
+  readonly description?: string;
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
