@@ -1,5 +1,10 @@
 -- Up Migration
 
+-- Returns the key of an advisory lock. A hash of the schema and the purpose, because an application that shares the database
+-- may use small numbers, oids and pairs of integers as keys of its own.
+create function lock_key(purpose text, item bigint default 0) returns bigint language sql immutable parallel safe
+return hashtextextended('longshore.' || purpose, item);
+
 -- Each stage of a job's life has its own table, so that the hot table stays small and its frequent writes have few
 -- indexes to update (docs/adr/001):
 --
@@ -288,6 +293,8 @@ create table job_cancellation (
   queue_id integer not null,
   job_id uuid not null,
   requested_at timestamptz not null default now(),
+  -- Why an operator asked, shown with the job until it has ended; null if they gave no reason.
+  reason text,
   primary key (queue_id, job_id)
 );
 
@@ -368,7 +375,9 @@ create table batch (
   done integer not null default 0,
   failed integer not null default 0,
   cancelled integer not null default 0,
-  callback_id uuid
+  callback_id uuid,
+  -- How the batch must end for its callback to run; null if it has none.
+  callback_when text check (callback_when in ('onDone', 'onFailed', 'onAny'))
 ) with (fillfactor = 50);
 
 -- A transactional outbox: one row for each state change of a job that affects something else (its batch, its dependents, jobs

@@ -30,6 +30,8 @@ create table recurring_job (
   tags text[] not null default '{}',
   concurrency_key text,
   concurrency_limit integer,
+  -- No job is enqueued at a due time if the queue has this many ready jobs; null for no limit.
+  max_ready integer check (max_ready > 0),
   constraint recurring_job_bounds check (
     priority between -100 and 100 and max_attempts between 1 and 1000 and misfire_limit between 1 and 1000
       and (next_due_at is null or next_due_at >= '1970-01-01T00:00:00Z' and next_due_at < '10000-01-01T00:00:00Z')
@@ -45,7 +47,7 @@ create table missed_run (
   recurring_job_id text collate "C" not null,
   from_at timestamptz not null,
   until_at timestamptz not null,
-  reason text not null check (reason in ('misfire', 'overlap')),
+  reason text not null check (reason in ('misfire', 'overlap', 'backlog')),
   primary key (recurring_job_id, from_at)
 );
 
@@ -55,7 +57,7 @@ create index missed_run_until on missed_run (until_at);
 -- locks the row and advances `cursor`, so that no job is changed twice after a crash.
 create table bulk_operation (
   id uuid primary key,
-  action text not null check (action in ('cancel', 'retry', 'run', 'delete')),
+  action text not null check (action in ('cancel', 'retry', 'run', 'reschedule', 'delete')),
   filter jsonb not null,
   state text not null default 'running' check (state in ('running', 'done', 'cancelled', 'failed')),
   cursor jsonb,
@@ -78,7 +80,15 @@ create table bulk_operation (
   -- Whether to restore the dependents of retried jobs.
   dependents boolean not null default false,
   -- The operation changes nothing before this time.
-  starts_at timestamptz not null default now()
+  starts_at timestamptz not null default now(),
+  -- The queues in which the dependents of retried jobs are restored, if its caller may not see all; null for all.
+  visible_queues text[],
+  -- How many dependents of retried jobs it has restored.
+  restored bigint not null default 0,
+  -- Why the running jobs are cancelled, shown with each until it has ended; null if no reason was given.
+  reason text,
+  -- The time to which jobs are rescheduled; null unless that is the action.
+  run_at timestamptz
 ) with (fillfactor = 50);
 
 create index bulk_operation_running on bulk_operation (id) where state = 'running';

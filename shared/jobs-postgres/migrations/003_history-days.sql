@@ -60,8 +60,8 @@ declare
   following timestamptz := (day + 1)::timestamp at time zone 'UTC';
   strays bigint;
 begin
-  -- Only one process at a time creates or drops partitions. The key of the lock is the oid of the view `job_history`.
-  perform pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
+  -- Only one process at a time creates or drops partitions.
+  perform pg_advisory_xact_lock(longshore.lock_key('job_history'));
   -- Does not use to_regclass(), because it may return a result that was cached before the lock was taken.
   if exists (select 1 from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then
     return false;

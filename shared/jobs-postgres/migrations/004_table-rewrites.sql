@@ -11,7 +11,7 @@ declare
   states longshore.job_state[];
   sums bigint[];
 begin
-  if not pg_try_advisory_xact_lock('longshore.job_count'::regclass::oid::bigint) then
+  if not pg_try_advisory_xact_lock(longshore.lock_key('job_count')) then
     return false;
   end if;
   perform set_config('lock_timeout', '50ms', true);
@@ -43,7 +43,7 @@ create function rewrite_small_table(part regclass, most integer) returns boolean
 declare
   live integer;
 begin
-  if not pg_try_advisory_xact_lock(part::oid::bigint) then
+  if not pg_try_advisory_xact_lock(longshore.lock_key('rewrite', part::oid::bigint)) then
     return false;
   end if;
   execute format('select count(*) from (select 1 from %s limit %s) as counted', part, most + 1) into live;

@@ -1,15 +1,15 @@
 -- Up Migration
 
 -- Returns a UUIDv7 (RFC 9562, section 5.7): a random UUIDv4 whose start is overwritten with the time in milliseconds, and whose
--- version is set to 7.
-create function new_id() returns uuid language sql parallel safe as $$
-  select encode(
-    set_bit(set_bit(
-      overlay(uuid_send(gen_random_uuid())
-        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
-      52, 1), 53, 1),
-    'hex')::uuid
-$$;
+-- version is set to 7. The last bit is one: servers check the arguments of jobs with such ids before they run them. Unlike a
+-- text in dollar quotes, this form is parsed here, and not in the session that calls the function.
+create function new_id() returns uuid language sql parallel safe
+return encode(
+  set_bit(set_bit(set_bit(
+    overlay(uuid_send(gen_random_uuid())
+      placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+    52, 1), 53, 1), 120, 1),
+  'hex')::uuid;
 
 -- Returns the id of a queue. If it does not exist, it is created; if it is retired, its retirement ends. Returns null instead if
 -- that would make more than `max_queues` queues (by default the number in queue_cap). Takes no lock, so concurrent callers can
@@ -29,6 +29,27 @@ begin
 end
 $$;
 
+-- Returns the state of the job that holds a unique key of the queue `number`; null if the job no longer exists. The job may
+-- have been moved to another queue.
+create function key_holder_state(number integer, holder uuid) returns job_state language plpgsql as $$
+begin
+  return (
+    select state from (
+      select coalesce((select queue_id from longshore.moved_job where job_id = holder), number) as queue_id
+    ) as place
+    cross join lateral (
+      select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
+      from longshore.job where queue_id = place.queue_id and id = holder
+      union all select 'enqueued' from longshore.job_blocked where queue_id = place.queue_id and id = holder
+      union all select 'scheduled' from longshore.job_scheduled where queue_id = place.queue_id and id = holder
+      union all select 'awaiting' from longshore.job_awaiting where queue_id = place.queue_id and id = holder
+      union all select state from longshore.job_history where queue_id = place.queue_id and id = holder
+    ) as found
+    limit 1
+  );
+end
+$$;
+
 -- Makes the job `new_id` the holder of a key, unless another job already holds it. Returns the holder's id. The key stays locked
 -- until the transaction ends.
 create function take_unique_key(number integer, namespace text, key text, new_id uuid) returns uuid language plpgsql as $$
@@ -38,25 +59,12 @@ begin
   insert into longshore.job_key as held (queue_id, namespace, key, job_id, states)
   values (number, take_unique_key.namespace, take_unique_key.key, new_id, '{scheduled,awaiting,enqueued,processing}')
   on conflict on constraint job_key_pkey do update set job_id = held.job_id
-  returning held.job_id, held.states, coalesce(held.expires_at <= now(), false) as expired into holder;
+  returning held.job_id, held.states, held.expires_at into holder;
   if holder.job_id = new_id then
     return new_id;
   end if;
-  -- A separate statement has a new snapshot, so it sees a job that another transaction has just committed with the key.
-  if not holder.expired and exists (
-    select from (
-      select coalesce((select queue_id from longshore.moved_job where job_id = holder.job_id), number) as queue_id
-    ) as place
-    cross join lateral (
-      select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
-      from longshore.job where queue_id = place.queue_id and id = holder.job_id
-      union all select 'enqueued' from longshore.job_blocked where queue_id = place.queue_id and id = holder.job_id
-      union all select 'scheduled' from longshore.job_scheduled where queue_id = place.queue_id and id = holder.job_id
-      union all select 'awaiting' from longshore.job_awaiting where queue_id = place.queue_id and id = holder.job_id
-      union all select state from longshore.job_history where queue_id = place.queue_id and id = holder.job_id
-    ) as found
-    where state = any (holder.states)
-  ) then
+  -- This check is a separate statement, so that it sees a job with this key that has just been committed.
+  if coalesce(holder.expires_at > now(), true) and longshore.key_holder_state(number, holder.job_id) = any (holder.states) then
     return holder.job_id;
   end if;
   update longshore.job_key as held
@@ -67,20 +75,34 @@ end
 $$;
 
 -- Notifies servers of the caller's writes when its transaction commits. Postgres holds a database-wide lock while a
--- transaction that notifies commits, so at most one transaction per 200 ms notifies. A notification makes servers poll
--- often for a few seconds, so that they also find the writes of the other transactions. Sends nothing if prepared
+-- transaction that notifies commits, so at most one transaction per 200 ms notifies of each kind. A notification makes servers
+-- poll often for a few seconds, so that they also find the writes of the other transactions. Sends nothing if prepared
 -- transactions are enabled, because those cannot notify, or if the notification queue is filling up, because a full
 -- queue would make the commit fail.
-create function notify_on_commit() returns void language plpgsql as $$
+--
+-- Also leaves a mark: an empty gap in no queue (0), which polls read and housekeeping deletes like other gaps. By the mark,
+-- servers know that there was such a transaction; anyone who may connect to the database could send the notification.
+--
+-- `kinds`: what the transaction has done, as in the payloads of notifications, separated by spaces.
+create function notify_on_commit(kinds text default 'ready due outbox') returns void language plpgsql
+set search_path = pg_catalog, pg_temp as $$
+declare
+  flag text;
+  kind text;
 begin
-  if current_setting('longshore.notifies', true) is distinct from 'on'
-    and current_setting('max_prepared_transactions')::integer = 0
-    and pg_try_advisory_xact_lock(
-      ('longshore.scan_gap'::regclass::oid::bigint << 32) | ((extract(epoch from clock_timestamp()) * 5)::bigint & 2147483647))
-    and pg_notification_queue_usage() < 0.5 then
-    perform set_config('longshore.notifies', 'on', true),
-      pg_notify('longshore', '00000000-0000-0000-0000-000000000000 *');
+  if current_setting('max_prepared_transactions')::integer > 0 or pg_notification_queue_usage() >= 0.5 then
+    return;
   end if;
+  foreach kind in array string_to_array(kinds, ' ') loop
+    -- Not the name of the schema alone, because Postgres reserves some names for the settings of extensions.
+    flag := 'job_store.' || 'longshore' || '_' || kind;
+    if current_setting(flag, true) is distinct from 'on'
+      and pg_try_advisory_xact_lock(longshore.lock_key('notify ' || kind, (extract(epoch from clock_timestamp()) * 5)::bigint)) then
+      perform set_config(flag, 'on', true),
+        pg_notify('longshore', '00000000-0000-0000-0000-000000000000 * ' || kind);
+      insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq) values (0, 0, 1, 0);
+    end if;
+  end loop;
 end
 $$;
 
@@ -100,7 +122,7 @@ create function enqueue(
   unique_key text default null,
   concurrency_key text default null,
   concurrency_limit integer default null
-) returns uuid language plpgsql as $$
+) returns uuid language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   new_id uuid := longshore.new_id();
   number integer;
@@ -155,12 +177,15 @@ begin
   if enqueue.concurrency_key is not null then
     meta := jsonb_build_object('concurrencyKey', enqueue.concurrency_key, 'concurrencyLimit', enqueue.concurrency_limit);
   end if;
+  if enqueue.unique_key is not null then
+    meta := coalesce(meta, '{}') || jsonb_build_object('unique', jsonb_build_object('key', enqueue.unique_key));
+  end if;
   if enqueue.run_at is not null then
     insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)
     values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta, greatest(enqueue.run_at, now()));
-  elsif meta is null then
-    insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
-    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args)
+  elsif enqueue.concurrency_key is null then
+    insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta)
+    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta)
     returning seq into place;
     insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq) values (number, enqueue.priority, place, place);
   else
@@ -172,7 +197,8 @@ begin
   end if;
   insert into longshore.job_count (queue_id, state, jobs)
   values (number, case when enqueue.run_at is null then 'enqueued' else 'scheduled' end::longshore.job_state, 1);
-  perform longshore.notify_on_commit();
+  perform longshore.notify_on_commit(
+    case when enqueue.run_at is not null then 'due' when enqueue.concurrency_key is not null then 'outbox' else 'ready' end);
   return new_id;
 end
 $$;

@@ -44,3 +44,14 @@ create table alert_turn (
 );
 
 insert into alert_turn default values;
+
+-- What callers of the API have created, which their quotas limit: the caller of each queue, recurring job and
+-- deployment that none had defined before. Rows of items that no longer exist do not count, and are deleted when quotas are next checked.
+create table creation (
+  kind text not null check (kind in ('queue', 'recurring job', 'deployment')),
+  item text collate "C" not null,
+  creator text collate "C" not null,
+  -- An item counts from the admission on, and is given a minute to come into existence.
+  admitted_at timestamptz not null default now(),
+  primary key (kind, item)
+);

@@ -9,7 +9,7 @@ import { PostgresStorage } from '../src/index.js';
 const migrationLock = '7241865325823964';
 
 /** Last migration of the first release. All tables are empty when this migration or an earlier one is applied. */
-const lastOfFirstRelease = '008_dashboard.sql';
+const lastOfFirstRelease = '010_redaction.sql';
 
 /** Returns the tables that a migration indexes but does not create. */
 function indexedFromBefore(sql: string): string[] {
