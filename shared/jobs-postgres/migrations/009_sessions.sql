@@ -6,7 +6,8 @@
 -- transaction. Does nothing if none has a value that makes a difference. The caller has set the search path.
 create function enter_session() returns boolean language plpgsql as $$
 begin
-  if current_setting('datestyle') like 'ISO%'
+  if current_setting('client_encoding') = 'UTF8'
+    and current_setting('datestyle') like 'ISO%'
     and current_setting('intervalstyle') = 'postgres'
     and current_setting('extra_float_digits')::integer >= 1
     and current_setting('bytea_output') = 'hex'
@@ -21,6 +22,7 @@ begin
   perform set_config('job_session.deviates', 'on', true);
   perform set_config('job_session.' || name, current_setting(name), true), set_config(name, value, true)
   from (values
+    ('client_encoding', 'UTF8'),
     ('datestyle', 'ISO, MDY'),
     ('intervalstyle', 'postgres'),
     ('timezone', 'UTC'),
@@ -46,7 +48,7 @@ begin
   perform set_config('job_session.deviates', '', true);
   perform set_config(name, current_setting('job_session.' || name), true)
   from unnest(array[
-    'datestyle', 'intervalstyle', 'timezone', 'extra_float_digits', 'bytea_output', 'array_nulls', 'standard_conforming_strings', 'backslash_quote', 'transform_null_equals', 'quote_all_identifiers', 'gin_fuzzy_search_limit'
+    'client_encoding', 'datestyle', 'intervalstyle', 'timezone', 'extra_float_digits', 'bytea_output', 'array_nulls', 'standard_conforming_strings', 'backslash_quote', 'transform_null_equals', 'quote_all_identifiers', 'gin_fuzzy_search_limit'
   ]) as name;
   return true;
 end

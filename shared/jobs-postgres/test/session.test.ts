@@ -170,6 +170,19 @@ describe('A caller’s transaction on a database with odd settings', () => {
       expect((await storage.jobs.find(many[0]?.id ?? ''))?.state).to.equal('enqueued');
     });
 
+    it(`stores texts as they are, whatever encoding the session declares, with ${driver}`, async () => {
+      const transaction = transactionOf();
+      await client.query('begin isolation level read committed');
+      await client.query("set local client_encoding = 'LATIN1'");
+      const tags = ['ünïcödé €'];
+      const { id } = await new JobClient(storage).enqueue(work, { n: 1 }, { transaction, tags });
+      expect((await storage.jobs.find(id, transaction))?.tags).to.deep.equal(tags);
+      const { rows } = await client.query<{ client_encoding: string }>('show client_encoding');
+      expect(rows[0]?.client_encoding).to.equal('LATIN1');
+      await client.query('commit');
+      expect((await storage.jobs.find(id))?.tags).to.deep.equal(tags);
+    });
+
     it(`keeps its settings, with ${driver}`, async () => {
       const transaction = transactionOf();
       await client.query('begin isolation level read committed');

@@ -27,6 +27,7 @@ export type Settings = Readonly<Record<string, string>>;
  */
 export const meaning: Settings = {
   search_path: 'pg_catalog, pg_temp',
+  client_encoding: 'UTF8',
   datestyle: 'ISO, MDY',
   intervalstyle: 'postgres',
   timezone: 'UTC',
