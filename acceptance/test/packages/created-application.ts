@@ -182,7 +182,7 @@ process.exit();`;
       const [, commands = ''] = /^Commands:\n(.*?)\n\n/ms.exec(text) ?? [];
       const all = [...commands.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
       const names = all.filter((name) => name !== 'help');
-      expect(names).to.have.length(28);
+      expect(names).to.include.members(['dev', 'enqueue', 'queues', 'keys', 'completion']);
       for (const name of names)
         expect((await longshore(name, '--help')).text, name).to.match(/Example: .*longshore /);
     });

@@ -12,7 +12,7 @@ const execute = promisify(execFile);
  * The release before the current version. Until the first release exists, this is the first commit with that release's
  * schema.
  */
-const previousRelease = '8f4a61b9a6ba5a0a907ab8e700cba4e31c4bdb21';
+const previousRelease = 'c2c5c788e6f8814abbcd3cd68a16a2168ffaba58';
 
 /** Workspaces whose runtime dependencies are installed. Dependencies of tests and tools are left out. */
 const runtime = ['services/api', 'services/worker', 'services/dashboard'];

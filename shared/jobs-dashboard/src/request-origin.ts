@@ -4,4 +4,4 @@
  * @module @longshore/jobs-dashboard/request-origin
  */
 export { isDirectFromLoopback, isLoopbackHost } from './auth/loopback.js';
-export { isSameOrigin } from './auth/same-origin.js';
+export { isSameOrigin } from './http/same-origin.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Cache } from '../src/cache.js';
-import { RefreshQueue } from '../src/refresh-queue.js';
+import { Cache } from '../src/cache/cache.js';
+import { RefreshQueue } from '../src/cache/refresh-queue.js';
 
 describe('the cache', () => {
   let nowMs = 0;

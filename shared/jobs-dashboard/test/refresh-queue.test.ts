@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RefreshQueue } from '../src/refresh-queue.js';
+import { RefreshQueue } from '../src/cache/refresh-queue.js';
 
 describe('the refresh queue', () => {
   let nowMs = 0;

@@ -4,14 +4,13 @@ import { actions } from './actions.js';
 import type { ActionRecord } from './action.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { hasRole } from '../auth/viewer.js';
-import { Once } from './once.js';
 import { reasonField } from './fields.js';
 import { redirectWithFlash } from './flash-message.js';
 import { pathParameters } from '../http/address.js';
-import { checkForm, readForm } from '../http/form.js';
-import type { Layout } from '../http/layout.js';
+import { checkForm, readForm } from '../shell/form.js';
+import type { Layout } from '../shell/layout.js';
 import { Problem } from '../http/problem.js';
-import { requestContextOf } from '../http/request-context.js';
+import { requestContextOf } from '../shell/request-context.js';
 
 export interface ActionContext {
   readonly control: OperableStorage;
@@ -70,4 +69,37 @@ function notAllowed(role: string): Problem {
     title: 'You are not allowed to do this',
     text: `This requires the role ${role}. Nothing was changed.`,
   });
+}
+
+/** A submission that is repeated within this time, in milliseconds, counts as a double click. */
+const MEMORY_MS = 10_000;
+
+/**
+ * Carries out the action of a form only once, even if the same form is submitted several times in quick succession.
+ * After a failure, the form can be submitted again.
+ */
+class Once<Result> {
+  readonly #now: () => number;
+  readonly #done = new Map<string, { readonly result: Promise<Result>; readonly at: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  do(key: string, act: () => Promise<Result>): Promise<Result> {
+    this.#forget();
+    const known = this.#done.get(key);
+    if (known !== undefined) return known.result;
+    const result = act();
+    this.#done.set(key, { result, at: this.#now() });
+    result.catch(() => this.#done.delete(key));
+    return result;
+  }
+
+  #forget(): void {
+    for (const [key, { at }] of this.#done) {
+      if (this.#now() - at < MEMORY_MS) break;
+      this.#done.delete(key);
+    }
+  }
 }

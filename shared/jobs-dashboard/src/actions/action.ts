@@ -12,9 +12,9 @@ import {
 } from '@longshore/jobs/operations';
 import type { Static, TObject } from 'typebox';
 import type { Viewer } from '../auth/viewer.js';
-import type { Form } from '../http/form.js';
+import type { Form } from '../shell/form.js';
 import { conflict, notFound, Problem } from '../http/problem.js';
-import { InterruptedAction } from './interrupted-action.js';
+import { InterruptedAction } from '../http/interrupted-action.js';
 
 /** A submitted form that requests an action, with its context. */
 export interface ActionRequest {

@@ -25,11 +25,10 @@ import {
 } from '@longshore/jobs/storage';
 import type { Static, TObject } from 'typebox';
 import { formFields } from '../http/address.js';
-import type { Form } from '../http/form.js';
-import { isDestructive, undoMs } from '../pages/bulk-words.js';
-import { savedPath } from '../pages/jobs/saved-searches.js';
+import type { Form } from '../shell/form.js';
+import { isDestructive, undoMs } from './bulk-words.js';
 import { parseConfirmed } from '../search/confirmed-jobs.js';
-import { jobsPath } from '../search/filters.js';
+import { jobsPath, savedPath } from '../search/filters.js';
 import { type JobSelection, parseJobSelection } from '../search/job-selection.js';
 import { calendarMomentOf } from '../search/moment.js';
 import { queryFilters } from '../search/query-filters.js';

@@ -1,5 +1,5 @@
 import { bounds, checkPauseEnd, maxPauseMs } from '@longshore/jobs/storage';
-import type { Form } from '../http/form.js';
+import type { Form } from '../shell/form.js';
 import { Problem } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
 

@@ -1,11 +1,11 @@
 import { type AlertMessage, type Alerts, checkOptions, type OptionNames } from '@longshore/jobs/storage';
-import { Cache } from '../cache.js';
+import { Cache } from '../cache/cache.js';
 import { readSituation } from '../diagnosis/situation.js';
 import { findWarnings } from '../diagnosis/warnings.js';
 import { cachedReader } from '../reading/cached-reader.js';
 import type { PageContext } from '../pages/page.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import { withDeadline } from '../reading/deadline.js';
+import { withDeadline } from '../cache/deadline.js';
 import type { Origin } from './message-body.js';
 import { observedWarnings } from './observed-warnings.js';
 import { TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';

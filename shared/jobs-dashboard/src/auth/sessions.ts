@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
-import { EndedSessions } from './ended-sessions.js';
 import type { SignedTokens } from './signed-tokens.js';
 import type { Role, Viewer } from './viewer.js';
 
@@ -77,4 +76,29 @@ export function setCookie(ctx: Context, name: string, value: string, maxAge: num
 /** Returns the cookie's full name. Browsers accept the prefix `__Secure-` only over TLS (RFC 6265bis, 4.1.3). */
 function cookieName({ secure }: Context, name: string): string {
   return secure ? `__Secure-${name}` : name;
+}
+
+const MAX_SESSIONS = 10_000;
+
+/** Remembers sessions that were ended by signing out, because their tokens still have valid signatures. */
+class EndedSessions {
+  readonly #now: () => number;
+  /** When each session would have expired, by session id; earliest first. */
+  readonly #until = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  add(session: string, lifetimeMs: number): void {
+    for (const [ended, until] of this.#until) {
+      if (until > this.#now() && this.#until.size < MAX_SESSIONS) break;
+      this.#until.delete(ended);
+    }
+    this.#until.set(session, this.#now() + lifetimeMs);
+  }
+
+  has(session: string): boolean {
+    return this.#until.has(session);
+  }
 }

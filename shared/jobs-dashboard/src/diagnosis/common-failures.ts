@@ -1,7 +1,7 @@
 import type { ErrorGroup, Queue } from '@longshore/jobs/storage';
 import { areManyFailures, type CommonFailures, type RecentThroughput, recently } from './recent-failures.js';
 import { totalOf } from '../format/chart.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 
 /** Maximum number of queues whose throughput is read. Those with the most failed jobs take precedence. */
 const MAX_QUEUES = 100;
@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 export async function readCommonFailures(
   ended: Pick<RecentThroughput, 'done' | 'failed'>,
   queues: readonly Queue[],
-  reader: PageContext['reader'],
+  reader: ReadingContext['reader'],
 ): Promise<CommonFailures | null> {
   if (!areManyFailures(ended)) return null;
   const { sinceMs } = recently;

@@ -3,7 +3,7 @@ import type { Job, JobError, RecurringJob } from '@longshore/jobs';
 import { type BriefJob, isFinished, type MissedRuns } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 import type { Warning } from './warning.js';
 
 /** Maximum number of runs to examine for each recurring job, latest first. */
@@ -37,7 +37,7 @@ export interface FailingRecurring {
   readonly earlier: { readonly runs: number; readonly failed: number };
 }
 
-type Sources = Pick<PageContext, 'reader' | 'cache'>;
+type Sources = Pick<ReadingContext, 'reader' | 'cache'>;
 
 /** Finds the recurring jobs whose latest run has failed and that need a warning (see {@link judge}). */
 export function findFailingRecurring({ reader, cache }: Sources): Promise<FailingRecurring[]> {
@@ -48,7 +48,7 @@ export function findFailingRecurring({ reader, cache }: Sources): Promise<Failin
   );
 }
 
-async function read(reader: PageContext['reader']): Promise<FailingRecurring[]> {
+async function read(reader: ReadingContext['reader']): Promise<FailingRecurring[]> {
   const fired = (await reader.recurring.list())
     .filter(({ pausedAt, lastJobId }) => pausedAt === null && lastJobId !== null)
     .toSorted((one, other) => firedAt(other) - firedAt(one))
@@ -135,7 +135,7 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
  */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],
-  { recurring }: Pick<PageContext['reader'], 'recurring'>,
+  { recurring }: Pick<ReadingContext['reader'], 'recurring'>,
 ): Promise<MissedRuns[]> {
   if (jobs.length === 0) return [];
   const missed = await recurring.listMissed(

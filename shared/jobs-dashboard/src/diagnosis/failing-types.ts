@@ -2,7 +2,7 @@ import { shorten } from '@longshore/edge';
 import type { ErrorGroup, NameTiming } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 import type { Warning } from './warning.js';
 
 /**
@@ -53,7 +53,7 @@ export interface FailingType {
  *   come from all queues
  */
 export async function findFailingTypes(
-  { timings, statistics }: Pick<PageContext['reader'], 'timings' | 'statistics'>,
+  { timings, statistics }: Pick<ReadingContext['reader'], 'timings' | 'statistics'>,
   queue?: string,
 ): Promise<FailingType[]> {
   const of = { limit: MAX_NAMES, ...(queue === undefined ? {} : { queue }) };

@@ -1,9 +1,10 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import { findWarnings } from './warnings.js';
 import { warningCount } from './overall-status.js';
-import type { PageContext } from '../pages/page.js';
-import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
+import type { ReadingContext } from '../reading/reading-context.js';
+import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
 import { readSituation } from './situation.js';
+import type { WarningWatch } from './warning-watch.js';
 
 /** A one-line summary of the current warnings, shown on every page. */
 export interface Health {
@@ -22,12 +23,12 @@ const lost: Health = { tone: 'attention', text: 'The storage does not respond' }
  * Checks the overall state for all viewers of this process. Pages show the latest result and never wait for a check.
  */
 export class HealthWatch {
-  readonly #context: PageContext;
+  readonly #context: ReadingContext & { readonly warnings: WarningWatch };
   #health: Health | null = null;
   #knownAtMs = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(context: PageContext) {
+  constructor(context: ReadingContext & { readonly warnings: WarningWatch }) {
     this.#context = context;
   }
 

@@ -1,6 +1,6 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
@@ -20,7 +20,7 @@ type Schedule = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJ
 export async function findLate<Recurring extends Schedule>(
   recurring: readonly Recurring[],
   nowMs: number,
-  { jobs: reader }: Pick<PageContext['reader'], 'jobs'>,
+  { jobs: reader }: Pick<ReadingContext['reader'], 'jobs'>,
 ): Promise<Recurring[]> {
   const late = lateAmong(recurring, nowMs);
   const ids = late.flatMap(({ overlap, lastJobId }) =>

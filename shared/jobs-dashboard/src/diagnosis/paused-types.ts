@@ -1,7 +1,7 @@
 import type { JobCount, PausedType } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 import { pauseEnd, pauseText } from './pause.js';
 import type { Warning } from './warning.js';
 
@@ -18,7 +18,7 @@ export interface PausedJobs extends PausedType {
   readonly queues: readonly string[];
 }
 
-type Reader = Pick<PageContext['reader'], 'jobs' | 'jobTypes'>;
+type Reader = Pick<ReadingContext['reader'], 'jobs' | 'jobTypes'>;
 
 /**
  * Finds the paused job types that have ready jobs, or might have some.

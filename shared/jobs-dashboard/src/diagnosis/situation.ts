@@ -6,9 +6,8 @@ import { findLate } from './late-recurring.js';
 import { stalledQuery } from './stalled-leases.js';
 import type { Situation } from './warnings.js';
 import { totalOf } from '../format/chart.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 import { listLongest } from '../reading/longest-jobs.js';
-import { readClockAhead } from './clock-ahead.js';
 import { readCommonFailures } from './common-failures.js';
 import { findFailingRecurring, findMissed } from './failing-recurring.js';
 import { findFailingTypes } from './failing-types.js';
@@ -16,11 +15,11 @@ import { findPausedJobs } from './paused-types.js';
 
 const FEW_JOBS = 5;
 
-type Reader = PageContext['reader'];
+type Reader = ReadingContext['reader'];
 
 /** Reads everything that warnings are derived from. */
 export async function readSituation(
-  context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>,
+  context: Pick<ReadingContext, 'reader' | 'cache' | 'now' | 'machineNow'>,
 ): Promise<Situation> {
   const { reader, now } = context;
   const [
@@ -90,4 +89,17 @@ export function latestFailed(reader: Reader): Promise<Job[]> {
 
 export function longestRunningJobs(reader: Reader): Promise<Job[]> {
   return listLongest('processing', {}, FEW_JOBS, reader);
+}
+
+/**
+ * Returns how far this process's clock is ahead of the storage's, in milliseconds; negative if it is behind. The error
+ * is at most half of the time that the read takes. Used only for warnings, because pages show the storage's time.
+ */
+async function readClockAhead({
+  reader,
+  machineNow,
+}: Pick<ReadingContext, 'reader' | 'machineNow'>): Promise<number> {
+  const sentAtMs = machineNow();
+  const storageMs = (await reader.readClock()).getTime();
+  return Math.round((sentAtMs + machineNow()) / 2) - storageMs;
 }

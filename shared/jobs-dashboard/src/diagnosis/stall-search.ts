@@ -1,6 +1,6 @@
 import type { Job } from '@longshore/jobs';
 import { type Stall, stallOf, type SystemState } from './stall.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
 import { findJobs } from '../reading/found-jobs.js';
 
 /** Maximum number of a batch's jobs to examine. */
@@ -31,7 +31,7 @@ export interface FoundStall {
 }
 
 /** Determines why an unfinished batch is stalled, or which retry it is waiting for. */
-export async function findBatchStall(id: string, context: PageContext): Promise<FoundStall> {
+export async function findBatchStall(id: string, context: ReadingContext): Promise<FoundStall> {
   const seek = (state: readonly Job['state'][], limit: number) =>
     findJobs(
       {
@@ -76,12 +76,12 @@ function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
  * Determines why a job that others wait for does not start. Returns `null` if the job can start, or if it is neither
  * enqueued nor scheduled.
  */
-export async function findJobStall(job: Job, context: PageContext): Promise<Stall | null> {
+export async function findJobStall(job: Job, context: ReadingContext): Promise<Stall | null> {
   if (job.state !== 'enqueued' && job.state !== 'scheduled') return null;
   return stallOf([job], await readSystemState(context), 'job');
 }
 
-async function readSystemState({ reader, now }: PageContext): Promise<SystemState> {
+async function readSystemState({ reader, now }: ReadingContext): Promise<SystemState> {
   const [queues, servers, pausedTypes] = await Promise.all([
     reader.queues.list(),
     reader.servers.list(),

@@ -1,12 +1,13 @@
 import type { Batch, Job } from '@longshore/jobs';
-import { nothing, type PageContext, type Region } from '../pages/page.js';
+import type { ReadingContext } from '../reading/reading-context.js';
+import { nothing, type Region } from '../shell/page.js';
 import { readGraph } from './dependency-graph.js';
 import { drawGraph } from './graph-layout.js';
 
 /**
  * Creates the region with the dependency graph of a job or batch. Without dependencies, the region takes up no space.
  */
-export function graphRegion(find: () => Promise<Job | Batch>, { reader }: PageContext): Region {
+export function graphRegion(find: () => Promise<Job | Batch>, { reader }: ReadingContext): Region {
   return {
     name: 'graph',
     view: 'graph',

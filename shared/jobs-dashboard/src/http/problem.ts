@@ -1,6 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { type Completion, InterruptedAction } from '../actions/interrupted-action.js';
-import { ReadTooSlowError } from '../reading/deadline.js';
+import { type Completion, InterruptedAction } from './interrupted-action.js';
+import { ReadTooSlowError } from '../cache/deadline.js';
 
 /** The content of an error page, and the headers of its response. */
 export interface ProblemText {

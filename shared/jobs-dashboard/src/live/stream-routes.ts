@@ -7,7 +7,7 @@ import type { PageContext } from '../pages/page.js';
 import { jobStream, type JobEvent } from './job-stream.js';
 import { notFound, Problem } from '../http/problem.js';
 import { pathParameters } from '../http/address.js';
-import type { Layout } from '../http/layout.js';
+import type { Layout } from '../shell/layout.js';
 
 const EVERY_MS = 1_000;
 const LIFETIME_MS = 30_000;

@@ -3,8 +3,10 @@ import { pauseText } from '../diagnosis/pause.js';
 import type { Sentence } from '../format/sentence.js';
 import { type Sparkline, sparklineOf } from '../format/sparkline.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
-import { readLastHour } from '../reading/last-hour.js';
-import type { PartialModel } from './page.js';
+import type { PartialModel } from '../shell/page.js';
+import { StorageUnavailableError } from '@longshore/jobs';
+import type { Bucket } from '../format/chart.js';
+import { soon } from '../cache/deadline.js';
 
 export interface QueueRow {
   readonly name: string;
@@ -55,4 +57,39 @@ export async function queueRows(queues: readonly Queue[], reader: DashboardReade
     partial,
     gaveUp: byQueue === null && !partial,
   };
+}
+
+const MINUTE_MS = 60_000;
+const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
+
+/** How long to wait for the throughput, in milliseconds. */
+const WAIT_MS = 25;
+
+interface LastHour {
+  /** The throughput by queue; `null` if it is not known yet, or could not be read. */
+  readonly byQueue: ReadonlyMap<string, readonly Bucket[]> | null;
+  /** Whether the throughput is still being read. */
+  readonly partial: boolean;
+}
+
+/**
+ * Reads the throughput of each queue over the last hour. Waits no longer than {@link WAIT_MS}, and does not fail if the
+ * storage is unavailable, because lists of queues are useful even without the throughput.
+ *
+ * @param queues the names of the queues, at most 100
+ */
+async function readLastHour(
+  queues: readonly string[],
+  { statistics }: Pick<DashboardReader, 'statistics'>,
+): Promise<LastHour> {
+  if (queues.length === 0) return { byQueue: new Map(), partial: false };
+  try {
+    // Sorts the names, so that all sort orders of a list share a cached read.
+    const ended = statistics.throughputByQueue({ ...span, queues: queues.toSorted() });
+    const byQueue = (await soon(ended, WAIT_MS)) ?? null;
+    return { byQueue, partial: byQueue === null };
+  } catch (error) {
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    return { byQueue: null, partial: false };
+  }
 }

@@ -21,11 +21,11 @@ import { setAsidePage } from './set-aside/page.js';
 import { serversPage } from './servers/page.js';
 import { typePage } from './type/page.js';
 import { typesPage } from './types/page.js';
-import { withDeadline } from '../reading/deadline.js';
+import { withDeadline } from '../cache/deadline.js';
 import { pathParameters } from '../http/address.js';
-import type { PageResponder } from '../http/page-answer.js';
+import type { PageResponder } from '../shell/page-answer.js';
 import { notFound, Problem } from '../http/problem.js';
-import { requestContextOf } from '../http/request-context.js';
+import { requestContextOf } from '../shell/request-context.js';
 
 /** The handlers of all pages, by path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {

@@ -2,7 +2,8 @@ import { recently } from '../diagnosis/recent-failures.js';
 import { chartOf } from '../format/chart.js';
 import { withFiner } from '../format/finer-buckets.js';
 import { jobsPath, type Term } from '../search/filters.js';
-import type { PageContext, Region } from './page.js';
+import type { PageContext } from './page.js';
+import type { Region } from '../shell/page.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,4 +1,4 @@
-import type { Cache } from '../cache.js';
+import type { Cache } from '../cache/cache.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
 /** How long the results of slow reads stay fresh if they rarely change, in milliseconds. */

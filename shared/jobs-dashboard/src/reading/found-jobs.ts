@@ -1,9 +1,9 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { BriefJob, JobListQuery } from '@longshore/jobs/storage';
-import type { PageContext } from '../pages/page.js';
-import type { Known } from '../cache.js';
+import type { ReadingContext } from './reading-context.js';
+import type { Known } from '../cache/cache.js';
 
-type Sources = Pick<PageContext, 'reader' | 'cache'>;
+type Sources = Pick<ReadingContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];

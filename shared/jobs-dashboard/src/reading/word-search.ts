@@ -1,6 +1,6 @@
 import { type JobListQuery, type SearchedRange, timeOfId } from '@longshore/jobs/storage';
 import type { Filters } from '../search/filters.js';
-import type { PageContext } from '../pages/page.js';
+import type { ReadingContext } from './reading-context.js';
 
 /** How far a word search got in a list of jobs. */
 export interface WordSearch {
@@ -22,7 +22,7 @@ export async function readWordSearch(
   key: string,
   { filter = {}, order = 'newest', after }: JobListQuery,
   { terms }: Filters,
-  { reader, cache }: Pick<PageContext, 'reader' | 'cache'>,
+  { reader, cache }: Pick<ReadingContext, 'reader' | 'cache'>,
 ): Promise<WordSearch | null> {
   if (!terms.some((term) => term.key === 'q')) return whole;
   const place = after === undefined ? {} : { after };

@@ -227,3 +227,12 @@ function meaningsOf(text: string): JsonValue[] {
     ? [text, JSON.parse(text.toLowerCase()) as JsonValue]
     : [text];
 }
+
+/**
+ * Returns the path of the job list for a saved search. Ignores parameters that are not filters, because other programs
+ * can save searches, too.
+ */
+export function savedPath(query: string): string {
+  const { state, terms } = filtersIn(new URLSearchParams(query));
+  return jobsPath({ state: state !== null && isJobState(state) ? state : null, terms });
+}

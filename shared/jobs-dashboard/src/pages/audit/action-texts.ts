@@ -1,6 +1,6 @@
 import { actionOf, kinds, operations } from '@longshore/jobs/operations';
 import { bulkActions } from '@longshore/jobs/storage';
-import { bulkWords } from '../bulk-words.js';
+import { bulkWords } from '../../actions/bulk-words.js';
 
 type Words = readonly [done: string, thing: string];
 

@@ -2,7 +2,6 @@ import { parseTime } from '@longshore/edge';
 import { type AuditEntry, isId } from '@longshore/jobs/storage';
 import { type AuditDetails, auditDetails, type Kind, type Outcome } from '@longshore/jobs/operations';
 import { actionTexts } from './action-texts.js';
-import { changeLine } from '../../format/change-line.js';
 import { limitsLine } from '../../format/limits-line.js';
 import { dayIn } from '../../format/zoned-time.js';
 import { counted, formatNumber } from '../../format/count.js';
@@ -11,7 +10,11 @@ import type { Filters } from '../../search/filters.js';
 import { searchText } from '../../search/search.js';
 import { storedFilters, storedIds } from '../../search/stored-filters.js';
 import { readRows } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonValue } from '@longshore/jobs';
+import { argsLine } from '../../format/args-line.js';
 
 const ROWS = 50;
 
@@ -131,4 +134,24 @@ export function wantedIn(query: URLSearchParams): Partial<Record<'who' | 'action
 function auditPath(parameters: Readonly<Record<string, string>>): string {
   const text = new URLSearchParams(parameters).toString();
   return text === '' ? 'audit' : `audit?${text}`;
+}
+
+/**
+ * Formats a change of values as one line, including the previous values if known:
+ * `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Omits unchanged values; if no value has changed, shows all.
+ *
+ * @param pattern matches keys whose values are redacted
+ */
+function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {
+  if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);
+  const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(before[key], value));
+  const lines = changed.map(([key, value]) => {
+    const line = (each: JsonValue): string => argsLine({ [key]: each }, pattern);
+    return `${line(before[key] ?? null)} → ${line(value).slice(`${key}: `.length)}`;
+  });
+  return lines.join(', ') || argsLine(values, pattern);
+}
+
+function isObject(value: JsonValue): value is { [member: string]: JsonValue } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

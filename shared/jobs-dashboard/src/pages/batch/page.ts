@@ -5,7 +5,8 @@ import { findJobs, type FoundJobs, isFirstSearch } from '../../reading/found-job
 import { findBatchStall, type FoundStall } from '../../diagnosis/stall-search.js';
 import { graphRegion } from '../../graph/graph-region.js';
 import { jobLine, type JobLine, jobRow } from '../job-row.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const ROWS = 20;
 const notStalled: FoundStall = { stall: null, retry: null, partial: false };

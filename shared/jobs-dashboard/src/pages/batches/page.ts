@@ -1,7 +1,8 @@
 import { endOf, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../../http/problem.js';
 import { readRows } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const ROWS = 50;
 

@@ -15,10 +15,10 @@ import { counted } from '../../format/count.js';
 import { badRequest } from '../../http/problem.js';
 import { countSoon, type FoundJobs, findJobs } from '../../reading/found-jobs.js';
 import { filterText } from '../../search/filter-text.js';
-import { bulkWords, isBulkAction, isDestructive } from '../bulk-words.js';
+import { bulkWords, isBulkAction, isDestructive } from '../../actions/bulk-words.js';
 import { jobRow, type JobRow } from '../job-row.js';
-import { tally } from './tally.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const EXAMPLES = 3;
 /** Maximum number of jobs to examine for the summary of names, queues and errors. */
@@ -177,4 +177,16 @@ function wantedIn(query: URLSearchParams, { now, redact }: PageContext): Wanted 
     key: `confirm?${query.toString()}`,
     ...parseJobSelection(query, { nowMs: now(), redact }),
   };
+}
+
+interface Tally {
+  readonly value: string;
+  readonly count: number;
+}
+
+/** Returns how often each value occurs, most frequent first. */
+function tally(values: readonly string[]): Tally[] {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return Array.from(counts, ([value, count]) => ({ value, count })).toSorted((a, b) => b.count - a.count);
 }

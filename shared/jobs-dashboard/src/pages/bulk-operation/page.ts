@@ -1,10 +1,11 @@
 import { type BulkOperation, type BulkState, isId } from '@longshore/jobs/storage';
 import { badRequest, notFound } from '../../http/problem.js';
 import { bulkRow } from '../bulk-operations/page.js';
-import { bulkWords } from '../bulk-words.js';
+import { bulkWords } from '../../actions/bulk-words.js';
 import { jobLine } from '../job-row.js';
 import { readRows } from '../list-page.js';
-import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import { nothing, type Page } from '../../shell/page.js';
 
 const ROWS = 50;
 

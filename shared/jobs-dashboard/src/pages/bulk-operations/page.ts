@@ -1,9 +1,10 @@
 import { type BulkOperation, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../../http/problem.js';
 import { filterText } from '../../search/filter-text.js';
-import { bulkWords } from '../bulk-words.js';
+import { bulkWords } from '../../actions/bulk-words.js';
 import { readRows } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const ROWS = 50;
 

@@ -2,7 +2,8 @@ import { shorten } from '@longshore/edge';
 import type { ErrorGroup } from '@longshore/jobs/storage';
 import { formatCount } from '../../format/count.js';
 import { confirmPath, jobsPath } from '../../search/filters.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const HOUR = 3_600_000;
 const GROUPS = 100;

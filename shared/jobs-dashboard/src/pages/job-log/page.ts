@@ -3,7 +3,8 @@ import { badRequest, notFound } from '../../http/problem.js';
 import type { DashboardReader } from '../../reading/dashboard-reader.js';
 import { logRow } from '../log-row.js';
 import { readRows } from '../list-page.js';
-import type { Page, PageContext, PageRequest, Region } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page, Region } from '../../shell/page.js';
 
 /** How many of the latest log lines the log region of a job page shows. */
 const FEW_LINES = 25;

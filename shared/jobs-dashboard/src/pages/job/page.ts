@@ -1,5 +1,5 @@
 import { shorten } from '@longshore/edge';
-import type { Job, JobError } from '@longshore/jobs';
+import type { Job, JobError, JobState } from '@longshore/jobs';
 import {
   type Attempt,
   type AuditEntry,
@@ -26,9 +26,12 @@ import { graphRegion } from '../../graph/graph-region.js';
 import { logRegion, readLogEnd } from '../job-log/page.js';
 import { logRow } from '../log-row.js';
 import { jobRow } from '../job-row.js';
-import { findParent } from '../../diagnosis/parent.js';
 import { readRows } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
+import type { Stall } from '../../diagnosis/stall.js';
+import { findBatchStall, findJobStall } from '../../diagnosis/stall-search.js';
+import type { ReadingContext } from '../../reading/reading-context.js';
 
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
@@ -277,4 +280,30 @@ function errorExcerpt({ name, message, stack }: JobError): JobError {
     message: shorten(message, MAX_MESSAGE, '…'),
     stack: stack === null ? null : shorten(stack, MAX_STACK, '…'),
   };
+}
+
+/** A job or batch that another job depends on, as shown on job pages. */
+interface Parent {
+  readonly kind: 'job' | 'batch';
+  readonly id: string;
+  /** The name of the job's type or of the batch; `batch` for a batch without a name. */
+  readonly name: string;
+  readonly state: JobState;
+  /** Why the parent is stalled; `null` if it is not stalled or the reason is unknown. */
+  readonly stall: Stall | null;
+}
+
+/** Finds the job or batch with this id and, if it is stalled, the reason. Returns `null` if it has been removed. */
+async function findParent(id: string, context: ReadingContext): Promise<Parent | null> {
+  const { reader } = context;
+  const job = await reader.jobs.find(id);
+  if (job !== null) {
+    const { name, state } = job;
+    return { kind: 'job', id, name, state, stall: await findJobStall(job, context) };
+  }
+  const batch = await reader.batches.find(id);
+  if (batch === null) return null;
+  const state = endOf(batch) ?? 'processing';
+  const found = isFinished(state) ? null : await findBatchStall(id, context);
+  return { kind: 'batch', id, name: batch.name ?? 'batch', state, stall: found?.stall ?? null };
 }

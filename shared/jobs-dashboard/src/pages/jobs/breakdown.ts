@@ -1,6 +1,7 @@
 import { compareTexts, shorten } from '@longshore/edge';
 import { type BriefJob, errorFingerprint, redact, type Shown } from '@longshore/jobs/storage';
-import type { PageContext, Region } from '../page.js';
+import type { PageContext } from '../page.js';
+import type { Region } from '../../shell/page.js';
 import { searchHistory } from '../../reading/found-jobs.js';
 import {
   type Filters,

@@ -15,13 +15,14 @@ import { breakdownLinks, breakdownRegion } from './breakdown.js';
 import { parseSearch, searchText } from '../../search/search.js';
 import { jobLine } from '../job-row.js';
 import { countSoon, searchHistory, findJobs, wasSearched } from '../../reading/found-jobs.js';
-import type { Known } from '../../cache.js';
+import type { Known } from '../../cache/cache.js';
 import { type ArgumentSearch, numberIn, suggestArguments } from '../../search/argument-paths.js';
 import { readWordSearch } from '../../reading/word-search.js';
 import { failedPath, readFailed } from './failed-list.js';
 import { savedSearchesRegion } from './saved-searches.js';
 import { jobsToolbar, sum } from './toolbar.js';
-import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page, Redirect } from '../../shell/page.js';
 
 const ROWS = 50;
 /** Maximum number of jobs to read for suggesting arguments to search in. */

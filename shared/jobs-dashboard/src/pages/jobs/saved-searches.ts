@@ -1,14 +1,6 @@
-import { type Filters, filtersIn, isJobState, jobsPath } from '../../search/filters.js';
-import { nothing, type PageContext, type Region } from '../page.js';
-
-/**
- * Returns the path of the job list for a saved search. Ignores parameters that are not filters, because other programs
- * can save searches, too.
- */
-export function savedPath(query: string): string {
-  const { state, terms } = filtersIn(new URLSearchParams(query));
-  return jobsPath({ state: state !== null && isJobState(state) ? state : null, terms });
-}
+import { type Filters, jobsPath, savedPath } from '../../search/filters.js';
+import type { PageContext } from '../page.js';
+import { nothing, type Region } from '../../shell/page.js';
 
 /** Creates the region with links to the saved searches and the form that saves the current search. */
 export function savedSearchesRegion(filters: Filters, { reader }: PageContext): Region {

@@ -2,7 +2,7 @@ import type { JobState } from '@longshore/jobs';
 import { bulkActions, type JobCount, jobStates, statesOfAction } from '@longshore/jobs/storage';
 import { formatCount } from '../../format/count.js';
 import { confirmPath, type Filters } from '../../search/filters.js';
-import { bulkWords } from '../bulk-words.js';
+import { bulkWords } from '../../actions/bulk-words.js';
 
 /** A bulk action that the toolbar offers for all matching jobs. */
 export interface Offer {

@@ -1,7 +1,8 @@
 import { compareTexts } from '@longshore/edge';
 import type { Queue } from '@longshore/jobs/storage';
 import { pageOf } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 import { isUnserved, queueRows } from '../queue-row.js';
 
 const ROWS = 50;

@@ -16,7 +16,8 @@ import { detailOf, type TimeDetail, timeIn, zoneNameAt } from '../../format/zone
 import { notFound } from '../../http/problem.js';
 import { jobLine } from '../job-row.js';
 import { findJobs, isFirstSearch } from '../../reading/found-jobs.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const NEXT_TIMES = 5;
 const LAST_RUNS = 20;

@@ -3,7 +3,8 @@ import type { Job, RecurringJob } from '@longshore/jobs';
 import type { MissedRuns } from '@longshore/jobs/storage';
 import { cronWords } from '../../format/cron-words.js';
 import { pauseText } from '../../diagnosis/pause.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 import { jobRow } from '../job-row.js';
 import { pageOf } from '../list-page.js';
 

@@ -3,7 +3,8 @@ import { skewOf } from '../../diagnosis/clocks.js';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { notFound } from '../../http/problem.js';
 import { jobLine } from '../job-row.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const ROWS = 50;
 

@@ -1,6 +1,7 @@
 import { skewOf } from '../../diagnosis/clocks.js';
 import { isSilent } from '../../diagnosis/consumers.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const MAX_LOST = 20;
 

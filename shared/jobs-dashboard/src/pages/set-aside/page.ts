@@ -2,7 +2,8 @@ import { shorten } from '@longshore/edge';
 import type { SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { badRequest } from '../../http/problem.js';
 import { readRows } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const ROWS = 50;
 const MAX_ERROR = 300;

@@ -5,7 +5,8 @@ import { chartOf } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
 import { formatDuration } from '../../format/duration.js';
 import { hasValues, linePath, maxOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
-import type { PageContext, Region } from '../page.js';
+import type { PageContext } from '../page.js';
+import type { Region } from '../../shell/page.js';
 import { type Range, rangeOf } from './range.js';
 
 const shares = [

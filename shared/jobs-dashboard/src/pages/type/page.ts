@@ -9,7 +9,8 @@ import { notFound } from '../../http/problem.js';
 import { listLongest } from '../../reading/longest-jobs.js';
 import { jobsPath, type Term } from '../../search/filters.js';
 import { jobRow } from '../job-row.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 import { trendsRegion } from '../trends/region.js';
 
 const FEW_JOBS = 5;

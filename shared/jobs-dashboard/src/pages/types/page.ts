@@ -3,7 +3,8 @@ import { type NameTiming, otherNames } from '@longshore/jobs/storage';
 import { pauseText } from '../../diagnosis/pause.js';
 import type { Sentence } from '../../format/sentence.js';
 import { pageOf } from '../list-page.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import type { PageContext, PageRequest } from '../page.js';
+import type { Page } from '../../shell/page.js';
 
 const ROWS = 50;
 const MAX_NAMES = 200;

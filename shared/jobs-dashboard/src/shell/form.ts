@@ -1,10 +1,10 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Authenticator } from '../auth/authenticator.js';
-import { isSameOrigin } from '../auth/same-origin.js';
+import { isSameOrigin } from '../http/same-origin.js';
 import type { Viewer } from '../auth/viewer.js';
-import { formFields } from './address.js';
-import { Problem } from './problem.js';
+import { formFields } from '../http/address.js';
+import { Problem } from '../http/problem.js';
 
 /** The fields of a submitted form. */
 export type Form = URLSearchParams;

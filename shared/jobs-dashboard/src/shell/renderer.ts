@@ -8,7 +8,7 @@ import { cutMiddle } from '../format/cut-middle.js';
 import { formatDuration } from '../format/duration.js';
 import { isolated, withIsolatedTexts } from '../format/isolated.js';
 import { formatRate } from '../format/rate.js';
-import { sections } from '../pages/page.js';
+import { sections } from './page.js';
 import { outcomeBadge, stateBadge } from '../format/state-badge.js';
 import { timeIn } from '../format/zoned-time.js';
 

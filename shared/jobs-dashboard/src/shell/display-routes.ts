@@ -1,6 +1,6 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { isSameOrigin } from '../auth/same-origin.js';
+import { isSameOrigin } from '../http/same-origin.js';
 import { setDensity } from './density.js';
 import { formOf, readForm } from './form.js';
 import type { Layout } from './layout.js';

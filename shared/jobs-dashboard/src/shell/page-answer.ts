@@ -1,12 +1,12 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Page, PartialModel, Redirect, Region } from '../pages/page.js';
-import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
-import type { Cache } from '../cache.js';
-import { Fragments } from '../live/fragments.js';
+import type { Page, PartialModel, Redirect, Region } from './page.js';
+import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
+import type { Cache } from '../cache/cache.js';
+import { Fragments } from './fragments.js';
 import type { Layout } from './layout.js';
-import { badRequest } from './problem.js';
+import { badRequest } from '../http/problem.js';
 import type { RequestContext } from './request-context.js';
 
 /** The request header with the comma-separated names of the regions to refresh. */

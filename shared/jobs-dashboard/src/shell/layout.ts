@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { timeText } from '../format/time.js';
-import type { Assets } from './assets.js';
+import type { Assets } from '../http/assets.js';
 import { densityOf } from './density.js';
-import type { BasePath, Link } from './base-path.js';
+import type { BasePath, Link } from '../http/base-path.js';
 import type { Renderer } from './renderer.js';
 import type { RequestContext } from './request-context.js';
 

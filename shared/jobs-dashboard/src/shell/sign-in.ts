@@ -1,13 +1,13 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
-import { checkForm, readForm } from '../http/form.js';
-import type { Layout } from '../http/layout.js';
+import { checkForm, readForm } from './form.js';
+import type { Layout } from './layout.js';
 import { Problem } from '../http/problem.js';
-import { sendProblem } from '../http/problem-answer.js';
-import { anonymous } from '../http/request-context.js';
-import type { OpenIdProvider, SignInResult } from './openid-provider.js';
-import type { Passwords } from './passwords.js';
-import type { SessionAuthenticator } from './session-authenticator.js';
+import { sendProblem } from './problem-answer.js';
+import { anonymous } from './request-context.js';
+import type { OpenIdProvider, SignInResult } from '../auth/openid-provider.js';
+import type { Passwords } from '../auth/passwords.js';
+import type { SessionAuthenticator } from '../auth/session-authenticator.js';
 
 /**
  * Maximum length of the path to return to after signing in at a provider. Longer paths do not fit into the cookie;

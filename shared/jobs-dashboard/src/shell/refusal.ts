@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import type { Authenticator } from './authenticator.js';
-import { SessionAuthenticator } from './session-authenticator.js';
-import type { Layout } from '../http/layout.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { SessionAuthenticator } from '../auth/session-authenticator.js';
+import type { Layout } from './layout.js';
 import { Problem } from '../http/problem.js';
 import { askToSignIn } from './sign-in.js';
 

@@ -1,5 +1,5 @@
 import { RefreshQueue } from './refresh-queue.js';
-import { soon, SOON_MS } from './reading/deadline.js';
+import { soon, SOON_MS } from './deadline.js';
 
 const MAX_ENTRIES = 1_000;
 /**

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type { Cache } from '../cache.js';
+import type { Cache } from '../cache/cache.js';
 import { compress, zip } from '../http/compression.js';
 
 /** The data that differs between the viewers of a fragment. */

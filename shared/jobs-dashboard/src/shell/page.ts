@@ -1,0 +1,60 @@
+/** A part of a page that is loaded and refreshed separately. */
+export interface Region {
+  readonly name: string;
+  /** The view that renders the region. It finds the result of `load` in `it.model`. */
+  readonly view: string;
+  /** Default interval between refreshes, in milliseconds. */
+  readonly everyMs: number;
+  /** The path of an event stream. While a browser receives it, the region is not refreshed. */
+  readonly stream?: string;
+  /**
+   * Loads the data for the view. The data must not contain relative times. Otherwise, each refresh would find a change,
+   * and none could be answered with 304.
+   */
+  readonly load: () => Promise<object>;
+}
+
+/**
+ * The data of a region that can be incomplete at first. While `partial` is true, the region is refreshed more often.
+ */
+export interface PartialModel {
+  readonly partial: boolean;
+}
+
+/** The data of a region that has nothing to show. Such a region takes up no space. */
+export const nothing = { nothing: true } as const;
+
+/** The sections of the dashboard, in the order of the navigation. */
+export const sections = [
+  { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },
+  { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
+  { name: 'queues', path: 'queues', icon: 'stack', word: 'Queues' },
+  { name: 'types', path: 'types', icon: 'clock', word: 'Job types' },
+  { name: 'recurring', path: 'recurring', icon: 'repeat', word: 'Recurring' },
+  { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
+  { name: 'errors', path: 'errors', icon: 'cross', word: 'Errors' },
+  { name: 'servers', path: 'servers', icon: 'server', word: 'Servers' },
+  { name: 'audit', path: 'audit', icon: 'book', word: 'Audit' },
+  { name: 'help', path: 'help', icon: 'question', word: 'Help' },
+] as const;
+
+export type Section = (typeof sections)[number]['name'];
+
+export interface Page {
+  readonly title: string;
+  readonly section: Section;
+  /** Name of the view, which finds the regions by name in `it.regions`. The view `page` stacks them vertically. */
+  readonly view: string;
+  readonly regions: readonly Region[];
+  /** The link above the title. It leads to the parent list. */
+  readonly kicker?: { readonly path: string; readonly text: string };
+  /** The id of the job or other subject of the page, shown below the title. */
+  readonly id?: string;
+  /** Additional data for the view, which reads it as `it.data`. */
+  readonly data?: object;
+}
+
+/** Redirects the browser; `redirect` is a path inside the dashboard. */
+export interface Redirect {
+  readonly redirect: string;
+}
