@@ -110,6 +110,8 @@ describe('the audit', () => {
       'deployments/delete': false,
       'deployments/record': false,
       'searches/save': false,
+      'keys/create': false,
+      'another-program/act': false,
     };
     for (const action of Object.keys(links))
       await audit.record({ who: 'ada', action, target: 'gone', filter: null, count: 1 });

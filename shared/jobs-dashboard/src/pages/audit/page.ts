@@ -59,8 +59,23 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
   };
 }
 
-/** The kinds of targets that have no page of their own. */
-const pageless: ReadonlySet<string> = new Set<Kind>(['searches', 'deployments']);
+/** Whether the targets of a kind have a page of their own. A new kind does not compile without an answer. */
+const hasPage: Readonly<Record<Kind, boolean>> = {
+  jobs: true,
+  queues: true,
+  types: true,
+  recurring: true,
+  batches: true,
+  servers: true,
+  bulk: true,
+  'set-aside': true,
+  searches: false,
+  deployments: false,
+  keys: false,
+};
+const withPage: ReadonlySet<string> = new Set(
+  Object.entries(hasPage).flatMap(([kind, has]) => (has ? kind : [])),
+);
 
 function auditRow(
   { id, at, who, action, target, filter, count, reason }: AuditEntry,
@@ -70,7 +85,7 @@ function auditRow(
   const filters = storedFilters(filter);
   const ids = storedIds(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
-  const kept = target !== null && !action.endsWith('/delete') && !pageless.has(action.replace(/\/.*/s, ''));
+  const kept = target !== null && !action.endsWith('/delete') && withPage.has(action.replace(/\/.*/s, ''));
   const [done, thing] = actionTexts[action] ?? [action, ''];
   const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
   const isBulk = action.startsWith('bulk/') && action !== 'bulk/stop';
