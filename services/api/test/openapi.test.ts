@@ -122,7 +122,7 @@ describe('The OpenAPI document of the api', () => {
   });
 
   it('does not say that everybody who reaches an operation may call it', () => {
-    // With keys, callers need a scope; without, whoever can connect can do anything, which the guide says once.
+    // Only true of an API without credentials, and its introduction already says so.
     expect(text).not.to.match(/(every|any)(one|body) (who|that) can (reach|call|connect)/i);
   });
 

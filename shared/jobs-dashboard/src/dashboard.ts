@@ -1,19 +1,19 @@
 import { checkOptions, checkStorage, defaultRedaction, searchableRedaction } from '@longshore/jobs/storage';
-import type { RouterContext } from '@koa/router';
+import { Router, type RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { AccessRecord } from './auth/access-record.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
 import { flashMessageOf } from './actions/flash-message.js';
 import { Cache } from './cache/cache.js';
 import { JobLinks } from './format/job-links.js';
-import { actionRouter } from './actions/action-routes.js';
+import { serveActions } from './actions/action-routes.js';
 import { requireReadableAddress } from './http/address.js';
 import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
-import { documentRouter } from './downloads/documents.js';
-import { exportRouter } from './downloads/export-routes.js';
+import { serveDocuments } from './downloads/documents.js';
+import { serveExports } from './downloads/export-routes.js';
 import { compress } from './http/compression.js';
-import { displayRouter } from './shell/display-routes.js';
+import { serveDisplay } from './shell/display-routes.js';
 import { Layout } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
 import { Problem } from './http/problem.js';
@@ -21,10 +21,10 @@ import { sendProblem } from './shell/problem-answer.js';
 import { refuse } from './shell/refusal.js';
 import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Renderer } from './shell/renderer.js';
-import { pageRouter, unrouted } from './pages/routes.js';
+import { servePages, unrouted } from './pages/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
-import { signInRouter } from './shell/sign-in.js';
-import { streamRouter } from './live/stream-routes.js';
+import { serveSignIn } from './shell/sign-in.js';
+import { serveStreams } from './live/stream-routes.js';
 import { setRequestContext, findRequestContext, createRequestContext } from './shell/request-context.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
 import { HealthWatch } from './diagnosis/health.js';
@@ -62,46 +62,42 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const warnings = new WarningWatch();
   const context = { reader, cache, warnings, now: storageNow, machineNow, redact, readTimeoutMs, links };
   const health = new HealthWatch(context);
-  const pages = pageRouter(basePath.path, context, new PageResponder(layout, cache, readTimeoutMs)).routes();
-  const signIn =
-    authenticator instanceof SessionAuthenticator
-      ? signInRouter(basePath.path, authenticator, layout).routes()
-      : null;
+  const { storage, closing, maxStreams = 100 } = options;
 
-  const documents = documentRouter(basePath.path, context).routes();
-  const { storage, closing } = options;
-  const display = displayRouter(basePath.path, layout, authenticator.origin).routes();
-  const source = { reader: storage, now: storageNow, redact, closing };
-  const exports = exportRouter(basePath.path, source).routes();
-  const streams = streamRouter(basePath.path, context, layout, {
-    maxStreams: options.maxStreams ?? 100,
-    closing: options.closing,
-  }).routes();
-  const acts =
-    control === undefined
-      ? null
-      : actionRouter(basePath.path, {
-          control,
-          authenticator,
-          layout,
-          clearCache: () => cache.clear(),
-          now: storageNow,
-          redact,
-          requireReasons,
-          onAction,
-        }).routes();
+  /** Answers clients that have not signed in yet. */
+  const beforeSignIn = new Router({ prefix: basePath.path });
+  if (authenticator instanceof SessionAuthenticator) serveSignIn(beforeSignIn, authenticator, layout);
+  const router = new Router({ prefix: basePath.path });
+  servePages(router, context, new PageResponder(layout, cache, readTimeoutMs));
+  serveDocuments(router, context);
+  serveExports(router, { reader: storage, now: storageNow, redact, closing });
+  serveDisplay(router, layout, authenticator.origin);
+  serveStreams(router, context, layout, { maxStreams, closing });
+  if (control !== undefined)
+    serveActions(router, {
+      control,
+      authenticator,
+      layout,
+      clearCache: () => cache.clear(),
+      now: storageNow,
+      redact,
+      requireReasons,
+      onAction,
+    });
+  const [signIn, routes] = [beforeSignIn.routes(), router.routes()];
 
   const answer = async (ctx: RouterContext, inside: string): Promise<void> => {
     if (assets.serve(ctx, inside)) return;
-    await signIn?.(ctx, nothing);
-    if (isAnswered(ctx)) return;
+    await signIn(ctx, () => answerViewer(ctx, inside));
+  };
+  const answerViewer = async (ctx: RouterContext, inside: string): Promise<void> => {
     const viewer = await authenticator.identify(ctx);
     if (viewer === null) return refuse(ctx, authenticator, layout, inside);
     const { latest } = health;
     setRequestContext(
       ctx,
       Object.assign(
-        createRequestContext(ctx, authenticator, viewer, { readOnly: acts === null, requireReasons }),
+        createRequestContext(ctx, authenticator, viewer, { readOnly: control === undefined, requireReasons }),
         {
           health: latest,
           flash: flashMessageOf(ctx, authenticator, viewer),
@@ -110,11 +106,9 @@ export function createDashboard(options: DashboardOptions): Middleware {
     );
     if (latest !== null && ctx.get(REGION_HEADER) !== '')
       ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
-    await pages(ctx, nothing);
-    for (const routes of [documents, exports, display, streams])
-      if (!isAnswered(ctx)) await routes(ctx, nothing);
-    if (!isAnswered(ctx)) await acts?.(ctx, nothing);
-    if (!isAnswered(ctx)) throw unrouted(ctx);
+    await routes(ctx, () => {
+      throw unrouted(ctx);
+    });
   };
 
   return async (ctx, next) => {
@@ -139,10 +133,4 @@ function refusalOf(ctx: Context, { content }: Problem): AccessRecord {
   const { ip: address, method, path } = ctx;
   const viewer = findRequestContext(ctx)?.viewer ?? null;
   return { event: 'refused', address, viewer, method, path, why: content.title };
-}
-
-async function nothing(): Promise<void> {}
-
-function isAnswered(ctx: Context): boolean {
-  return ctx.status !== 404;
 }

@@ -1,7 +1,6 @@
 import { ConfigError, type Environment } from './config.js';
 import { createLogger, type Logger } from './logger.js';
 import { misspeltVariables } from './misspelt-variables.js';
-import { surviveStrayErrors } from './stray-errors.js';
 
 /** A service that runs until it is stopped. */
 export interface RunningService {
@@ -112,4 +111,36 @@ function stopSignal(): { signal: AbortSignal; requested: Promise<NodeJS.Signals>
     process.on('SIGTERM', stop).on('SIGINT', stop);
   });
   return { signal: stopping.signal, requested };
+}
+
+/** Maximum number of stray errors per minute. Beyond it, the process ends. */
+const maxPerMinute = 1_000;
+
+const minuteMs = 60_000;
+
+/**
+ * Keeps the process running when an error is thrown where nothing can catch it. Such errors come from timers and
+ * listeners that a handler left behind, or from promises that no code awaits. Otherwise one handler could end all jobs
+ * of the process.
+ */
+function surviveStrayErrors(logger: Logger): void {
+  let count = 0;
+  let sinceMs = performance.now();
+  const survive = (error: unknown): void => {
+    const nowMs = performance.now();
+    if (nowMs - sinceMs > minuteMs) {
+      count = 0;
+      sinceMs = nowMs;
+    }
+    if (++count > maxPerMinute) {
+      logger.fatal({ err: error }, 'too many stray errors');
+      process.off('uncaughtException', survive).off('unhandledRejection', survive);
+      throw new Error('Too many stray errors', { cause: error }); // ends the process
+    }
+    logger.error(
+      { err: error },
+      'stray error: an uncaught error from a timer, listener or promise that a handler left behind',
+    );
+  };
+  process.on('uncaughtException', survive).on('unhandledRejection', survive);
 }

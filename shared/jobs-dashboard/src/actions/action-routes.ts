@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import type { OperableStorage } from '@longshore/jobs/operations';
 import { actions } from './actions.js';
 import type { ActionRecord } from './action.js';
@@ -26,12 +26,11 @@ export interface ActionContext {
 }
 
 /**
- * Returns the router for action forms. It checks the viewer's role, the origin and the form token, carries out the
+ * Serves action forms: checks the viewer's role, the origin and the form token, carries out the
  * action, and redirects with status 303.
  */
-export function actionRouter(prefix: string, context: ActionContext): Router {
+export function serveActions(router: Router, context: ActionContext): void {
   const { control, authenticator, layout, clearCache, now, redact, requireReasons, onAction } = context;
-  const router = new Router({ prefix });
   const read = readForm('64kb');
   const once = new Once<string>(now);
   for (const action of actions) {
@@ -60,7 +59,6 @@ export function actionRouter(prefix: string, context: ActionContext): Router {
       ctx.set('Location', layout.links(ctx)(next));
     });
   }
-  return router;
 }
 
 function notAllowed(role: string): Problem {

@@ -1,7 +1,7 @@
 import type { ErrorGroup, Queue } from '@longshore/jobs/storage';
 import { areManyFailures, type CommonFailures, type RecentThroughput, recently } from './recent-failures.js';
 import { totalOf } from '../format/chart.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 
 /** Maximum number of queues whose throughput is read. Those with the most failed jobs take precedence. */
 const MAX_QUEUES = 100;

@@ -3,7 +3,7 @@ import type { Job, JobError, RecurringJob } from '@longshore/jobs';
 import { type BriefJob, isFinished, type MissedRuns } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import type { Warning } from './warning.js';
 
 /** Maximum number of runs to examine for each recurring job, latest first. */

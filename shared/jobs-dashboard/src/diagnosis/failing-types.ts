@@ -2,7 +2,7 @@ import { shorten } from '@longshore/edge';
 import type { ErrorGroup, NameTiming } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import type { Warning } from './warning.js';
 
 /**

@@ -1,7 +1,7 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import { findWarnings } from './warnings.js';
 import { warningCount } from './overall-status.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
 import { readSituation } from './situation.js';
 import type { WarningWatch } from './warning-watch.js';

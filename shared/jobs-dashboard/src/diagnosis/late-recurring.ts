@@ -1,6 +1,6 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';

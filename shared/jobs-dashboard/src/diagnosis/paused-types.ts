@@ -1,7 +1,7 @@
 import type { JobCount, PausedType } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { pauseEnd, pauseText } from './pause.js';
 import type { Warning } from './warning.js';
 

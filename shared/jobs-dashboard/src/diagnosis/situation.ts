@@ -6,7 +6,7 @@ import { findLate } from './late-recurring.js';
 import { stalledQuery } from './stalled-leases.js';
 import type { Situation } from './warnings.js';
 import { totalOf } from '../format/chart.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { listLongest } from '../reading/longest-jobs.js';
 import { readCommonFailures } from './common-failures.js';
 import { findFailingRecurring, findMissed } from './failing-recurring.js';

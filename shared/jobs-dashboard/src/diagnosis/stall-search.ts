@@ -1,6 +1,6 @@
 import type { Job } from '@longshore/jobs';
 import { type Stall, stallOf, type SystemState } from './stall.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { findJobs } from '../reading/found-jobs.js';
 
 /** Maximum number of a batch's jobs to examine. */

@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import { parseExactly, redact } from '@longshore/jobs/storage';
 import { jsonText } from '../format/json-tokens.js';
 import { pathParameters } from '../http/address.js';
@@ -18,9 +18,8 @@ export const documents: Readonly<Record<string, DocumentReader>> = {
   '/recurring/:recurring/args.json': (id, { reader }) => reader.recurring.findArgs(id),
 };
 
-/** Returns the router for downloads of complete documents. Values are redacted in the same way as on pages. */
-export function documentRouter(prefix: string, context: PageContext): Router {
-  const router = new Router({ prefix });
+/** Serves downloads of complete documents. Values are redacted in the same way as on pages. */
+export function serveDocuments(router: Router, context: PageContext): void {
   for (const [path, read] of Object.entries(documents)) {
     router.get(path, async (ctx) => {
       const [key = ''] = Object.values(pathParameters(path, ctx.params));
@@ -30,5 +29,4 @@ export function documentRouter(prefix: string, context: PageContext): Router {
       ctx.body = `${jsonText(redact(parseExactly(text), context.redact))}\n`;
     });
   }
-  return router;
 }

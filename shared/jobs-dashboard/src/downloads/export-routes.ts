@@ -1,5 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { notFound, Problem } from '../http/problem.js';
 import { attach, type DownloadFormat } from './attachment.js';
@@ -27,9 +27,8 @@ export interface ExportContext extends Omit<ExportSource, 'nowMs'> {
   readonly closing: AbortSignal | undefined;
 }
 
-/** Returns the router for exported lists. The rows are streamed as they are read. */
-export function exportRouter(prefix: string, { closing, now, ...context }: ExportContext): Router {
-  const router = new Router({ prefix });
+/** Serves exported lists. The rows are streamed as they are read. */
+export function serveExports(router: Router, { closing, now, ...context }: ExportContext): void {
   const slots = pLimit(MAX_EXPORTS);
   router.get(exportPath, async (ctx) => {
     const { name, format, list } = fileOf(ctx.params['file'] ?? '');
@@ -65,7 +64,6 @@ export function exportRouter(prefix: string, { closing, now, ...context }: Expor
       throw error;
     }
   });
-  return router;
 }
 
 /** Waits for a free slot. Returns the function that releases it. */

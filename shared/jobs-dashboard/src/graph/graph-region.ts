@@ -1,5 +1,5 @@
 import type { Batch, Job } from '@longshore/jobs';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { nothing, type Region } from '../shell/page.js';
 import { readGraph } from './dependency-graph.js';
 import { drawGraph } from './graph-layout.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { isFinished } from '@longshore/jobs/storage';
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { logRow } from '../pages/log-row.js';
 import type { PageContext } from '../pages/page.js';
@@ -24,16 +24,15 @@ export interface StreamBounds {
 }
 
 /**
- * Returns the router for the event streams of running jobs. The streams carry the log and the progress as server-sent
+ * Serves the event streams of running jobs. The streams carry the log and the progress as server-sent
  * events with HTML for the job page.
  */
-export function streamRouter(
-  prefix: string,
+export function serveStreams(
+  router: Router,
   context: PageContext,
   layout: Layout,
   { maxStreams, closing }: StreamBounds,
-): Router {
-  const router = new Router({ prefix });
+): void {
   let open = 0;
   router.get(streamPath, async (ctx) => {
     const id = pathParameters(streamPath, ctx.params)['id'] ?? '';
@@ -60,7 +59,6 @@ export function streamRouter(
     const render = (view: string, own: object): string => layout.render(ctx, view, own);
     sendWhileOpen(ctx, Readable.from(eventsOf(news, render, context.redact)), closed);
   });
-  return router;
 }
 
 const tooMany = new Problem({

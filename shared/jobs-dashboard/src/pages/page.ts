@@ -1,6 +1,6 @@
 import type { Viewer } from '../auth/viewer.js';
 import type { WarningWatch } from '../diagnosis/warning-watch.js';
-import type { ReadingContext } from '../reading/reading-context.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
 import type { Page, Redirect } from '../shell/page.js';
 
 /** The parts of a request that pages can use. */

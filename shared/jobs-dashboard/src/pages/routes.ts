@@ -1,4 +1,4 @@
-import { Router, type RouterContext } from '@koa/router';
+import type { Router, RouterContext } from '@koa/router';
 import { auditPage } from './audit/page.js';
 import { batchPage } from './batch/page.js';
 import { batchesPage } from './batches/page.js';
@@ -52,9 +52,8 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/help': helpPage,
 };
 
-/** Returns the router for all pages. Callers authenticate each request before it reaches the router. */
-export function pageRouter(prefix: string, context: PageContext, answer: PageResponder): Router {
-  const router = new Router({ prefix });
+/** Serves all pages. Callers authenticate each request before it reaches the router. */
+export function servePages(router: Router, context: PageContext, answer: PageResponder): void {
   for (const [path, handler] of Object.entries(pages)) {
     router.get(path, async (ctx) => {
       const requestContext = requestContextOf(ctx);
@@ -64,7 +63,6 @@ export function pageRouter(prefix: string, context: PageContext, answer: PageRes
       await answer.send(ctx, requestContext, page);
     });
   }
-  return router;
 }
 
 /**

@@ -12,58 +12,62 @@ const LONG_MS = 60_000;
 /** With at least this many queues, the list of queues stays fresh longer, because it takes longer to read. */
 const MANY_QUEUES = 200;
 
-type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
+/** The parts of the reader that are cached. */
+type CachedReads = Omit<DashboardReader, 'clock' | 'readClock' | 'ping'>;
 
-const steady: FreshMs = () => STEADY_MS;
+/** Returns how long a result stays fresh, in milliseconds. */
+type FreshMs<Read> = Read extends (...args: infer Args) => Promise<infer Result>
+  ? (result: Result, query: Args[0], lifetimeMs: number) => number
+  : never;
+
+const steady = (): number => STEADY_MS;
 
 /**
- * How long the results of slow reads stay fresh, by member and method of the reader, such as `queues.list`. These
- * results are refreshed in the background. All other results stay fresh for the cache's default lifetime.
+ * How long the results of slow reads stay fresh. These results are refreshed in the background. All other results stay
+ * fresh for the cache's default lifetime.
  */
-const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
-  ['jobs.listOrphans', steady],
-  ['leases.listStalled', steady],
-  [
-    'queues.list',
-    (queues, _query, lifetimeMs) =>
-      (queues as readonly unknown[]).length < MANY_QUEUES ? lifetimeMs : STEADY_MS,
-  ],
-  ['queues.listBlockingKeys', steady],
-  ['recurring.list', steady],
-  ['recurring.listMissed', steady],
-  ['servers.listLost', steady],
-  ['setAside.list', steady],
-  ['statistics.listErrorGroups', steady],
-  [
-    'statistics.throughput',
-    (_result, query) => Math.min((query as { readonly bucketMs: number }).bucketMs / 10, STEADY_MS),
-  ],
-  ['statistics.throughputByQueue', steady],
-  ['deployments.list', steady],
-  ['alerts.listFailures', steady],
-  ['timings.listNames', steady],
-  [
-    'timings.read',
-    (_result, query) => {
-      const { bucketMs } = query as { readonly bucketMs: number };
-      return Math.min(Math.max(bucketMs / 10, STEADY_MS), LONG_MS);
-    },
-  ],
-]);
+const slowReads: {
+  readonly [Role in keyof CachedReads]?: {
+    readonly [Method in keyof CachedReads[Role]]?: FreshMs<CachedReads[Role][Method]>;
+  };
+} = {
+  jobs: { listOrphans: steady },
+  leases: { listStalled: steady },
+  queues: {
+    list: (queues, _query, lifetimeMs) => (queues.length < MANY_QUEUES ? lifetimeMs : STEADY_MS),
+    listBlockingKeys: steady,
+  },
+  recurring: { list: steady, listMissed: steady },
+  servers: { listLost: steady },
+  setAside: { list: steady },
+  statistics: {
+    listErrorGroups: steady,
+    throughput: (_result, { bucketMs }) => Math.min(bucketMs / 10, STEADY_MS),
+    throughputByQueue: steady,
+  },
+  deployments: { list: steady },
+  alerts: { listFailures: steady },
+  timings: {
+    listNames: steady,
+    read: (_result, { bucketMs }) => Math.min(Math.max(bucketMs / 10, STEADY_MS), LONG_MS),
+  },
+};
+
+type AnyFreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
 
 /**
  * Wraps a reader in the cache, so that all pages and viewers share fresh results. A cache key consists of the role, the
  * method and the arguments.
  */
 export function cachedReader(reader: DashboardReader, cache: Cache): DashboardReader {
-  const cached = <Role extends object>(role: string, reads: Role): Role =>
-    new Proxy(reads, {
+  const cached = <Role extends keyof CachedReads>(role: Role): CachedReads[Role] =>
+    new Proxy(reader[role], {
       get: (target, method) => {
         const read = Reflect.get(target, method) as (...args: unknown[]) => Promise<unknown>;
-        const name = `${role}.${String(method)}`;
-        const freshMs = slowReads.get(name);
+        const slow = slowReads[role] as Readonly<Record<string | symbol, AnyFreshMs | undefined>> | undefined;
+        const freshMs = slow?.[method];
         return (...args: unknown[]): Promise<unknown> => {
-          const key = JSON.stringify([name, ...args]);
+          const key = JSON.stringify([role, method, ...args]);
           const load = (): Promise<unknown> => Reflect.apply(read, target, args);
           return freshMs === undefined
             ? cache.read(key, load)
@@ -73,22 +77,22 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     });
   const { clock } = reader;
   return {
-    jobs: cached('jobs', reader.jobs),
-    reports: cached('reports', reader.reports),
-    queues: cached('queues', reader.queues),
-    servers: cached('servers', reader.servers),
-    leases: cached('leases', reader.leases),
-    batches: cached('batches', reader.batches),
-    recurring: cached('recurring', reader.recurring),
-    bulk: cached('bulk', reader.bulk),
-    statistics: cached('statistics', reader.statistics),
-    audit: cached('audit', reader.audit),
-    savedSearches: cached('savedSearches', reader.savedSearches),
-    setAside: cached('setAside', reader.setAside),
-    timings: cached('timings', reader.timings),
-    jobTypes: cached('jobTypes', reader.jobTypes),
-    deployments: cached('deployments', reader.deployments),
-    alerts: cached('alerts', reader.alerts),
+    jobs: cached('jobs'),
+    reports: cached('reports'),
+    queues: cached('queues'),
+    servers: cached('servers'),
+    leases: cached('leases'),
+    batches: cached('batches'),
+    recurring: cached('recurring'),
+    bulk: cached('bulk'),
+    statistics: cached('statistics'),
+    audit: cached('audit'),
+    savedSearches: cached('savedSearches'),
+    setAside: cached('setAside'),
+    timings: cached('timings'),
+    jobTypes: cached('jobTypes'),
+    deployments: cached('deployments'),
+    alerts: cached('alerts'),
     clock,
     /** Not cached, because the time changes constantly. */
     readClock: () => reader.readClock(),

@@ -1,6 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import type { BriefJob, JobListQuery } from '@longshore/jobs/storage';
-import type { ReadingContext } from './reading-context.js';
+import type { ReadingContext } from './dashboard-reader.js';
 import type { Known } from '../cache/cache.js';
 
 type Sources = Pick<ReadingContext, 'reader' | 'cache'>;

@@ -1,6 +1,6 @@
 import { type JobListQuery, type SearchedRange, timeOfId } from '@longshore/jobs/storage';
 import type { Filters } from '../search/filters.js';
-import type { ReadingContext } from './reading-context.js';
+import type { ReadingContext } from './dashboard-reader.js';
 
 /** How far a word search got in a list of jobs. */
 export interface WordSearch {

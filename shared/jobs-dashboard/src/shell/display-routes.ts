@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { isSameOrigin } from '../http/same-origin.js';
 import { setDensity } from './density.js';
@@ -9,18 +9,16 @@ import type { Layout } from './layout.js';
 export const displayPath = '/display';
 
 /**
- * Returns the router that sets the density and redirects back to the previous page. The form needs no token, because it
+ * Serves the form that sets the density, and redirects back to the previous page. The form needs no token, because it
  * changes only what its sender sees.
  */
-export function displayRouter(prefix: string, layout: Layout, origin: string | undefined): Router {
-  const router = new Router({ prefix });
+export function serveDisplay(router: Router, layout: Layout, origin: string | undefined): void {
   router.post(displayPath, readForm('8kb'), (ctx) => {
     if (isSameOrigin(ctx, origin))
       setDensity(ctx, formOf(ctx).get('density') === 'compact' ? 'compact' : 'comfortable');
     ctx.status = 303;
     ctx.set('Location', pageBefore(ctx) ?? layout.links(ctx)(''));
   });
-  return router;
 }
 
 /**

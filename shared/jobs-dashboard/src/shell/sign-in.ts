@@ -1,4 +1,4 @@
-import { Router } from '@koa/router';
+import type { Router } from '@koa/router';
 import type { Context } from 'koa';
 import { checkForm, readForm } from './form.js';
 import type { Layout } from './layout.js';
@@ -15,9 +15,9 @@ import type { SessionAuthenticator } from '../auth/session-authenticator.js';
  */
 const MAX_NEXT = 1_500;
 
-export function signInRouter(prefix: string, authenticator: SessionAuthenticator, layout: Layout): Router {
+/** Serves the form with which people sign in, and what it sends. */
+export function serveSignIn(router: Router, authenticator: SessionAuthenticator, layout: Layout): void {
   const { method } = authenticator;
-  const router = new Router({ prefix });
   if (method.kind === 'password') routePasswords(router, authenticator, method.passwords, layout);
   else routeProvider(router, authenticator, method.provider, layout);
 
@@ -26,8 +26,6 @@ export function signInRouter(prefix: string, authenticator: SessionAuthenticator
     authenticator.endSession(ctx);
     redirect(ctx, 303, layout.links(ctx)(''));
   });
-
-  return router;
 }
 
 function routePasswords(

@@ -1,4 +1,4 @@
-import { prepared } from './statement.js';
+import { prepared, type Statement } from './statement.js';
 
 /**
  * $1 process id of a backend, $2 application name. Terminates the backend if its connection still has this application
@@ -18,3 +18,12 @@ export const lockQueues = prepared(
     select pg_advisory_xact_lock(longshore.lock_key('job', id))::text
     from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
 );
+
+/**
+ * Makes Citus commit the transaction on all nodes or on none. Otherwise, Citus commits on a worker node first, and then
+ * on the coordinator. A crash in between would lose the writes on the coordinator.
+ *
+ * The statement deletes no rows. It has an effect because any write to a table that Citus manages on the coordinator
+ * triggers two-phase commit. A transaction that writes on no other node has no additional cost.
+ */
+export const forceTwoPhaseCommit: Statement = { text: 'delete from longshore.two_phase_commit' };

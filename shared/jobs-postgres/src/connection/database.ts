@@ -1,10 +1,9 @@
 import { StorageClosedError } from '@longshore/jobs';
 import pg from 'pg';
 import { coordinatorPlans } from './settings.js';
-import { forceTwoPhaseCommit } from './two-phase-commit.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
-import { endTransaction, lockQueues } from './database.sql.js';
+import { endTransaction, forceTwoPhaseCommit, lockQueues } from './database.sql.js';
 import { fromDriver, fromStorage } from './driver-errors.js';
 import { repeatedly } from './repeatedly.js';
 import type { DatabaseOptions } from './database-options.js';

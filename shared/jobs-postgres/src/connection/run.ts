@@ -1,7 +1,7 @@
 import type { TransactionClient } from '@longshore/jobs';
 import type { Notification } from '@longshore/jobs/storage';
 import pg from 'pg';
-import { forceTwoPhaseCommit } from './two-phase-commit.sql.js';
+import { forceTwoPhaseCommit } from './database.sql.js';
 import type { Connection } from './connection.js';
 import type { Database } from './database.js';
 import { checkTransaction } from '../drivers/check-transaction.js';

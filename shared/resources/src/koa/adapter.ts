@@ -5,9 +5,12 @@ import { fromHttpError, fromStatus } from '../errors/http-error.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import type { Responder } from '../pipeline/responder.js';
 import { bodyReader } from './body.js';
-import { compress, encodingOf, tagOfEncoded } from './compression.js';
 import { toApiRequest } from './request.js';
-import { requireValidHead } from './request-head.js';
+import type { IncomingMessage } from 'node:http';
+import { apiError } from '../errors/api-error.js';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { smallestEncoding } from '../pipeline/request/encoding.js';
 
 export type Middleware = Koa.Middleware;
 
@@ -116,4 +119,50 @@ function stream(ctx: Koa.Context, body: Readable): void {
     if (error !== undefined && error !== null && !disconnectCodes.has(error.code ?? ''))
       ctx.app.emit('error', error, ctx);
   });
+}
+
+/**
+ * Maximum length of a URL, in characters. A page repeats the query in every link of its `Link` header, and clients
+ * limit the size of headers.
+ */
+const maxUrlLength = 12_000;
+
+/**
+ * Rejects URLs that are too long. Also rejects URLs and `Host` headers that Node accepts although HTTP forbids them
+ * (RFC 9110, section 4.2.1; RFC 9112, section 3.2).
+ * @throws {ApiError} 41401 if the URL is too long, otherwise 40003
+ */
+function requireValidHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {
+  if (url.length > maxUrlLength)
+    throw apiError(41401, `The URL has ${url.length} characters; at most ${maxUrlLength} are allowed`);
+  if (!/^[\x21-\x7e]*$/.test(url))
+    throw apiError(40003, 'The URL must be ASCII, with any other text as UTF-8 in percent-encoding');
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1) throw apiError(40003, 'The request must have one Host header, not several');
+  if (hosts === 0 && httpVersion === '1.1') throw apiError(40003, 'The request has no Host header');
+}
+
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+/** Minimum size of a body to compress, in bytes. Compressing a smaller body would save less than one packet. */
+const minBytes = 1024;
+
+type Encoding = 'br' | 'gzip';
+
+/** Returns how a body is to be compressed; undefined if it is too small, or the caller does not accept it compressed. */
+function encodingOf(text: string, acceptEncoding: string): Encoding | undefined {
+  if (acceptEncoding === '' || Buffer.byteLength(text) < minBytes) return undefined;
+  const encoding = smallestEncoding(acceptEncoding);
+  return encoding === 'identity' ? undefined : encoding;
+}
+
+function compress(text: string, encoding: Encoding): Promise<Buffer> {
+  // Quality 4 is as fast as gzip but compresses better. The default of 11 is meant for static files.
+  return encoding === 'br' ? brotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : zip(text);
+}
+
+/** Returns the strong ETag of a compressed body. It must differ from the ETag of the uncompressed body. */
+function tagOfEncoded(etag: string, encoding: string): string {
+  return etag.replace(/"$/, `-${encoding}"`);
 }

@@ -1,12 +1,11 @@
 import { beginSlice, shorten } from '@longshore/edge';
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import bourne from '@hapi/bourne';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiError } from '../errors/api-error.js';
 import { join } from '../validation/field-path.js';
-import { discardRest } from './discarded-body.js';
 
 /**
  * Returns a function that reads and parses the JSON body of a request. The function resolves to undefined if there is
@@ -100,4 +99,35 @@ function placeOfReplacement(value: unknown, place: string, depth: number): strin
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Maximum number of bytes of a rejected body that are read and discarded. */
+const maxBytes = 1024 * 1024;
+/** Maximum time spent reading the rest of a rejected body, in milliseconds. */
+const maxMs = 500;
+
+/**
+ * Reads and discards the rest of a rejected body, up to {@link maxBytes} and for at most {@link maxMs} milliseconds.
+ * Some clients do not read the response before they have sent the whole body.
+ * @returns false if part of the body remains unread; the connection must then be closed after the response
+ */
+async function discardRest(request: IncomingMessage): Promise<boolean> {
+  request.unpipe();
+  if (request.readableEnded || request.destroyed) return request.readableEnded;
+  await new Promise<void>((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(done, maxMs);
+    function done(): void {
+      clearTimeout(timer);
+      request.off('data', count).off('end', done).off('close', done);
+      resolve();
+    }
+    function count(chunk: Buffer): void {
+      bytes += chunk.length;
+      if (bytes > maxBytes) done();
+    }
+    request.on('data', count).once('end', done).once('close', done);
+    request.resume();
+  });
+  return request.readableEnded;
 }

@@ -10,8 +10,7 @@ import type { LinkObject, OperationObject, ParameterObject, ResponseObject } fro
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
-import { childLinks, itemLinks, ownedName, verbs } from './links.js';
-import type { OperationPlace } from './operation-place.js';
+import { childLinks, itemLinks, type OperationPlace, ownedName, verbs } from './links.js';
 import {
   bulkConditionParameters,
   collectionParameters,

@@ -11,8 +11,7 @@ import {
   setOperation,
   specialOperation,
 } from './operations.js';
-import { type ItemPlace, keyParameter, ownedName } from './links.js';
-import type { OperationPlace } from './operation-place.js';
+import { type ItemPlace, keyParameter, type OperationPlace, ownedName } from './links.js';
 import { pathParameter } from './parameters.js';
 import { createSchemaName } from './schemas.js';
 

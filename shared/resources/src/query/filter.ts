@@ -1,7 +1,6 @@
-import { shorten } from '@longshore/edge';
+import { shorten, completeTime, parseInteger, parseNumber, parseUuid } from '@longshore/edge';
 import { apiError } from '../errors/api-error.js';
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
-import { parseScalar } from '../validation/scalar.js';
 import { validatorFor } from '../validation/validator.js';
 
 /**
@@ -88,4 +87,26 @@ export function parseValue(schema: JsonSchema, name: string, text: string): stri
     throw apiError(40003, `${name} ${problem ?? 'is invalid'}, not "${shorten(text, 100)}"`);
   }
   return value;
+}
+
+/**
+ * Parses a value from a URL. Returns undefined if the text cannot be a value of the schema's types. A UUID becomes lower
+ * case. A day that stands for a time becomes the start of the day in UTC.
+ */
+function parseScalar(schema: JsonSchema, text: string): string | number | boolean | undefined {
+  const types = typesOf(schema);
+  if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  const number = types.includes('number')
+    ? parseNumber(text)
+    : types.includes('integer')
+      ? parseInteger(text)
+      : undefined;
+  if (number !== undefined) return number;
+  if (types.includes('date-time')) return completeTime(text);
+  if (types.length > 0 && !types.includes('string')) return undefined;
+  return isUuid(schema) ? (parseUuid(text) ?? text) : text;
+}
+
+function isUuid({ format, anyOf = [] }: JsonSchema): boolean {
+  return format === 'uuid' || anyOf.some(isUuid);
 }

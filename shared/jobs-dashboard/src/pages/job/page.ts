@@ -31,7 +31,7 @@ import type { PageContext, PageRequest } from '../page.js';
 import type { Page } from '../../shell/page.js';
 import type { Stall } from '../../diagnosis/stall.js';
 import { findBatchStall, findJobStall } from '../../diagnosis/stall-search.js';
-import type { ReadingContext } from '../../reading/reading-context.js';
+import type { ReadingContext } from '../../reading/dashboard-reader.js';
 
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;

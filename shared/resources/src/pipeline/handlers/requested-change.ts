@@ -1,10 +1,12 @@
 import type { ItemChange } from '../../definition/item-change.js';
 import type { Resource } from '../../definition/resource.js';
 import { type Problem, ProblemList } from '../../errors/api-error.js';
-import type { ItemRecord } from '../../validation/json-schema.js';
-import { isSameValue } from '../../validation/same-value.js';
+import { type ItemRecord, type JsonSchema, typesOf } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
 import { checkChange, type Preconditions } from './precondition.js';
+import { isDeepStrictEqual } from 'node:util';
+import { canonicalTime } from '@longshore/edge';
+import { mapValues } from '../../validation/map-values.js';
 
 export interface ChangeOptions {
   readonly conditions: Preconditions;
@@ -74,4 +76,25 @@ function mergePatch(target: ItemRecord, patch: ItemRecord): ItemRecord {
 
 function isObject(value: unknown): value is ItemRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns whether two values of a schema are the same. Times are compared by value, whatever their notation. */
+function isSameValue(schema: JsonSchema, one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other) || isDeepStrictEqual(canonical(schema, one), canonical(schema, other));
+}
+
+function canonical(schema: JsonSchema, value: unknown): unknown {
+  if (typeof value === 'string') {
+    return typesOf(schema).includes('date-time') ? (canonicalTime(value) ?? value) : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const alternatives = schema.anyOf ?? [schema];
+  if (Array.isArray(value)) {
+    const items = alternatives.find((alternative) => alternative.items !== undefined)?.items ?? {};
+    return value.map((element) => canonical(items, element));
+  }
+  const properties = alternatives.find((alternative) => alternative.properties !== undefined)?.properties;
+  return mapValues(value as Readonly<Record<string, unknown>>, (member, name) =>
+    canonical(properties?.[name] ?? {}, member),
+  );
 }
