@@ -17,9 +17,9 @@ WORKDIR /longshore
 COPY --from=manifests /longshore ./
 RUN --mount=type=cache,target=/root/.npm \
   npm ci --ignore-scripts --no-audit --no-fund --include-workspace-root \
-  --workspace=services/api --workspace=services/worker --workspace=services/dashboard --workspace=shared/example-shop --workspace=shared/longshore
+  --workspace=services/api --workspace=services/worker --workspace=services/dashboard --workspace=shared/example-shop
 COPY . .
-RUN npx tsc -b services/api services/worker services/dashboard shared/example-shop shared/longshore
+RUN npx tsc -b services/api services/worker services/dashboard shared/example-shop
 
 # In a stage of its own, so that only another version repeats it.
 FROM ${NODE_IMAGE} AS renderer
@@ -31,10 +31,10 @@ RUN --mount=type=cache,target=/root/.npm node scripts/build-renderer.ts
 
 FROM build AS api-files
 COPY --from=renderer /longshore/shared/resources/assets shared/resources/assets
-RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts api /out shared/example-shop shared/longshore
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts api /out shared/example-shop
 
 FROM build AS worker-files
-RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts worker /out shared/example-shop shared/longshore
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts worker /out shared/example-shop
 
 FROM build AS dashboard-files
 RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts dashboard /out

@@ -10,7 +10,7 @@ const breaches: readonly [folder: string, imported: string, why: RegExp][] = [
   ['shared/example-shop/src', '@longshore/service', /an application like any other/],
   ['acceptance/test', '@longshore/jobs', /work from outside/],
   ['acceptance/test', '../../shared/jobs/package.json', /work from outside/],
-  ['acceptance/fuzz/programs/src', '@longshore/jobs-postgres', /applications like any other/],
+  ['acceptance/fuzz/programs/src', 'longshore', /applications like any other/],
   ['shared/resources/src/query', '../definition/resource.js', /layers of resources/],
   ['shared/resources/src/definition', '../table/table-storage.js', /layers of resources/],
   ['shared/resources/src/pipeline/access', '../../koa/adapter.js', /layers of resources/],

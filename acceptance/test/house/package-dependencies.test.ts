@@ -19,9 +19,8 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   // Every package may import it, so it imports none.
   'shared/edge': [],
   'shared/resources': [],
+  // Published as `longshore`: the jobs, with their Postgres storage.
   'shared/jobs-postgres': ['@longshore/jobs'],
-  // Combines what most programs need in one package.
-  'shared/longshore': ['@longshore/jobs', '@longshore/jobs-postgres'],
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
   // Depends only on the jobs package, so any Koa application can mount it.
   'shared/jobs-dashboard': ['@longshore/jobs'],
@@ -29,8 +28,6 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
-  // Serves the tables of any application, so it depends on no application.
-  'shared/memory-database': ['@longshore/resources'],
   // Starts the services, and sends requests to a running installation; its commands are those of the declared operations.
   'services/cli': [
     '@longshore/api',
@@ -74,6 +71,14 @@ function importedPackages(text: string): string[] {
       .join('/'),
   );
   return names.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
+}
+
+/** Returns the names in the braces of an import or export. */
+function namesIn(list: string): string[] {
+  return list.split(',').flatMap((name) => {
+    const bare = name.trim().replace(/^type /, '');
+    return bare === '' ? [] : [bare];
+  });
 }
 
 /** Returns the packages that a package needs at run time, including peer dependencies. */
@@ -147,5 +152,27 @@ describe('the packages', () => {
       '@longshore/api',
     ]);
     expect(forbidden('shared/jobs-postgres', depending('pg'), [])).to.deep.equal([]);
+  });
+
+  it('import the parts of `longshore` from the package that defines them', async () => {
+    const entry = await readSource('shared/jobs-postgres/src/index.ts');
+    const storage = new Set(
+      [...entry.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) => namesIn(names)),
+    );
+    const sources = files.filter((file) =>
+      /^(?:shared|services|dev|bench)\/(?!create-longshore).*\.ts$/.test(file),
+    );
+    const elsewhere: string[] = [];
+    for (const file of sources) {
+      const text = await readSource(file);
+      for (const [, names = ''] of text.matchAll(/^import (?:type )?\{([^}]*)\} from 'longshore';/gm))
+        elsewhere.push(
+          ...namesIn(names)
+            .filter((name) => !storage.has(name))
+            .map((name) => `${file}: ${name}`),
+        );
+    }
+    expect(storage).to.include('PostgresStorage');
+    expect(elsewhere).to.deep.equal([]);
   });
 });

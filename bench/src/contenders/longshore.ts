@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Contender, Payload, ServerSettings } from './contender.js';
 
 const job = defineJob({ name: 'bench' });

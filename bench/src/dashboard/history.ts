@@ -1,4 +1,4 @@
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type pg from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connected } from '../database.js';

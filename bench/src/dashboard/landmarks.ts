@@ -1,5 +1,5 @@
 import { defineJob, defineRecurringJob, JobClient } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 
 /** Ids of items whose dashboard pages are measured. */
 export interface Landmarks {

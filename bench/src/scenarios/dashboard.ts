@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Scenario } from '../bench.js';
 import { fillForDashboard } from '../dashboard/history.js';
 import { addLandmarks, type Landmarks } from '../dashboard/landmarks.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Scenario } from '../bench.js';
 import { connected } from '../database.js';
 import { median, percentile, perSecond } from '../statistics.js';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Bench, Scenario } from '../bench.js';
 import { fillForDashboard } from '../dashboard/history.js';
 import { startService } from '../http/service.js';

@@ -1,5 +1,5 @@
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Bench, Scenario } from '../bench.js';
 import { type Row, ratioOf } from '../result.js';
 import { median, percentile, perSecond } from '../statistics.js';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineJob, defineRecurringJob, handleJob, JobServer } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Bench, Scenario } from '../bench.js';
 import { connected } from '../database.js';
 import { type Row, ratioOf } from '../result.js';

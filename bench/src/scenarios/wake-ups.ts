@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { defineJob, handleJob, JobClient, JobServer, silentLogger } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import type { Scenario } from '../bench.js';
 import { readFigures, statisticsDelayMs } from '../store-figures.js';
 

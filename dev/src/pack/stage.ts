@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { type Package, publishedManifest, type Publisher } from './manifest.js';
 
-/** The module of `@longshore/jobs-postgres` that contains the migrations as text, so that bundles include them. */
+/** The module of `longshore` that contains the migrations as text, so that bundles include them. */
 const embedded = { folder: 'shared/jobs-postgres', file: 'dist/connection/embedded-migrations.js' };
 
 /**

@@ -13,7 +13,7 @@ const pages = [
   'docs/own-application.md',
   'docs/quick-start.md',
   'shared/create-longshore/README.md',
-  'shared/longshore/README.md',
+  'shared/jobs-postgres/README.md',
 ];
 
 /** Matches the paragraph with which these pages say that this does not work yet. */

@@ -3,7 +3,7 @@ import {
   createApplicationDatabase,
   type Migrations,
   PostgresStorage,
-} from '@longshore/jobs-postgres';
+} from 'longshore';
 import { ConfigError, databaseOptions, loadApplication, type Logger } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 import { apiTables } from './storage.js';

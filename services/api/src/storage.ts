@@ -4,8 +4,8 @@ import {
   createApplicationDatabase,
   type Migrations,
   PostgresStorage,
-} from '@longshore/jobs-postgres';
-import { MemoryDatabase } from '@longshore/memory-database';
+} from 'longshore';
+import { MemoryDatabase } from '@longshore/resources/memory-database';
 import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryStorage } from '@longshore/jobs';
-import { createApplicationDatabase } from '@longshore/jobs-postgres';
+import { createApplicationDatabase } from 'longshore';
 import { inTransaction } from '@longshore/resources';
 import {
   createTestDatabase,

@@ -1,5 +1,5 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import { createTestDatabase, eventually, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { adminKey, type RunningApi, runApi } from './support/running-api.js';

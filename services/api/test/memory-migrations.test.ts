@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { MemoryDatabase } from '@longshore/memory-database';
+import { MemoryDatabase } from '@longshore/resources/memory-database';
 import { expect } from 'chai';
 
 describe('The tables of an application in memory', () => {

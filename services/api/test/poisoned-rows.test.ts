@@ -1,6 +1,6 @@
 import { defineJob, JobClient } from '@longshore/jobs';
 import { newId } from '@longshore/jobs/storage';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import { createTestDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { adminKey, type RunningApi, runApi } from './support/running-api.js';

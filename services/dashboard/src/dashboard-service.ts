@@ -4,7 +4,7 @@ import {
   createDashboard,
   setSecurityHeaders,
 } from '@longshore/jobs-dashboard';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import {
   alertSettings,
   withVariableNames,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { defineJob, handleJob, JobClient, JobServer } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import { ConfigError, type RunningService } from '@longshore/service';
 import {
   createTestDatabase,

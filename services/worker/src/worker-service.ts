@@ -1,5 +1,5 @@
 import { createApplication } from '@longshore/edge';
-import { createApplicationDatabase, PostgresStorage } from '@longshore/jobs-postgres';
+import { createApplicationDatabase, PostgresStorage } from 'longshore';
 import {
   createJobServer,
   databaseOptions,

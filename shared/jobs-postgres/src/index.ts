@@ -1,8 +1,9 @@
 /**
- * The public API of the Postgres storage. The package `longshore` re-exports all of it.
+ * Background jobs, stored in Postgres or in memory: everything that most programs need, in one package.
  *
- * @module @longshore/jobs-postgres
+ * @module longshore
  */
+export * from '@longshore/jobs';
 export { type ApplicationDatabase, createApplicationDatabase } from './connection/application-database.js';
 export type { Migrations } from './connection/migrate.js';
 export { type DrizzleTransaction, drizzleTransaction } from './drivers/drizzle.js';

@@ -7,7 +7,7 @@ import {
   JobServer,
   silentLogger,
 } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import { createTestDatabase, patientServer, patientStorage } from '@longshore/test-support';
 import { expect } from 'chai';
 import Type from 'typebox';

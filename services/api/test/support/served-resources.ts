@@ -1,5 +1,5 @@
 import { JobClient, JobEvents, type JobStorage } from '@longshore/jobs';
-import { createApplicationDatabase } from '@longshore/jobs-postgres';
+import { createApplicationDatabase } from 'longshore';
 import { createLogger, loadApplication, OutageWatch } from '@longshore/service';
 import { serve } from '@longshore/test-support';
 import Koa from 'koa';

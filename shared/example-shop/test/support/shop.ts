@@ -4,8 +4,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { application, seed } from '@longshore/example-shop';
 import { JobClient, type JobDefinition, JobServer, type JobStorage, MemoryStorage } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
-import { MemoryDatabase } from '@longshore/memory-database';
+import { PostgresStorage } from 'longshore';
+import { MemoryDatabase } from '@longshore/resources/memory-database';
 import { createResourceApi, type Database, type Enqueue, inTransaction } from '@longshore/resources';
 import {
   apiFetch,

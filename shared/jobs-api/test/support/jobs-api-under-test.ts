@@ -7,7 +7,7 @@ import {
   type JobStorage,
   MemoryStorage,
 } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 import { createResourceApi } from '@longshore/resources';
 import {
   createTestDatabase,

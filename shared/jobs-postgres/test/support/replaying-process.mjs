@@ -1,5 +1,5 @@
 import { JobEvents } from '@longshore/jobs';
-import { PostgresStorage } from '@longshore/jobs-postgres';
+import { PostgresStorage } from 'longshore';
 
 /**
  * Receives the ends of planted jobs that ended in the past, and reports how many different ones there were. Run as a

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Database, PooledConnection, QueryResult } from '@longshore/resources';
+import type { Database, PooledConnection, QueryResult } from './database.js';
 import type { PGlite } from '@electric-sql/pglite';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
@@ -19,6 +19,7 @@ interface Opened {
  * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts on first
  * use; this takes a few seconds and 350 MB (docs/adr/016). The data is lost when the process ends. There is only one
  * connection, so transactions wait for one another. Each statement blocks the process while it runs.
+ * @throws {Error} from the first statement, if `@electric-sql/pglite`, an optional peer dependency, is not installed
  */
 export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
@@ -68,7 +69,11 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite/node-postgres'),
     import('@electric-sql/pglite/contrib/pg_trgm'),
-  ]);
+  ]).catch((error: unknown) => {
+    throw new Error('Tables in memory need PGlite: npm install @electric-sql/pglite, or use Postgres', {
+      cause: error,
+    });
+  });
   const postgres = await PGlite.create({ extensions: { pg_trgm } });
   const pool = new pg.Pool(Object.assign(createPgConfig(postgres), { max: 1, idleTimeoutMillis: 0 }));
   try {

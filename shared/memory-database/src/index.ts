@@ -1,1 +1,0 @@
-export { MemoryDatabase, type MemoryDatabaseMigrations } from './memory-database.js';
