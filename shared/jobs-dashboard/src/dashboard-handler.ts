@@ -3,7 +3,7 @@ import { createApplication } from '@longshore/edge';
 import { checkOptions, type OptionNames } from '@longshore/jobs/storage';
 import Koa from 'koa';
 import { createDashboard } from './dashboard.js';
-import { BasePath } from './http/base-path.js';
+import { BasePath } from './http/address.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
 
 /** The options of {@link createDashboard}, plus those of the request handler. */

@@ -1,34 +1,30 @@
 import { checkOptions, checkStorage, defaultRedaction, searchableRedaction } from '@longshore/jobs/storage';
 import { Router, type RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import type { AccessRecord } from './auth/access-record.js';
+import type { AccessRecord } from './auth/authenticator.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
-import { flashMessageOf } from './actions/flash-message.js';
+import { flashMessageOf, serveActions } from './actions/action-routes.js';
 import { Cache } from './cache/cache.js';
 import { JobLinks } from './format/job-links.js';
-import { serveActions } from './actions/action-routes.js';
-import { requireReadableAddress } from './http/address.js';
+import { BasePath, requireReadableAddress } from './http/address.js';
 import { Assets } from './http/assets.js';
-import { BasePath } from './http/base-path.js';
-import { serveDocuments } from './downloads/documents.js';
-import { serveExports } from './downloads/export-routes.js';
+import { serveDocuments, serveExports } from './downloads/download-routes.js';
 import { compress } from './http/compression.js';
-import { serveDisplay } from './shell/display-routes.js';
+import { serveDisplay } from './shell/display.js';
 import { Layout } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
 import { Problem } from './http/problem.js';
 import { sendProblem } from './shell/problem-answer.js';
-import { refuse } from './shell/refusal.js';
+import { refuse, serveSignIn } from './shell/sign-in.js';
 import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Renderer } from './shell/renderer.js';
 import { servePages, unrouted } from './pages/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
-import { serveSignIn } from './shell/sign-in.js';
-import { serveStreams } from './live/stream-routes.js';
-import { setRequestContext, findRequestContext, createRequestContext } from './shell/request-context.js';
+import { serveStreams } from './live/job-streams.js';
+import { createRequestContext, findRequestContext, setRequestContext } from './shell/request-context.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
 import { HealthWatch } from './diagnosis/health.js';
-import { WarningWatch } from './diagnosis/warning-watch.js';
+import { WarningWatch } from './diagnosis/warning.js';
 import { cachedReader } from './reading/cached-reader.js';
 
 /**
@@ -71,7 +67,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   servePages(router, context, new PageResponder(layout, cache, readTimeoutMs));
   serveDocuments(router, context);
   serveExports(router, { reader: storage, now: storageNow, redact, closing });
-  serveDisplay(router, layout, authenticator.origin);
+  serveDisplay(router, (ctx) => layout.links(ctx), authenticator.origin);
   serveStreams(router, context, layout, { maxStreams, closing });
   if (control !== undefined)
     serveActions(router, {

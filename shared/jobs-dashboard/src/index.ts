@@ -3,15 +3,15 @@
  *
  * @module @longshore/jobs-dashboard
  */
-export type { AccessEvent, AccessRecord, OnAccess } from './auth/access-record.js';
+export type { AccessEvent, AccessRecord, OnAccess } from './auth/authenticator.js';
 export type { OpenIdOptions } from './auth/openid-provider.js';
-export { hashPassword } from './auth/password.js';
+export { hashPassword } from './auth/passwords.js';
 export type { User } from './auth/passwords.js';
 export type { ProxyHeaderOptions } from './auth/proxy-headers.js';
-export type { RoleMapping } from './auth/role-mapping.js';
+export type { RoleMapping } from './auth/viewer.js';
 export type { Authorize, Role, Viewer } from './auth/viewer.js';
 export { type AlertOptions, AlertSender } from './alerts/alert-sender.js';
-export type { WebhookFormat } from './alerts/message-body.js';
+export type { WebhookFormat } from './alerts/webhook.js';
 export type { WebhookOptions } from './alerts/webhook.js';
 export type { ActionRecord } from './actions/action.js';
 export { createDashboard } from './dashboard.js';

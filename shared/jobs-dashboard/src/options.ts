@@ -1,5 +1,5 @@
 import type { OptionNames } from '@longshore/jobs/storage';
-import type { OnAccess } from './auth/access-record.js';
+import type { OnAccess } from './auth/authenticator.js';
 import type { OpenIdOptions } from './auth/openid-provider.js';
 import type { User } from './auth/passwords.js';
 import type { ProxyHeaderOptions } from './auth/proxy-headers.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { accentOf, contrastOf } from '../src/http/accent.js';
+import { accentOf, contrastOf } from '../src/http/branding.js';
 import { Assets } from '../src/http/assets.js';
 import { openSite } from './dashboard-site.js';
 

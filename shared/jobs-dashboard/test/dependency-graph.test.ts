@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { readGraph } from '../src/graph/dependency-graph.js';
-import { drawGraph } from '../src/graph/graph-layout.js';
+import { drawGraph, readGraph } from '../src/pages/dependency-graph.js';
 import { openSite, textOf } from './dashboard-site.js';
 
 describe('The dependency graph', () => {

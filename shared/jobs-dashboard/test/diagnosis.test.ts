@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { explain, type ExplanationContext } from '../src/diagnosis/explanation.js';
-import { ago, attempt, failure, job, lease, nowMs, queue, server, read } from './situation.js';
+import { ago, attempt, failure, job, lease, nowMs, queue, read, server } from './situation.js';
 
 describe('the explanation of a job’s state', () => {
   const around = (own: Partial<ExplanationContext> = {}): ExplanationContext => ({

@@ -1,6 +1,6 @@
 import type { BriefJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import { failingRecurringWarnings, judge } from '../src/diagnosis/failing-recurring.js';
+import { failingRecurringWarnings, judge } from '../src/diagnosis/recurring.js';
 import { ago, failure, read, recurring } from './situation.js';
 
 type Run = Pick<BriefJob, 'state' | 'error' | 'finishedAt'>;

@@ -2,7 +2,7 @@ import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@long
 import { type NameTiming, Timing } from '@longshore/jobs/storage';
 import { eventually, ManualClock, overriding, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
-import { failingTypeWarnings, findFailingTypes } from '../src/diagnosis/failing-types.js';
+import { failingTypeWarnings, findFailingTypes } from '../src/diagnosis/failures.js';
 import { read } from './situation.js';
 
 describe('a job type that fails', () => {

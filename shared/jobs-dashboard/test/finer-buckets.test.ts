@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Bucket } from '../src/format/chart.js';
-import { withFiner } from '../src/format/finer-buckets.js';
+import { type Bucket, withFiner } from '../src/format/chart.js';
 import { openSite, textOf } from './dashboard-site.js';
 
 const bucket = (at: number, done: number, failed = 0): Bucket => ({ at: new Date(at), done, failed });

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
-import { cutMiddle } from '../src/format/cut-middle.js';
+import { cutMiddle } from '../src/shell/renderer.js';
 import { counted, formatCount } from '../src/format/count.js';
-import { argsLine } from '../src/format/args-line.js';
+import { argsLine, jsonTokens } from '../src/format/json-tokens.js';
 import { defaultRedaction, parseExactly, redact } from '@longshore/jobs/storage';
-import { formatDuration } from '../src/format/duration.js';
-import { jsonTokens } from '../src/format/json-tokens.js';
-import { timeText } from '../src/format/time.js';
+import { formatDuration, timeText } from '../src/format/time.js';
 
 describe('a duration', () => {
   for (const [ms, text] of [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { JsonValue } from '@longshore/jobs';
-import { limitsLine } from '../src/format/limits-line.js';
+import { limitsLine } from '../src/pages/audit.js';
 
 const minute = { jobs: 1_200, periodMs: 60_000 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { LinkTemplate, type LinkValues } from '../src/format/link-template.js';
+import { LinkTemplate, type LinkValues } from '../src/format/job-links.js';
 
 const values: LinkValues = {
   jobId: '019ca000-0000-7000-8000-000000000001',

@@ -1,6 +1,6 @@
 import { type BlockingKey, notPaused, type Queue, type Server } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import { observedWarnings } from '../src/alerts/observed-warnings.js';
+import { observedWarnings } from '../src/alerts/alert-sender.js';
 import { floodWarnings, noBlockingKeys } from '../src/diagnosis/blocking-keys.js';
 import { longWaits } from '../src/diagnosis/long-waits.js';
 import { queueStatus } from '../src/diagnosis/queue-status.js';

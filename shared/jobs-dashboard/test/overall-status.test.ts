@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { overallState, warningCount } from '../src/diagnosis/overall-status.js';
-import type { CurrentWarning } from '../src/diagnosis/warning-watch.js';
-import type { Situation } from '../src/diagnosis/warnings.js';
+import { overallState, warningCount } from '../src/diagnosis/health.js';
+import type { CurrentWarning } from '../src/diagnosis/warning.js';
+import type { Situation } from '../src/diagnosis/situation.js';
 import { ago, counts, queue, server } from './situation.js';
 
 describe('the headline of the overview', () => {

@@ -1,8 +1,7 @@
-import { overriding } from '@longshore/test-support';
+import { ManualClock, overriding } from '@longshore/test-support';
 import { newId } from '@longshore/jobs/storage';
-import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
-import { findPausedJobs, pausedTypeWarnings } from '../src/diagnosis/paused-types.js';
+import { findPausedJobs, pausedTypeWarnings } from '../src/diagnosis/pause.js';
 import { SeededStorage } from './seeded-storage.js';
 import { nowMs, read } from './situation.js';
 

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { actions } from '../src/actions/actions.js';
 import { roles } from '../src/auth/viewer.js';
-import { documents } from '../src/downloads/documents.js';
-import { exportPath } from '../src/downloads/export-routes.js';
-import { displayPath } from '../src/shell/display-routes.js';
+import { documents, exportPath } from '../src/downloads/download-routes.js';
+import { displayPath } from '../src/shell/display.js';
 import { pages } from '../src/pages/routes.js';
-import { streamPath } from '../src/live/stream-routes.js';
+import { streamPath } from '../src/live/job-streams.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
 const routes = [

@@ -8,8 +8,7 @@ import {
   type Server,
   type SetAsideItem,
 } from '@longshore/jobs/storage';
-import { plainText } from '../src/format/plain-text.js';
-import type { Sentence } from '../src/format/sentence.js';
+import { plainText, type Sentence } from '../src/format/sentence.js';
 
 /** The current time in tests. */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');

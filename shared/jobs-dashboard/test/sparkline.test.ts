@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Bucket } from '../src/format/chart.js';
-import { sparklineOf } from '../src/format/sparkline.js';
+import { type Bucket, sparklineOf } from '../src/format/chart.js';
 
 const buckets = (...ended: [done: number, failed: number][]): Bucket[] =>
   ended.map(([done, failed], index) => ({ at: new Date(index * 1_000), done, failed }));

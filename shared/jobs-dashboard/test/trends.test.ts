@@ -2,10 +2,9 @@ import { MemoryStorage } from '@longshore/jobs';
 import type { Timings } from '@longshore/jobs/storage';
 import { ManualClock, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
-import { backlogTrend } from '../src/format/backlog-trend.js';
+import { backlogTrend, linePath } from '../src/format/line-chart.js';
 import type { Chart } from '../src/format/chart.js';
-import { linePath } from '../src/format/line-chart.js';
-import type { PageContext } from '../src/pages/page.js';
+import type { PageContext } from '../src/shell/page.js';
 import { rangeOf } from '../src/pages/trends/range.js';
 import { trendsRegion } from '../src/pages/trends/region.js';
 

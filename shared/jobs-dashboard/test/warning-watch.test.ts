@@ -1,8 +1,6 @@
 import { expect } from 'chai';
-import type { Warning } from '../src/diagnosis/warning.js';
-import { WarningWatch } from '../src/diagnosis/warning-watch.js';
-import { plainText } from '../src/format/plain-text.js';
-import { sentence } from '../src/format/sentence.js';
+import { type Warning, WarningWatch } from '../src/diagnosis/warning.js';
+import { plainText, sentence } from '../src/format/sentence.js';
 
 describe('the end of a warning', () => {
   const warning = (own: Partial<Warning> = {}): Warning => ({

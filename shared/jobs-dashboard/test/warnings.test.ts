@@ -2,8 +2,9 @@ import { type Job, MemoryStorage, type RecurringJob } from '@longshore/jobs';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { noBlockingKeys } from '../src/diagnosis/blocking-keys.js';
-import { findLate } from '../src/diagnosis/late-recurring.js';
-import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
+import { findLate } from '../src/diagnosis/recurring.js';
+import type { Situation } from '../src/diagnosis/situation.js';
+import { findWarnings } from '../src/diagnosis/warnings.js';
 import {
   ago,
   counts,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { detailOf, timeIn, zoneNameAt } from '../src/format/zoned-time.js';
+import { detailOf, timeIn, zoneNameAt } from '../src/format/time.js';
 
 const now = new Date('2026-03-01T12:00:00Z');
 

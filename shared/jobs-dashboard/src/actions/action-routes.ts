@@ -1,18 +1,18 @@
 import type { Router } from '@koa/router';
 import type { OperableStorage } from '@longshore/jobs/operations';
-import { actions } from './actions.js';
-import type { ActionRecord } from './action.js';
+import type { Context } from 'koa';
 import type { Authenticator } from '../auth/authenticator.js';
-import { hasRole } from '../auth/viewer.js';
-import { reasonField } from './fields.js';
-import { redirectWithFlash } from './flash-message.js';
+import { hasRole, type Viewer } from '../auth/viewer.js';
+import { formatCount } from '../format/count.js';
 import { pathParameters } from '../http/address.js';
+import { Problem } from '../http/problem.js';
 import { checkForm, readForm } from '../shell/form.js';
 import type { Layout } from '../shell/layout.js';
-import { Problem } from '../http/problem.js';
 import { requestContextOf } from '../shell/request-context.js';
+import { type Action, type ActionRecord, type ActionResult, reasonField } from './action.js';
+import { actions } from './actions.js';
 
-export interface ActionContext {
+interface ActionContext {
   readonly control: OperableStorage;
   readonly authenticator: Authenticator;
   readonly layout: Layout;
@@ -100,4 +100,34 @@ class Once<Result> {
       this.#done.delete(key);
     }
   }
+}
+
+const PARAMETER = 'done';
+const NOTHING_CHANGED = 'No change was needed.';
+
+/**
+ * Returns the path of the page to show after an action. If the operation has a message, adds a signed parameter that
+ * identifies it.
+ */
+function redirectWithFlash(
+  { next, changed, record }: Pick<ActionResult, 'next' | 'changed' | 'record'>,
+  { path, operation }: Action,
+  sign: (message: string) => string,
+): string {
+  if (operation.message === undefined) return next;
+  const flash = sign(`${changed ? (record.count ?? 1) : 0} ${path}`);
+  return `${next}${next.includes('?') ? '&' : '?'}${PARAMETER}=${encodeURIComponent(flash)}`;
+}
+
+/** Returns the flash message from the page's URL; `null` if there is none or its signature is not valid. */
+export function flashMessageOf(ctx: Context, authenticator: Authenticator, viewer: Viewer): string | null {
+  const token = new URLSearchParams(ctx.querystring).get(PARAMETER);
+  const message = token === null ? null : authenticator.readFlash(ctx, viewer, token);
+  if (message === null) return null;
+  const [count, path = ''] = message.split(' ', 2);
+  if (count === '0') return NOTHING_CHANGED;
+  const { operation } = actions.find((action) => action.path === path) ?? {};
+  if (operation?.message === undefined) return null;
+  if (operation.on !== 'jobs' || count === '1') return operation.message;
+  return `${operation.message} With its dependents, ${formatCount({ count: Number(count), exact: true })} jobs changed.`;
 }

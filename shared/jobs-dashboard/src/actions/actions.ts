@@ -4,8 +4,8 @@ import {
   bulkOperations,
   type EditedValues,
   editOfOne,
-  type JobSelection as SelectedJobs,
   jobOperations,
+  type JobSelection as SelectedJobs,
   jobSetOperations,
   jobTypeOperations,
   type LimitFields,
@@ -27,13 +27,18 @@ import type { Static, TObject } from 'typebox';
 import { formFields } from '../http/address.js';
 import type { Form } from '../shell/form.js';
 import { isDestructive, undoMs } from './bulk-words.js';
-import { parseConfirmed } from '../search/confirmed-jobs.js';
-import { jobsPath, savedPath } from '../search/filters.js';
-import { type JobSelection, parseJobSelection } from '../search/job-selection.js';
+import { type JobSelection, parseConfirmed, parseJobSelection } from '../search/job-selection.js';
+import { jobsPath, queryFilters, savedPath } from '../search/filters.js';
 import { calendarMomentOf } from '../search/moment.js';
-import { queryFilters } from '../search/query-filters.js';
-import { type Action, action, type ActionRequest } from './action.js';
-import { countField, invalidField, pauseEndField, textField } from './fields.js';
+import {
+  type Action,
+  action,
+  type ActionRequest,
+  countField,
+  invalidField,
+  pauseEndField,
+  textField,
+} from './action.js';
 
 /** All forms that change something. */
 export const actions: readonly Action[] = [

@@ -1,6 +1,6 @@
 import type { BulkAction } from '@longshore/jobs/storage';
 
-export interface BulkWords {
+interface BulkWords {
   /** The title of the operation's page, such as `Bulk retry`. */
   readonly title: string;
   /** Shown while the action is running. */

@@ -1,14 +1,20 @@
-import { type AlertMessage, type Alerts, checkOptions, type OptionNames } from '@longshore/jobs/storage';
+import {
+  type AlertMessage,
+  type Alerts,
+  checkOptions,
+  type ObservedWarning,
+  type OptionNames,
+} from '@longshore/jobs/storage';
 import { Cache } from '../cache/cache.js';
-import { readSituation } from '../diagnosis/situation.js';
-import { findWarnings } from '../diagnosis/warnings.js';
-import { cachedReader } from '../reading/cached-reader.js';
-import type { PageContext } from '../pages/page.js';
-import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { withDeadline } from '../cache/deadline.js';
-import type { Origin } from './message-body.js';
-import { observedWarnings } from './observed-warnings.js';
-import { TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
+import { readSituation } from '../diagnosis/situation.js';
+import type { Warning } from '../diagnosis/warning.js';
+import { findWarnings } from '../diagnosis/warnings.js';
+import { plainText } from '../format/sentence.js';
+import { cachedReader } from '../reading/cached-reader.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+import type { PageContext } from '../shell/page.js';
+import { type Origin, TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
 
 /** Default interval between checks of the warnings, in milliseconds. Each check runs in only one process. */
 const EVERY_MS = 10_000;
@@ -146,4 +152,25 @@ export class AlertSender {
   #report(error: unknown, target: string | null): void {
     this.#options.onError?.(error instanceof Error ? error : new Error(String(error)), target);
   }
+}
+
+/**
+ * Converts warnings to the form that alerts track. Warnings with `isMeasured` share one key per subject, because their
+ * cause can change at any moment, and a new cause must not begin a new alert. Of the warnings with the same key,
+ * returns only the most urgent.
+ *
+ * @param warnings most urgent first
+ */
+export function observedWarnings(warnings: readonly Warning[], nowMs: number): ObservedWarning[] {
+  const byKey = new Map<string, ObservedWarning>();
+  for (const warning of warnings) {
+    const key = keyOf(warning);
+    const { text, advice, link } = warning;
+    if (!byKey.has(key)) byKey.set(key, { key, text: plainText(text, nowMs), advice, link });
+  }
+  return [...byKey.values()];
+}
+
+function keyOf({ cause, subject, isMeasured = false }: Warning): string {
+  return isMeasured && subject !== undefined ? subject : cause;
 }

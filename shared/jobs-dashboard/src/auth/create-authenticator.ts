@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { OnAccess } from './access-record.js';
-import type { Authenticator } from './authenticator.js';
-import { FormTokens } from './form-tokens.js';
-import { isDirectLoopback } from './loopback.js';
+import type { Authenticator, OnAccess } from './authenticator.js';
+import { FormTokens, SignedTokens } from './signed-tokens.js';
+import { isDirectLoopback } from '../http/request-origin.js';
 import { type OpenIdOptions, OpenIdProvider } from './openid-provider.js';
-import { isHash, sessionKey } from './password.js';
-import { Passwords, type User } from './passwords.js';
+import { isHash, Passwords, sessionKey, type User } from './passwords.js';
 import { type ProxyHeaderOptions, trustProxyHeaders } from './proxy-headers.js';
 import { SessionAuthenticator } from './session-authenticator.js';
-import { SignedTokens } from './signed-tokens.js';
 import type { Authorize, Viewer } from './viewer.js';
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly authorize?: Authorize | undefined;
   readonly password?: string | undefined;
   readonly users?: readonly User[] | undefined;

@@ -1,11 +1,10 @@
 import { shorten } from '@longshore/edge';
 import type { Context } from 'koa';
 import type { Configuration, IDToken } from 'openid-client';
-import { isLoopbackHost } from './loopback.js';
-import { roleOf, type RoleMapping } from './role-mapping.js';
+import { isLoopbackHost } from '../http/request-origin.js';
+import { type RoleMapping, roleOf, type Viewer } from './viewer.js';
 import { readCookie, setCookie } from './sessions.js';
 import type { SignedTokens } from './signed-tokens.js';
-import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_sign_in';
 /** Time limit for completing a sign-in at the provider, in milliseconds. Also the lifetime of the cookie. */

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { roleOf, type RoleMapping } from './role-mapping.js';
-import type { Authorize } from './viewer.js';
+import { type Authorize, type RoleMapping, roleOf } from './viewer.js';
 
 /** Options for trusting the headers of an authenticating proxy, such as oauth2-proxy, Pomerium or Cloudflare Access. */
 export interface ProxyHeaderOptions extends RoleMapping {

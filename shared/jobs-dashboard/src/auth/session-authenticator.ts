@@ -1,15 +1,13 @@
 import type { Context } from 'koa';
-import type { AccessEvent, OnAccess } from './access-record.js';
-import type { Authenticator } from './authenticator.js';
-import { FormTokens } from './form-tokens.js';
+import type { AccessEvent, Authenticator, OnAccess } from './authenticator.js';
+import { FormTokens, SignedTokens } from './signed-tokens.js';
 import type { OpenIdProvider } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import { Sessions } from './sessions.js';
-import { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
 /** How people sign in: with a password, or at an OpenID Connect provider. */
-export type SignInMethod =
+type SignInMethod =
   | { readonly kind: 'password'; readonly passwords: Passwords }
   | { readonly kind: 'provider'; readonly provider: OpenIdProvider };
 

@@ -6,7 +6,7 @@ import type { Role, Viewer } from './viewer.js';
 const COOKIE = 'longshore_dashboard';
 const SESSION_MS = 12 * 3_600_000;
 
-export interface Session {
+interface Session {
   readonly id: string;
   readonly viewer: Viewer;
 }

@@ -1,8 +1,8 @@
 import type { PausedType, Queue, Server } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
-import { formatDuration } from '../format/duration.js';
+import { formatDuration } from '../format/time.js';
 import { type Sentence, sentence } from '../format/sentence.js';
-import { isSilent, activeAmong } from './consumers.js';
+import { activeAmong, isSilent } from './servers.js';
 import { pauseEnd, pauseText } from './pause.js';
 
 /** The reason why a queue's next ready job does not start. */

@@ -1,4 +1,4 @@
-import type { Job, JobState } from '@longshore/jobs';
+import type { Job, JobError, JobState } from '@longshore/jobs';
 import {
   type Attempt,
   type BlockingKey,
@@ -9,14 +9,12 @@ import {
   type Server,
 } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { formatDuration } from '../format/duration.js';
 import { type Moment, type Sentence, sentence } from '../format/sentence.js';
-import { limitSentence } from './blocking-keys.js';
+import { formatDuration } from '../format/time.js';
 import { findBlocker, slotsOf } from './blocker.js';
-import { isSilent, activeAmong } from './consumers.js';
-import { isStalled } from './stalled-leases.js';
+import { limitSentence } from './blocking-keys.js';
 import { pauseText } from './pause.js';
-import { skipReason } from './skip-reason.js';
+import { activeAmong, isSilent, isStalled } from './servers.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
@@ -53,7 +51,7 @@ export interface ExplanationContext {
 }
 
 /** An explanation of what is happening to a job, and why. */
-export interface Explanation {
+interface Explanation {
   readonly text: Sentence;
   /** `attention` if an operator has to act; `calm` otherwise. */
   readonly tone: 'calm' | 'attention';
@@ -220,3 +218,17 @@ function dueIn(at: Date, nowMs: number): string | Moment {
 
 const calm = (text: Sentence): Explanation => ({ text, tone: 'calm' });
 const attention = (text: Sentence): Explanation => ({ text, tone: 'attention' });
+
+/** The reason why a job was cancelled before it ran: its parent, a job or batch, did not end as required. */
+interface SkipReason {
+  readonly parentId: string;
+  /** How the parent ended, such as `failed` or `was cancelled`. */
+  readonly ending: string;
+}
+
+/** Parses the skip reason in a job's error; `null` if the job was not skipped. */
+export function skipReason(error: JobError | null): SkipReason | null {
+  if (error?.name !== 'ContinuationCancelled') return null;
+  const [, parentId, ending] = /^Skipped: (\S+) ([^.]+)\./.exec(error.message) ?? [];
+  return parentId === undefined || ending === undefined ? null : { parentId, ending };
+}

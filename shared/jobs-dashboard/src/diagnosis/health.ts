@@ -1,10 +1,11 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { findWarnings } from './warnings.js';
-import { warningCount } from './overall-status.js';
-import type { ReadingContext } from '../reading/dashboard-reader.js';
+import type { StateCounts } from '@longshore/jobs/storage';
 import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
-import { readSituation } from './situation.js';
-import type { WarningWatch } from './warning-watch.js';
+import { counted, formatNumber } from '../format/count.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
+import { isUntouched, readSituation, type Situation } from './situation.js';
+import type { CurrentWarning, WarningWatch } from './warning.js';
+import { findWarnings } from './warnings.js';
 
 /** A one-line summary of the current warnings, shown on every page. */
 export interface Health {
@@ -60,4 +61,53 @@ export class HealthWatch {
     }
     this.#knownAtMs = this.#context.now();
   }
+}
+
+interface OverallStatus {
+  readonly tone: 'calm' | 'attention';
+  readonly headline: string;
+  readonly warnings: readonly CurrentWarning[];
+}
+
+export function overallState(
+  situation: Situation,
+  warnings: readonly CurrentWarning[],
+  counts: StateCounts,
+): OverallStatus {
+  if (warnings.length > 0) {
+    return {
+      tone: 'attention',
+      headline: headlineOf(warnings),
+      warnings,
+    };
+  }
+  const headline = isUntouched(situation) ? 'Nothing has run yet' : calmHeadline(counts, situation);
+  return { tone: 'calm', headline, warnings };
+}
+
+/** Returns a headline such as `2 issues need attention, 1 has eased`. */
+function headlineOf(warnings: readonly CurrentWarning[]): string {
+  const eased = warnings.filter(({ easedAt }) => easedAt !== null).length;
+  const current = warnings.length - eased;
+  const parts = [
+    current === 0 ? '' : `${counted(current, 'issue needs', 'issues need')} attention`,
+    eased === 0
+      ? ''
+      : `${current === 0 ? counted(eased, 'issue') : formatNumber(eased)} ${eased === 1 ? 'has' : 'have'} eased`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+/** Returns a count such as `2 warnings`, not including eased ones, or `2 eased warnings` if all have eased. */
+export function warningCount(warnings: readonly CurrentWarning[]): string {
+  const current = warnings.filter(({ easedAt }) => easedAt === null);
+  return current.length > 0 ? counted(current.length, 'warning') : counted(warnings.length, 'eased warning');
+}
+
+function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>): string {
+  if (counts.processing > 0) return 'Jobs are running';
+  if (counts.enqueued > 0) return 'Jobs are about to start';
+  // `recent` covers the last ten minutes, so a short gap between two jobs does not count as idle.
+  if (recent.done + recent.failed > 0) return 'All is well';
+  return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
 }

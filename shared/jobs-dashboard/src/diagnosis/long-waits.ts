@@ -2,8 +2,8 @@ import type { BlockingKeys, Queue, Server } from '@longshore/jobs/storage';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { keysOf, type ReadyJobs, readyJobs, readyText } from './blocking-keys.js';
 import { type Blocker, findBlocker } from './blocker.js';
-import { groupByQueue } from './consumers.js';
-import { type PausedJobs, pausedIn } from './paused-types.js';
+import { groupByQueue } from './servers.js';
+import { pausedIn, type PausedJobs } from './pause.js';
 import type { Warning } from './warning.js';
 
 /**

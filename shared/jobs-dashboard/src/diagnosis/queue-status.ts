@@ -5,9 +5,9 @@ import type { Badge } from '../format/state-badge.js';
 import { blockedSentence, noBlockingKeys, readyJobs, readyText } from './blocking-keys.js';
 import { type Blocker, type BlockerContext, blockerOfQueue, findBlocker, slotsOf } from './blocker.js';
 import { pauseEnd, pauseText } from './pause.js';
-import { activeAmong } from './consumers.js';
+import { activeAmong } from './servers.js';
 
-export interface QueueStatus {
+interface QueueStatus {
   readonly badge: Badge;
   readonly text: Sentence;
   readonly tone: 'calm' | 'attention';

@@ -1,21 +1,68 @@
-import type { Job } from '@longshore/jobs';
-import { maxSetAside } from '@longshore/jobs/storage';
-import { MAX_FAILURES } from './alert-failures.js';
-import { recently } from './recent-failures.js';
-import { findLate } from './late-recurring.js';
-import { stalledQuery } from './stalled-leases.js';
-import type { Situation } from './warnings.js';
+import type { Job, RecurringJob } from '@longshore/jobs';
+import {
+  type AlertMessage,
+  type BlockingKeys,
+  type Lease,
+  type LostServer,
+  maxSetAside,
+  type MissedRuns,
+  type Orphan,
+  type Queue,
+  type Server,
+  type SetAsideItem,
+} from '@longshore/jobs/storage';
 import { totalOf } from '../format/chart.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
-import { listLongest } from '../reading/longest-jobs.js';
-import { readCommonFailures } from './common-failures.js';
-import { findFailingRecurring, findMissed } from './failing-recurring.js';
-import { findFailingTypes } from './failing-types.js';
-import { findPausedJobs } from './paused-types.js';
+import { listLongest } from '../reading/job-search.js';
+import {
+  type FailingType,
+  findFailingTypes,
+  readCommonFailures,
+  recently,
+  type RecentThroughput,
+} from './failures.js';
+import { findPausedJobs, type PausedJobs } from './pause.js';
+import { type FailingRecurring, findFailingRecurring, findLate, findMissed } from './recurring.js';
+import { stalledQuery } from './servers.js';
 
 const FEW_JOBS = 5;
+/** Maximum number of undelivered alerts to read. */
+const MAX_FAILURES = 100;
 
 type Reader = ReadingContext['reader'];
+
+export interface Situation {
+  readonly queues: readonly Queue[];
+  readonly servers: readonly Server[];
+  /** Up to five running jobs, longest running first. */
+  readonly longestRunning: readonly Job[];
+  readonly orphans: readonly Orphan[];
+  readonly stalled: readonly Lease[];
+  readonly lost: readonly LostServer[];
+  /** Recurring jobs that are late, except those that are waiting for their previous job. */
+  readonly late: readonly RecurringJob[];
+  /**
+   * The latest missed run of each recurring job, if it was missed because no server was running. A run is left out once
+   * a later run has come due.
+   */
+  readonly missed: readonly MissedRuns[];
+  readonly recent: RecentThroughput;
+  /** Job types that fail often enough for a warning, most failures first. */
+  readonly failingTypes: readonly FailingType[];
+  readonly failingRecurring: readonly FailingRecurring[];
+  /** The concurrency keys that currently block jobs. */
+  readonly blocking: BlockingKeys;
+  /** The paused job types that have waiting jobs, or might have some. */
+  readonly pausedJobs: readonly PausedJobs[];
+  /** Items that background roles have set aside, newest first. */
+  readonly setAside: readonly SetAsideItem[];
+  /** Alert messages whose delivery has failed, newest first. */
+  readonly alertFailures: readonly AlertMessage[];
+  /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
+  readonly clockAheadMs: number;
+  /** The current time by the storage’s clock, in milliseconds since 1970. */
+  readonly nowMs: number;
+}
 
 /** Reads everything that warnings are derived from. */
 export async function readSituation(
@@ -102,4 +149,16 @@ async function readClockAhead({
   const sentAtMs = machineNow();
   const storageMs = (await reader.readClock()).getTime();
   return Math.round((sentAtMs + machineNow()) / 2) - storageMs;
+}
+
+/** The lists that show whether the storage has been used. */
+interface Traces {
+  readonly queues: readonly Queue[];
+  readonly servers: readonly Server[];
+  readonly lost: readonly LostServer[];
+}
+
+/** Returns whether there are no queues, no servers and no lost servers, as in a new installation. */
+export function isUntouched({ queues, servers, lost }: Traces): boolean {
+  return queues.length + servers.length + lost.length === 0;
 }

@@ -1,67 +1,16 @@
-import type { Job, RecurringJob } from '@longshore/jobs';
-import type {
-  AlertMessage,
-  BlockingKeys,
-  Lease,
-  LostServer,
-  MissedRuns,
-  Orphan,
-  Queue,
-  Server,
-  SetAsideItem,
-} from '@longshore/jobs/storage';
-import { alertWarnings } from './alert-failures.js';
+import { shorten } from '@longshore/edge';
+import type { AlertMessage, Queue, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { formatDuration } from '../format/duration.js';
 import { sentence } from '../format/sentence.js';
-import { clockSkew } from './clocks.js';
-import { failingTypeWarnings, type FailingType } from './failing-types.js';
-import { failureWarning, type RecentThroughput } from './recent-failures.js';
-import { lateRecurring } from './late-recurring.js';
-import { lostServers } from './lost-servers.js';
+import { formatDuration } from '../format/time.js';
 import { floodWarnings, keysOf, readyJobs, readyText } from './blocking-keys.js';
-import { type FailingRecurring, failingRecurringWarnings, missedWarnings } from './failing-recurring.js';
+import { failingTypeWarnings, failureWarning } from './failures.js';
 import { longWaits } from './long-waits.js';
-import { type PausedJobs, pausedTypeWarnings } from './paused-types.js';
-import { pauseEnd, pauseText } from './pause.js';
-import { setAsideWarnings } from './set-aside.js';
-import { stalledLeases } from './stalled-leases.js';
-import { isSilent } from './consumers.js';
-import { isUntouched } from './untouched.js';
+import { pausedTypeWarnings, pauseEnd, pauseText } from './pause.js';
+import { failingRecurringWarnings, lateRecurring, missedWarnings } from './recurring.js';
+import { clockSkew, isSilent, lostServers, stalledLeases } from './servers.js';
+import { isUntouched, type Situation } from './situation.js';
 import type { Warning } from './warning.js';
-
-export interface Situation {
-  readonly queues: readonly Queue[];
-  readonly servers: readonly Server[];
-  /** Up to five running jobs, longest running first. */
-  readonly longestRunning: readonly Job[];
-  readonly orphans: readonly Orphan[];
-  readonly stalled: readonly Lease[];
-  readonly lost: readonly LostServer[];
-  /** Recurring jobs that are late, except those that are waiting for their previous job. */
-  readonly late: readonly RecurringJob[];
-  /**
-   * The latest missed run of each recurring job, if it was missed because no server was running. A run is left out once
-   * a later run has come due.
-   */
-  readonly missed: readonly MissedRuns[];
-  readonly recent: RecentThroughput;
-  /** Job types that fail often enough for a warning, most failures first. */
-  readonly failingTypes: readonly FailingType[];
-  readonly failingRecurring: readonly FailingRecurring[];
-  /** The concurrency keys that currently block jobs. */
-  readonly blocking: BlockingKeys;
-  /** The paused job types that have waiting jobs, or might have some. */
-  readonly pausedJobs: readonly PausedJobs[];
-  /** Items that background roles have set aside, newest first. */
-  readonly setAside: readonly SetAsideItem[];
-  /** Alert messages whose delivery has failed, newest first. */
-  readonly alertFailures: readonly AlertMessage[];
-  /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
-  readonly clockAheadMs: number;
-  /** The current time by the storage’s clock, in milliseconds since 1970. */
-  readonly nowMs: number;
-}
 
 /**
  * Jobs that started more recently than this, in milliseconds, do not count as abandoned. The lists of jobs and servers
@@ -79,7 +28,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation),
     ...unservedQueues(situation),
-    ...failures(situation),
+    ...failureWarnings(situation),
     ...failingRecurringWarnings(
       situation.failingRecurring,
       new Set(situation.failingTypes.map(({ name }) => name)),
@@ -99,7 +48,7 @@ export function findWarnings(situation: Situation): Warning[] {
 }
 
 /** Returns warnings about failing job types or, if no type stands out, about the failures of all jobs together. */
-function failures({ failingTypes, recent }: Situation): Warning[] {
+function failureWarnings({ failingTypes, recent }: Situation): Warning[] {
   return failingTypes.length > 0 ? failingTypeWarnings(failingTypes) : failureWarning(recent);
 }
 
@@ -192,4 +141,70 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
 
 function waiting({ counts }: Queue): number {
   return counts.enqueued + counts.scheduled + counts.awaiting;
+}
+
+/** Describes the failed work, by the background role that has set the item aside. */
+const failedWork: Readonly<Record<SetAsideRole, string>> = {
+  resolver: 'The dependencies of a job could not be resolved',
+  scheduler: 'A scheduled job could not be made ready',
+  resumer: 'The end of a pause could not be carried out',
+  rescuer: 'A job could not be reclaimed from a lost server',
+  recurring: 'A recurring job could not be enqueued',
+  bulk: 'A bulk action could not change a job',
+  cleaner: 'Housekeeping failed',
+  completer: 'The outcome of a job could not be stored',
+};
+
+const MAX_REASON = 200;
+
+/**
+ * Returns one warning for each role that has set items aside. The warning describes the newest item.
+ *
+ * @param items newest first
+ */
+function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
+  const byRole = new Map<SetAsideRole, SetAsideItem[]>();
+  for (const item of items) {
+    const ofRole = byRole.get(item.role);
+    if (ofRole === undefined) byRole.set(item.role, [item]);
+    else ofRole.push(item);
+  }
+  return [...byRole].flatMap(([role, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const reason = shorten(first.error.message, MAX_REASON, '…');
+    const more =
+      others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
+    return [
+      {
+        cause: `${role} set an item aside`,
+        text: sentence`${failedWork[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
+        advice: `Other work is not affected.${more} ${retryOf(first)}. Correct the data and retry the item, or discard it.`,
+        link: 'set-aside',
+      },
+    ];
+  });
+}
+
+function retryOf({ retryAt, failures: times }: SetAsideItem): string {
+  if (retryAt === null) return 'It is not retried automatically';
+  return `It is retried ${times === 1 ? 'after a minute' : 'at growing intervals'}`;
+}
+
+/** Returns one warning for each webhook with undelivered alerts. */
+function alertWarnings(failures: readonly AlertMessage[]): Warning[] {
+  return [...new Set(failures.map(({ target }) => target))].map((target) => {
+    const [host = target] = target.split(' ');
+    const messages = failures.filter((message) => message.target === target);
+    const pending = messages.filter(({ nextAt }) => nextAt !== null).length;
+    const error = messages[0]?.error ?? '';
+    return {
+      cause: `alerts to ${target} fail`,
+      text: sentence`Alerts could not be delivered to ${host}: ${error}`,
+      advice:
+        pending === 0
+          ? `${counted(messages.length, 'message was', 'messages were')} dropped after a day of retries.`
+          : `${counted(pending, 'message')} will be retried. Check the webhook and its URL.`,
+      link: '',
+    };
+  });
 }

@@ -1,10 +1,15 @@
 import type { RecurringJob } from '@longshore/jobs';
 import { type AuditEntry, isId, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
 import { auditDetails } from '@longshore/jobs/operations';
-import { selectionText, wantedIn } from '../pages/audit/page.js';
-import { storedFilters } from '../search/stored-filters.js';
-import { exportedJson } from './exported-json.js';
-import { type ExportedList, type ExportSource, placeIn, type Row, type RowPage } from './exported-list.js';
+import { selectionText, storedFilters, wantedIn } from '../pages/audit.js';
+import {
+  exportedJson,
+  type ExportedList,
+  type ExportSource,
+  placeIn,
+  type Row,
+  type RowPage,
+} from './exported-list.js';
 import { exportedJobs } from './job-rows.js';
 
 const ROWS = 500;

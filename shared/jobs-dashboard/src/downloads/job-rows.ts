@@ -1,10 +1,15 @@
 import { shorten } from '@longshore/edge';
 import { type BriefJob, isId, type JobListQuery } from '@longshore/jobs/storage';
-import { lastSearched } from '../reading/word-search.js';
-import { filterQuery } from '../search/filters.js';
-import { queryFilters } from '../search/query-filters.js';
-import { exportedJson } from './exported-json.js';
-import { type ExportedList, type ExportSource, placeIn, type Row, type RowPage } from './exported-list.js';
+import { lastSearched } from '../reading/job-search.js';
+import { filterQuery, queryFilters } from '../search/filters.js';
+import {
+  exportedJson,
+  type ExportedList,
+  type ExportSource,
+  placeIn,
+  type Row,
+  type RowPage,
+} from './exported-list.js';
 
 const ROWS = 500;
 const MAX_MESSAGE = 1_000;

@@ -33,7 +33,7 @@ const HEIGHT = 100;
 const DEPTH = 30;
 const BAR = 8;
 /** The distance between the left edges of neighbouring bars. */
-export const STEP = 10;
+const STEP = 10;
 const MAX_ROWS = 24;
 /** Minimum lengths of bars for successful and failed jobs, so that a single job among thousands stays visible. */
 const MIN = 2;
@@ -85,7 +85,7 @@ function failures(buckets: readonly Bucket[], max: number): { max: number; bars:
 }
 
 /** Returns the SVG path for bars of these lengths. Negative lengths point upwards from the axis. */
-export function bars(lengths: readonly number[], axis: number): string {
+function bars(lengths: readonly number[], axis: number): string {
   return lengths
     .map((length, index) => (length === 0 ? '' : `M${STEP * index} ${axis}h${BAR}v${length}h${-BAR}z`))
     .join('');
@@ -95,7 +95,7 @@ export function bars(lengths: readonly number[], axis: number): string {
  * Returns the length of the bar for `jobs` jobs, if the bar for `max` jobs has the length `whole`. Unless `jobs` is
  * zero, the bar is at least `least` long, so that it stays visible.
  */
-export function scaled(jobs: number, max: number, whole: number, least: number): number {
+function scaled(jobs: number, max: number, whole: number, least: number): number {
   return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / max));
 }
 
@@ -116,4 +116,70 @@ export function totalOf(buckets: readonly Bucket[]): { done: number; failed: num
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/**
+ * Raises each coarse bucket to at least the sum of the fine buckets in its period. Coarse and fine buckets are read at
+ * different times, but the chart of the last ten minutes must never show more jobs than the chart of the whole day.
+ * Both kinds of buckets are aligned to 1970, so each fine bucket fits into one coarse bucket.
+ *
+ * @param coarse oldest first, each `bucketMs` long
+ * @param bucketMs the length of a coarse bucket, in milliseconds
+ * @returns as many buckets as `coarse` has. If fine buckets are newer than the last coarse bucket, adds coarse buckets
+ *   for them, and removes the same number of the oldest buckets
+ */
+export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {
+  const least = new Map<number, { done: number; failed: number }>();
+  for (const { at, done, failed } of fine) {
+    const start = Math.floor(at.getTime() / bucketMs) * bucketMs;
+    const sum = least.get(start) ?? { done: 0, failed: 0 };
+    least.set(start, { done: sum.done + done, failed: sum.failed + failed });
+  }
+  const newest = coarse.at(-1)?.at.getTime() ?? 0;
+  const later = [...least.keys()].filter((start) => start > newest);
+  const all = [...coarse, ...later.map((start) => ({ at: new Date(start), done: 0, failed: 0 }))];
+  return all.slice(later.length).map(({ at, done, failed }) => {
+    const known = least.get(at.getTime());
+    return { at, done: Math.max(done, known?.done ?? 0), failed: Math.max(failed, known?.failed ?? 0) };
+  });
+}
+
+/**
+ * A chart the size of a word. Successful jobs are drawn above the axis and failed ones below it, on different scales.
+ */
+export interface Sparkline {
+  readonly width: number;
+  /** The SVG path of the bars of successful jobs. */
+  readonly done: string;
+  /** The SVG path of the bars of failed jobs; empty if there are none. */
+  readonly failed: string;
+  readonly total: { readonly done: number; readonly failed: number };
+}
+
+/** Heights of the areas above and below the axis, in SVG units. */
+const SPARK_HEIGHT = 20;
+const SPARK_DEPTH = 10;
+const MIN_SPARK = 1;
+/**
+ * A bar of full height stands for at least this many successful jobs. Otherwise, a single job would look like a peak.
+ */
+const LEAST_PEAK = 5;
+const MIN_FAILED_SPARK = 5;
+
+/** @param buckets oldest first, of equal length */
+export function sparklineOf(buckets: readonly Bucket[]): Sparkline {
+  const mostDone = Math.max(LEAST_PEAK, ...buckets.map(({ done }) => done));
+  const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
+  return {
+    width: STEP * buckets.length,
+    done: bars(
+      buckets.map(({ done }) => -scaled(done, mostDone, SPARK_HEIGHT, MIN_SPARK)),
+      SPARK_HEIGHT,
+    ),
+    failed: bars(
+      buckets.map(({ failed }) => scaled(failed, mostFailed, SPARK_DEPTH, MIN_FAILED_SPARK)),
+      SPARK_HEIGHT,
+    ),
+    total: totalOf(buckets),
+  };
 }

@@ -1,4 +1,5 @@
-import type { JobCount } from '@longshore/jobs/storage';
+import type { JobCount, RateLimit } from '@longshore/jobs/storage';
+import { formatDuration } from './time.js';
 
 const digits = new Intl.NumberFormat('en-US');
 
@@ -20,4 +21,12 @@ export function counted(value: number, one: string, many: string = `${one}s`): s
 /** Formats a count of jobs: `1 job`, `at least 10,000 jobs`. */
 export function countedJobs({ count, exact }: JobCount): string {
   return `${exact ? '' : 'at least '}${counted(count, 'job')}`;
+}
+
+/** Formats a rate limit: `100 per min`, `10 per 2 s`. */
+export function formatRate({ jobs, periodMs }: Pick<RateLimit, 'jobs' | 'periodMs'>): string {
+  const period = formatDuration(periodMs)
+    .replace('.0 ', ' ')
+    .replace(/^1 (?!.* )/, '');
+  return `${formatNumber(jobs)} per ${period}`;
 }

@@ -1,8 +1,9 @@
 import { shorten } from '@longshore/edge';
-import { ExactNumber, omitted, redacted, type Shown } from '@longshore/jobs/storage';
+import type { JsonValue } from '@longshore/jobs';
+import { ExactNumber, omitted, redact, redacted, type Shown } from '@longshore/jobs/storage';
 
 /** A token of pretty-printed JSON. `kind` determines the colour. */
-export interface JsonToken {
+interface JsonToken {
   readonly kind: 'key' | 'string' | 'number' | 'literal' | 'mark' | 'redacted';
   readonly text: string;
 }
@@ -13,12 +14,12 @@ export interface JsonText {
   readonly cut: boolean;
 }
 
-const MAX_CHARACTERS = 64 * 1024;
+const MAX_DOCUMENT = 64 * 1024;
 
 /**
  * Pretty-prints a document with an indentation of two spaces. Truncates it after `maxCharacters`, by default 65,536.
  */
-export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS): JsonText {
+export function jsonTokens(value: Shown, maxCharacters: number = MAX_DOCUMENT): JsonText {
   const tokens: JsonToken[] = [];
   let room = maxCharacters;
   for (const token of walk(value, '')) {
@@ -79,4 +80,28 @@ function* walkObject(members: { readonly [key: string]: Shown }, indent: string)
     mark = ',';
   }
   yield { kind: 'mark', text: `\n${indent}}` };
+}
+
+const MAX_LINE = 160;
+
+/**
+ * Formats arguments as one line for a list: `orderId: 90071, currency: "EUR"`. Marks integers that may have lost digits
+ * with `≈`. Returns an empty string if there are no arguments.
+ *
+ * @param pattern matches keys whose values are redacted
+ */
+export function argsLine(args: JsonValue, pattern: RegExp): string {
+  const { tokens } = jsonTokens(redact(args, pattern), 2 * MAX_LINE);
+  const inner = tokens.length > 2 && tokens[0]?.text.startsWith('{') ? tokens.slice(0, -1) : tokens;
+  const text = inner
+    .map(({ kind, text: token }, index) => {
+      if (kind === 'mark')
+        return index === 0 ? '' : token.replaceAll(/\n\s*/g, token.startsWith(',') ? ' ' : '');
+      if (kind === 'key') return token.slice(1, -1);
+      return kind === 'number' && !Number.isSafeInteger(Number(token)) && /^-?\d+$/.test(token)
+        ? `≈${token}`
+        : token;
+    })
+    .join('');
+  return text === '{}' || text === 'null' ? '' : shorten(text, MAX_LINE, '…');
 }

@@ -1,5 +1,7 @@
+import { formatDuration, timeText } from './time.js';
+
 /** The time elapsed since `since`, shown as “3 min 12 s”. */
-export interface Elapsed {
+interface Elapsed {
   readonly since: Date;
 }
 
@@ -9,7 +11,7 @@ export interface Moment {
 }
 
 /** The time when something ends, shown as “07:00”. If it is at least 20 hours away, the day is shown, too. */
-export interface End {
+interface End {
   readonly until: Date;
 }
 
@@ -38,4 +40,16 @@ function isSentence(value: string | Elapsed | Moment | End | Sentence): value is
 export function capitalized(text: Sentence | null): Sentence | null {
   const [first, ...rest] = text ?? [];
   return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;
+}
+
+/** Formats a sentence as plain text. Elapsed and relative times are as of `nowMs`. End times are in UTC. */
+export function plainText(sentence: Sentence, nowMs: number): string {
+  return sentence
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      if ('since' in part) return formatDuration(nowMs - part.since.getTime());
+      if ('until' in part) return `${part.until.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+      return timeText(part.at, nowMs).relative;
+    })
+    .join('');
 }

@@ -1,9 +1,8 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import { type Completion, InterruptedAction } from './interrupted-action.js';
 import { ReadTooSlowError } from '../cache/deadline.js';
 
 /** The content of an error page, and the headers of its response. */
-export interface ProblemText {
+interface ProblemText {
   readonly status: number;
   readonly title: string;
   readonly text: string;
@@ -86,4 +85,19 @@ function problemOfAction({ completion, cause }: InterruptedAction, incident: str
 /** Returns whether the error comes from `http-errors` and can be shown to the client. */
 function isRequestError(error: unknown): error is Error & { status: number } {
   return error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
+}
+
+/** Whether an interrupted action took effect: `undone` if nothing was changed, otherwise `unknown`. */
+type Completion = 'undone' | 'unknown';
+
+/** Thrown if an action fails for a reason other than its input, such as a database outage. */
+export class InterruptedAction extends Error {
+  override readonly name = 'InterruptedAction';
+
+  readonly completion: Completion;
+
+  constructor(completion: Completion, cause: unknown) {
+    super('An action was interrupted', { cause });
+    this.completion = completion;
+  }
 }

@@ -1,8 +1,8 @@
 import { shorten } from '@longshore/edge';
 import type { Job, JobError, JobState } from '@longshore/jobs';
 import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
-import { argsLine } from '../format/args-line.js';
-import { skipReason } from '../diagnosis/skip-reason.js';
+import { argsLine } from '../format/json-tokens.js';
+import { skipReason } from '../diagnosis/explanation.js';
 
 /** The data of a job in a list. */
 export interface JobRow {
@@ -24,7 +24,7 @@ export interface JobRow {
   readonly when: When;
 }
 
-export interface When {
+interface When {
   /** What happened or will happen at that time. */
   readonly what: 'created' | 'due' | 'ready' | 'started' | 'finished';
   readonly at: Date;

@@ -1,5 +1,5 @@
 /** One page of a list that has been read completely. */
-export interface ListPage<Row> {
+interface ListPage<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
   /** The number of this page, starting at 1. */
@@ -23,7 +23,7 @@ export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: 
 }
 
 /** A part of a list: its first rows, or the rows after a position. */
-export interface Rows<Row> {
+interface Rows<Row> {
   readonly rows: readonly Row[];
   /** `false` if the list continues after the last row. */
   readonly isComplete: boolean;

@@ -1,31 +1,25 @@
 import type { Router, RouterContext } from '@koa/router';
-import { auditPage } from './audit/page.js';
-import { batchPage } from './batch/page.js';
-import { batchesPage } from './batches/page.js';
-import { bulkConfirmPage } from './bulk-confirm/page.js';
-import { bulkOperationPage } from './bulk-operation/page.js';
-import { bulkPage } from './bulk-operations/page.js';
-import { errorsPage } from './errors/page.js';
-import { helpPage } from './help/page.js';
-import { jobLogPage } from './job-log/page.js';
-import { jobPage } from './job/page.js';
-import { jobsPage } from './jobs/page.js';
-import { overviewPage } from './overview/page.js';
-import type { PageContext, PageHandler } from './page.js';
-import { queuePage } from './queue/page.js';
-import { queuesPage } from './queues/page.js';
-import { recurringJobPage } from './recurring-job/page.js';
-import { recurringPage } from './recurring/page.js';
-import { serverPage } from './server/page.js';
-import { setAsidePage } from './set-aside/page.js';
-import { serversPage } from './servers/page.js';
-import { typePage } from './type/page.js';
-import { typesPage } from './types/page.js';
+import { jobStates } from '@longshore/jobs/storage';
 import { withDeadline } from '../cache/deadline.js';
 import { pathParameters } from '../http/address.js';
-import type { PageResponder } from '../shell/page-answer.js';
 import { notFound, Problem } from '../http/problem.js';
+import type { PageResponder } from '../shell/page-answer.js';
+import type { Page, PageContext, PageHandler } from '../shell/page.js';
 import { requestContextOf } from '../shell/request-context.js';
+import { auditPage } from './audit.js';
+import { batchesPage, batchPage } from './batches.js';
+import { bulkConfirmPage } from './bulk-confirm.js';
+import { bulkOperationPage, bulkPage } from './bulk-operations.js';
+import { errorsPage } from './errors.js';
+import { jobLogPage } from './job-log.js';
+import { jobPage } from './job.js';
+import { jobsPage } from './jobs.js';
+import { overviewPage } from './overview.js';
+import { queuePage, queuesPage } from './queues.js';
+import { recurringJobPage, recurringPage } from './recurring.js';
+import { serverPage, serversPage } from './servers.js';
+import { setAsidePage } from './set-aside.js';
+import { typePage, typesPage } from './types.js';
 
 /** The handlers of all pages, by path inside the dashboard. */
 export const pages: Readonly<Record<string, PageHandler>> = {
@@ -77,4 +71,8 @@ export function unrouted(ctx: RouterContext): Problem {
     text: `This page does not support ${ctx.method}.`,
     headers: { Allow: [...allowed].join(', ') },
   });
+}
+
+async function helpPage(): Promise<Page> {
+  return { title: 'Help', section: 'help', view: 'help', regions: [], data: { states: jobStates } };
 }

@@ -1,9 +1,7 @@
-import { recently } from '../diagnosis/recent-failures.js';
-import { chartOf } from '../format/chart.js';
-import { withFiner } from '../format/finer-buckets.js';
+import { recently } from '../diagnosis/failures.js';
+import { chartOf, withFiner } from '../format/chart.js';
 import { jobsPath, type Term } from '../search/filters.js';
-import type { PageContext } from './page.js';
-import type { Region } from '../shell/page.js';
+import type { PageContext, Region } from '../shell/page.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -5,9 +5,11 @@ import {
   bounds,
   type BulkAction,
   isExactNumber,
+  isRedacted,
   type JobFilter,
   jobStates,
 } from '@longshore/jobs/storage';
+import { badRequest } from '../http/problem.js';
 import { momentOf } from './moment.js';
 
 /** A search condition on jobs, other than a condition on their state. */
@@ -235,4 +237,39 @@ function meaningsOf(text: string): JsonValue[] {
 export function savedPath(query: string): string {
   const { state, terms } = filtersIn(new URLSearchParams(query));
   return jobsPath({ state: state !== null && isJobState(state) ? state : null, terms });
+}
+
+/**
+ * Parses the filters of the jobs page from its URL.
+ *
+ * @param redact matches argument keys whose values are redacted and cannot be searched
+ * @throws {Problem} if a filter is invalid
+ */
+export function queryFilters(query: URLSearchParams, redact: RegExp): Filters {
+  const { state, terms } = filtersIn(query);
+  if (state !== null && !isJobState(state)) {
+    throw badRequest(
+      'There is no such state',
+      `“${state}” is not a state. The states are ${jobStates.join(', ')}.`,
+    );
+  }
+  const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
+  if (invalid !== null) throw badRequest('Invalid filter', invalid);
+  return { state, terms };
+}
+
+/**
+ * Returns an error message if a term searches redacted values; `null` otherwise. Such a search could be used to guess
+ * the values.
+ */
+export function hiddenTermError(terms: readonly Term[], redact: RegExp): string | null {
+  const hidden = terms.find(
+    ({ key }) =>
+      key.startsWith('args.') &&
+      key
+        .split('.')
+        .slice(1)
+        .some((segment) => isRedacted(segment, redact)),
+  );
+  return hidden === undefined ? null : `“${hidden.key}:” cannot be searched: its values are redacted.`;
 }

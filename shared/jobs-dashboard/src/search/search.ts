@@ -1,15 +1,18 @@
+import type { JobFilter } from '@longshore/jobs/storage';
+import { counted } from '../format/count.js';
 import {
-  termError,
   type Filters,
   isJobState,
   isTermKey,
   noFilters,
   plainKeys,
   type Term,
+  termError,
+  type TermKey,
 } from './filters.js';
 
 /** The meaning of the text in the search box: an id, filters, or an error message. */
-export type Search =
+type Search =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'filters'; readonly filters: Filters }
   | { readonly kind: 'misunderstood'; readonly why: string };
@@ -68,4 +71,58 @@ function isPlainWord({ key, value }: Term): boolean {
 
 function quoted(value: string): string {
   return /[\s"]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, TermKey][] = [
+  ['queue', 'queue'],
+  ['name', 'name'],
+  ['tag', 'tag'],
+  ['recurringJobId', 'recurring'],
+  ['batchId', 'batch'],
+  ['concurrencyKey', 'key'],
+  ['parentId', 'parent'],
+  ['serverId', 'server'],
+  ['error', 'error'],
+  ['errorFingerprint', 'fingerprint'],
+  ['createdAfter', 'after'],
+  ['createdBefore', 'before'],
+  ['finishedAfter', 'finished-after'],
+  ['finishedBefore', 'finished-before'],
+  ['startedAfter', 'started-after'],
+  ['startedBefore', 'started-before'],
+  ['dueAfter', 'due-after'],
+  ['dueBefore', 'due-before'],
+  ['priority', 'priority'],
+  ['q', 'q'],
+];
+
+/** Formats a storage filter as search text. If the filter selects jobs by id, returns only the number of ids. */
+export function filterText(filter: JobFilter): string {
+  const { id, state = [] } = filter;
+  if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
+  const texts = [
+    state.map((each) => `state:${each}`).join(' '),
+    searchText({ state: null, terms: termsOf(filter) }),
+  ];
+  return texts.filter(Boolean).join(' ') || 'all jobs';
+}
+
+function termsOf(filter: JobFilter): Term[] {
+  const terms = members.flatMap(([member, key]) => {
+    const values = filter[member];
+    if (values === undefined) return [];
+    return textsOf(values).map((value): Term => ({ key, value }));
+  });
+  const args = (filter.args ?? []).flatMap(({ path, values }) =>
+    [...new Set(values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))))].map(
+      (value): Term => ({ key: `args.${path.join('.')}`, value }),
+    ),
+  );
+  return [...terms, ...args];
+}
+
+/** Returns the values of a filter as strings. Splits a word search into words. */
+function textsOf(values: string | Date | readonly (string | number)[]): readonly string[] {
+  if (values instanceof Date) return [values.toISOString()];
+  return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values.map(String);
 }

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import { timeText } from '../format/time.js';
 import type { Assets } from '../http/assets.js';
-import { densityOf } from './density.js';
-import type { BasePath, Link } from '../http/base-path.js';
+import { densityOf } from './display.js';
+import type { BasePath, Link } from '../http/address.js';
 import type { Renderer } from './renderer.js';
 import type { RequestContext } from './request-context.js';
 
-export interface Content extends RequestContext {
+interface Content extends RequestContext {
   readonly title: string;
   readonly [name: string]: unknown;
 }

@@ -1,3 +1,7 @@
+import type { Viewer } from '../auth/viewer.js';
+import type { WarningWatch } from '../diagnosis/warning.js';
+import type { ReadingContext } from '../reading/dashboard-reader.js';
+
 /** A part of a page that is loaded and refreshed separately. */
 export interface Region {
   readonly name: string;
@@ -38,7 +42,7 @@ export const sections = [
   { name: 'help', path: 'help', icon: 'question', word: 'Help' },
 ] as const;
 
-export type Section = (typeof sections)[number]['name'];
+type Section = (typeof sections)[number]['name'];
 
 export interface Page {
   readonly title: string;
@@ -58,3 +62,19 @@ export interface Page {
 export interface Redirect {
   readonly redirect: string;
 }
+
+/** The parts of a request that pages can use. */
+export interface PageRequest {
+  /** The decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly viewer: Viewer;
+}
+
+/** The data and services that all pages share, independent of the request. */
+export interface PageContext extends ReadingContext {
+  readonly warnings: WarningWatch;
+}
+
+/** Creates a page for a request. Rejects with a Problem if there is no such page. */
+export type PageHandler = (request: PageRequest, context: PageContext) => Promise<Page | Redirect>;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'koa';
 import type { Layout } from './layout.js';
 import { problemOf } from '../http/problem.js';
-import { findRequestContext, anonymous } from './request-context.js';
+import { anonymous, findRequestContext } from './request-context.js';
 import { sections } from './page.js';
 
 /**

@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly requireReasons: boolean;
 }
 
-export interface ViewerContext extends RequestContext {
+interface ViewerContext extends RequestContext {
   readonly viewer: Viewer;
 }
 

@@ -37,7 +37,7 @@ export interface Range {
   readonly query: (change: Readonly<Record<string, string | null>>) => string;
 }
 
-export interface Choice {
+interface Choice {
   readonly word: string;
   readonly query: string;
   readonly current: boolean;

@@ -1,12 +1,18 @@
 import type { Deployment, DurationHistogram, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
 import { StorageUnavailableError } from '@longshore/jobs';
-import { backlogTrend } from '../../format/backlog-trend.js';
+import {
+  backlogTrend,
+  hasValues,
+  linePath,
+  maxOf,
+  placeOf,
+  type Point,
+  WIDTH,
+} from '../../format/line-chart.js';
 import { chartOf } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
-import { formatDuration } from '../../format/duration.js';
-import { hasValues, linePath, maxOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
-import type { PageContext } from '../page.js';
-import type { Region } from '../../shell/page.js';
+import { formatDuration } from '../../format/time.js';
+import type { PageContext, Region } from '../../shell/page.js';
 import { type Range, rangeOf } from './range.js';
 
 const shares = [
@@ -24,9 +30,9 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /** The queue or job type that the charts cover. If empty, the charts cover all jobs. */
-export type TrendSubject = Pick<TimingQuery, 'queue' | 'name'>;
+type TrendSubject = Pick<TimingQuery, 'queue' | 'name'>;
 
-export interface TrendOptions {
+interface TrendOptions {
   /** The path of the page, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;

@@ -1,0 +1,275 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parseTime } from '@longshore/edge';
+import type { JsonValue } from '@longshore/jobs';
+import {
+  actionOf,
+  type AuditDetails,
+  auditDetails,
+  type Kind,
+  kinds,
+  operations,
+  type Outcome,
+} from '@longshore/jobs/operations';
+import { type AuditEntry, bulkActions, isId } from '@longshore/jobs/storage';
+import { bulkWords } from '../actions/bulk-words.js';
+import { counted, formatNumber, formatRate } from '../format/count.js';
+import { argsLine } from '../format/json-tokens.js';
+import { dayIn } from '../format/time.js';
+import { badRequest } from '../http/problem.js';
+import { type Filters, isJobState, isTermKey, type Term } from '../search/filters.js';
+import { searchText } from '../search/search.js';
+import type { Page, PageContext, PageRequest } from '../shell/page.js';
+import { readRows } from './list-page.js';
+
+const ROWS = 50;
+
+/** Maximum number of job ids to show in an entry. The page of the bulk action shows more. */
+const FEW_IDS = 3;
+
+const outcomeWords: Readonly<Record<Outcome, string | null>> = {
+  done: null,
+  refused: 'refused; nothing was changed',
+  'without effect': 'no change needed',
+};
+
+export async function auditPage({ query }: PageRequest, { reader, redact }: PageContext): Promise<Page> {
+  const after = query.get('after');
+  if (after !== null && !/^\d{1,18}$/.test(after))
+    throw badRequest('There is no such page of the list', `“${after}” is not the number of an entry.`);
+  const wanted = wantedIn(query);
+  return {
+    title: 'Audit',
+    section: 'audit',
+    view: 'page',
+    regions: [
+      {
+        name: 'audit',
+        view: 'audit-list',
+        everyMs: 5_000,
+        load: async () => {
+          const place = after === null ? {} : { after };
+          const { rows, isComplete } = await readRows(ROWS, (limit) =>
+            reader.audit.list({ limit, ...wanted, ...place }),
+          );
+          return {
+            entries: rows.map((entry) => auditRow(entry, redact)),
+            order: 'newest',
+            exported: new URLSearchParams(wanted).toString(),
+            first: after === null ? null : auditPath(wanted),
+            next: isComplete ? null : auditPath({ ...wanted, after: rows.at(-1)?.id ?? '' }),
+          };
+        },
+      },
+    ],
+  };
+}
+
+/** Whether the targets of a kind have a page of their own. A new kind does not compile without an answer. */
+const hasPage: Readonly<Record<Kind, boolean>> = {
+  jobs: true,
+  queues: true,
+  types: true,
+  recurring: true,
+  batches: true,
+  servers: true,
+  bulk: true,
+  'set-aside': true,
+  searches: false,
+  deployments: false,
+  keys: false,
+};
+const withPage: ReadonlySet<string> = new Set(
+  Object.entries(hasPage).flatMap(([kind, has]) => (has ? kind : [])),
+);
+
+function auditRow(
+  { id, at, who, action, target, filter, count, reason }: AuditEntry,
+  pattern: RegExp,
+): object {
+  const { outcome, counted: known, values, before, ...details } = auditDetails(filter);
+  const filters = storedFilters(filter);
+  const ids = storedIds(filter);
+  const selection = filters === null ? 'selected jobs' : selectionText(filters);
+  const kept = target !== null && !action.endsWith('/delete') && withPage.has(action.replace(/\/.*/s, ''));
+  const [done, thing] = actionTexts[action] ?? [action, ''];
+  const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
+  const isBulk = action.startsWith('bulk/') && action !== 'bulk/stop';
+  const isLong = !isBulk && target !== null && isId(target);
+  return {
+    ...details,
+    id,
+    at,
+    // The day in UTC. The page's script regroups the entries by day in the viewer's time zone.
+    day: dayIn('UTC', at),
+    who,
+    reason,
+    outcome: outcomeWords[outcome],
+    done: [
+      details.automatic ? `${done} automatically:` : done,
+      isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing,
+    ]
+      .filter(Boolean)
+      .join(' '),
+    what: isBulk ? selection : isLong ? target.slice(-8) : target,
+    whole: isLong ? target : null,
+    limits,
+    ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk/delete' },
+    given: limits === null ? withTimes(changeLine(before, values, pattern)) : [],
+    path: kept ? pathOf(action, target) : null,
+  };
+}
+
+/** Splits a line into text and times, so that the times can be shown in the viewer's time zone. */
+function withTimes(line: string): (string | Date)[] {
+  return line.split(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/).flatMap((part, index) => {
+    if (index % 2 === 0) return part === '' ? [] : part;
+    return parseTime(part) ?? `"${part}"`;
+  });
+}
+
+function pathOf(action: string, target: string): string {
+  if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
+  return `${action.replace(/\/.*/s, '')}/${encodeURIComponent(target)}`;
+}
+
+function jobsCounted(count: number, known: AuditDetails['counted']): string {
+  if (known === 'not') return 'jobs, not counted';
+  return known === 'exactly' ? counted(count, 'job') : `${formatNumber(count)}+ jobs`;
+}
+
+export function selectionText(filters: Filters): string {
+  const state = filters.state === null ? '' : `state:${filters.state}`;
+  return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
+}
+
+/** Parses the filters of the audit page: `who`, `action` and `target`. Omits empty ones. */
+export function wantedIn(query: URLSearchParams): Partial<Record<'who' | 'action' | 'target', string>> {
+  const given = ['who', 'action', 'target'].flatMap((name) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(given);
+}
+
+function auditPath(parameters: Readonly<Record<string, string>>): string {
+  const text = new URLSearchParams(parameters).toString();
+  return text === '' ? 'audit' : `audit?${text}`;
+}
+
+/**
+ * Formats a change of values as one line, including the previous values if known:
+ * `at: "2026-03-02T08:00" → "2026-03-02T09:00"`. Omits unchanged values; if no value has changed, shows all.
+ *
+ * @param pattern matches keys whose values are redacted
+ */
+function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): string {
+  if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);
+  const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(before[key], value));
+  const lines = changed.map(([key, value]) => {
+    const line = (each: JsonValue): string => argsLine({ [key]: each }, pattern);
+    return `${line(before[key] ?? null)} → ${line(value).slice(`${key}: `.length)}`;
+  });
+  return lines.join(', ') || argsLine(values, pattern);
+}
+
+function isObject(value: JsonValue): value is { readonly [member: string]: JsonValue } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+type Words = readonly [done: string, thing: string];
+
+/** Maps each action in the audit to its past tense and the kind of its target. */
+const actionTexts: Readonly<Record<string, Words>> = {
+  ...Object.fromEntries(
+    operations.map((operation): [string, Words] => [
+      actionOf(operation),
+      [capitalized(operation.done), kinds[operation.on].noun],
+    ]),
+  ),
+  // The audit entry of a bulk action says only that the action was started. The action runs in the background and can
+  // be stopped. Its page shows what it has changed.
+  ...Object.fromEntries(
+    bulkActions.map((action): [string, Words] => [
+      `bulk/${action}`,
+      [`Started ${bulkWords[action].doing.toLowerCase()}`, 'jobs'],
+    ]),
+  ),
+};
+
+/** Returns the past tense of an action, such as `Retried`. Returns unknown actions unchanged. */
+export function actionDone(action: string): string {
+  return actionTexts[action]?.[0] ?? action;
+}
+
+function capitalized(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/**
+ * Formats the new limits of a queue as one line, with the previous ones if known.
+ * Example: `at once 2 → 4, starts none → 100 per min`. Shows only changed limits, or all if none has changed. Returns
+ * `null` if the values are not limits.
+ */
+export function limitsLine(before: JsonValue, values: JsonValue): string | null {
+  if (!isObject(values)) return null;
+  const given = Object.entries(values);
+  const known = new Map(isObject(before) ? Object.entries(before) : []);
+  const changed = given.filter(([key, value]) => !isDeepStrictEqual(known.get(key), value));
+  const lines =
+    changed.length === 0
+      ? given.map(([key, value]) => limitLine(key, [value]))
+      : changed.map(([key, value]) =>
+          limitLine(key, known.has(key) ? [known.get(key) ?? null, value] : [value]),
+        );
+  return lines.includes(null) ? null : lines.join(', ');
+}
+
+/** @param limits the previous value, if known, followed by the new one */
+function limitLine(key: string, limits: readonly JsonValue[]): string | null {
+  if (key === 'concurrencyLimit') return joined('at once', limits.map(numberOf));
+  if (key === 'rateLimit') return joined('starts', limits.map(rateOf));
+  return null;
+}
+
+function joined(what: string, limits: readonly (string | null)[]): string | null {
+  return limits.includes(null) ? null : `${what} ${limits.join(' → ')}`;
+}
+
+function numberOf(limit: JsonValue): string | null {
+  if (limit === null) return 'none';
+  return typeof limit === 'number' ? formatNumber(limit) : null;
+}
+
+function rateOf(limit: JsonValue): string | null {
+  if (limit === null) return 'none';
+  if (!isObject(limit)) return null;
+  const { jobs, periodMs, burst } = limit;
+  if (typeof jobs !== 'number' || typeof periodMs !== 'number') return null;
+  return (
+    formatRate({ jobs, periodMs }) + (typeof burst === 'number' ? ` (${formatNumber(burst)} in a burst)` : '')
+  );
+}
+
+/** Parses filters that were stored as JSON; `null` if the value does not contain filters. */
+export function storedFilters(stored: JsonValue): Filters | null {
+  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return null;
+  const { state = null, terms } = stored;
+  if (!Array.isArray(terms)) return null;
+  return {
+    state: typeof state === 'string' && isJobState(state) ? state : null,
+    terms: terms.flatMap(storedTerm),
+  };
+}
+
+/** Parses the ids of selected jobs that were stored as JSON; an empty list if the value does not contain ids. */
+function storedIds(stored: JsonValue): string[] {
+  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
+  const { ids } = stored;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+}
+
+function storedTerm(stored: JsonValue): Term[] {
+  if (stored === null || typeof stored !== 'object' || Array.isArray(stored)) return [];
+  const { key, value } = stored;
+  return typeof key === 'string' && typeof value === 'string' && isTermKey(key) ? [{ key, value }] : [];
+}

@@ -1,0 +1,268 @@
+import { compareTexts } from '@longshore/edge';
+import { StorageUnavailableError } from '@longshore/jobs';
+import {
+  type BlockingKey,
+  isFinished,
+  jobStates,
+  type Queue,
+  type Server,
+  type StateCounts,
+} from '@longshore/jobs/storage';
+import { soon } from '../cache/deadline.js';
+import { blockedBy, readyJobs } from '../diagnosis/blocking-keys.js';
+import { failingTypeWarnings, findFailingTypes } from '../diagnosis/failures.js';
+import { findPausedJobs, pausedIn, pauseText } from '../diagnosis/pause.js';
+import { queueStatus } from '../diagnosis/queue-status.js';
+import { isSilent } from '../diagnosis/servers.js';
+import { type Bucket, type Sparkline, sparklineOf, totalOf } from '../format/chart.js';
+import type { Sentence } from '../format/sentence.js';
+import { notFound } from '../http/problem.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+import { listLongest } from '../reading/job-search.js';
+import { jobsPath, type Term } from '../search/filters.js';
+import type { Page, PageContext, PageRequest, PartialModel } from '../shell/page.js';
+import { jobRow } from './job-row.js';
+import { pageOf } from './list-page.js';
+import { lastHour, throughputRegion } from './throughput.js';
+import { trendsRegion } from './trends/region.js';
+
+const ROWS = 50;
+
+/** The sort orders of the list. Urgent queues, large job counts, long waits and few servers come first. */
+const sorts = {
+  urgency: (a: Queue, b: Queue) => urgency(a) - urgency(b) || sorts.wait(a, b),
+  name: (a: Queue, b: Queue) => compareTexts(a.name, b.name),
+  enqueued: (a: Queue, b: Queue) => b.counts.enqueued - a.counts.enqueued,
+  processing: (a: Queue, b: Queue) => b.counts.processing - a.counts.processing,
+  failed: (a: Queue, b: Queue) => b.counts.failed - a.counts.failed,
+  wait: (a: Queue, b: Queue): number => readySince(a) - readySince(b),
+  servers: (a: Queue, b: Queue) => a.servers - b.servers,
+};
+
+function readySince({ oldestEnqueuedAt }: Queue): number {
+  return oldestEnqueuedAt?.getTime() ?? Number.MAX_VALUE;
+}
+
+/**
+ * Returns a rank for sorting: 0 if jobs cannot start, 1 if jobs are enqueued, 2 if jobs are only running, and 3 if the
+ * queue is idle.
+ */
+function urgency(queue: Queue): number {
+  const { counts, pausedAt } = queue;
+  if (isUnserved(queue) || (pausedAt !== null && counts.enqueued > 0)) return 0;
+  if (counts.enqueued > 0) return 1;
+  return counts.processing > 0 ? 2 : 3;
+}
+
+type Sort = keyof typeof sorts;
+
+export async function queuesPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {
+  const requested = query.get('sort') ?? 'urgency';
+  const sort: Sort = Object.hasOwn(sorts, requested) ? (requested as Sort) : 'urgency';
+  return {
+    title: 'Queues',
+    section: 'queues',
+    view: 'page',
+    regions: [
+      {
+        name: 'queues',
+        view: 'queues-list',
+        everyMs: 5_000,
+        load: async () => {
+          const queues = (await reader.queues.list()).toSorted(
+            (a, b) => sorts[sort](a, b) || sorts.name(a, b),
+          );
+          const { rows, ...place } = pageOf(queues, query, ROWS);
+          return { ...place, sort, ...(await queueRows(rows, reader)) };
+        },
+      },
+    ],
+  };
+}
+
+const FEW_JOBS = 5;
+const RATE_MINUTES = 5;
+const FEW_KEYS = 10;
+
+const unfinishedStates = jobStates.filter((state) => !isFinished(state));
+
+export async function queuePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
+  const name = params['queue'] ?? '';
+  await findQueue(name, context);
+  return {
+    title: name,
+    section: 'queues',
+    view: 'page',
+    kicker: { path: 'queues', text: 'Queues' },
+    regions: [
+      { name: 'queue', view: 'queue-state', everyMs: 2_000, load: () => loadQueue(name, context) },
+      throughputRegion(context, name),
+      trendsRegion(context, { path: `queues/${encodeURIComponent(name)}`, query, subject: { queue: name } }),
+      { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobsOfQueue(name, context) },
+    ],
+  };
+}
+
+async function loadQueue(name: string, context: PageContext): Promise<object> {
+  const [queue, queues, servers, buckets, pausedJobs, blocking, failingTypes] = await Promise.all([
+    findQueue(name, context),
+    context.reader.queues.list(),
+    context.reader.servers.list(),
+    context.reader.statistics.throughput({ ...lastHour, queue: name }),
+    findPausedJobs(context.reader, name),
+    context.reader.queues.listBlockingKeys(name),
+    findFailingTypes(context.reader, name),
+  ]);
+  const consumers = servers.filter(({ queues }) => queues.includes(name));
+  const nowMs = context.now();
+  const waiting = pausedIn(name, pausedJobs);
+  return {
+    status: queueStatus(queue, consumers, nowMs, { queues, pausedJobs: waiting, blocking }),
+    queue: queueRow(queue),
+    ready: readyJobs(queue, blocking).count,
+    blocked: blockedBy(blocking),
+    blocking: blocking.keys.slice(0, FEW_KEYS).map(keyRow),
+    moreKeys: Math.max(0, blocking.keys.length - FEW_KEYS),
+    pausedTypes: waiting.map((type) => type.name),
+    warnings: failingTypeWarnings(failingTypes),
+    perMinute: perMinute(buckets),
+    limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
+    isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
+    states: jobStates,
+    servers: consumers.map((server) => ({ ...placeOf(server), silent: isSilent(server, nowMs) })),
+  };
+}
+
+/** Returns the row for a concurrency key that blocks jobs. `path` leads to the enqueued jobs with this key. */
+function keyRow({ queue, key, blocked, details }: BlockingKey): object {
+  const terms: Term[] = [
+    { key: 'queue', value: queue },
+    { key: 'key', value: key },
+  ];
+  return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
+}
+
+/**
+ * Returns the server's data without the heartbeat. The heartbeat changes constantly, so including it would keep
+ * refreshes from being answered with 304.
+ */
+function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
+  return { id, host, pid, state, requested, concurrency, processing };
+}
+
+/** Returns how many jobs succeeded or failed per minute, on average over the last five complete minutes. */
+function perMinute(buckets: readonly Bucket[]): number {
+  const { done, failed } = totalOf(buckets.slice(-1 - RATE_MINUTES, -1));
+  return (done + failed) / RATE_MINUTES;
+}
+
+async function loadJobsOfQueue(name: string, { reader }: PageContext): Promise<object> {
+  const ofQueue = { queue: [name] };
+  const [enqueued, processing, failed] = await Promise.all([
+    listLongest('enqueued', ofQueue, FEW_JOBS, reader),
+    listLongest('processing', ofQueue, FEW_JOBS, reader),
+    reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
+  ]);
+  return {
+    enqueued: enqueued.map(jobRow),
+    processing: processing.map(jobRow),
+    failed: failed.map(jobRow),
+  };
+}
+
+async function findQueue(name: string, { reader }: PageContext): Promise<Queue> {
+  const queue = await reader.queues.find(name);
+  if (queue === null) {
+    throw notFound(
+      'There is no such queue',
+      `No queue has the name “${name}”. Queues are removed after a month without use; their finished jobs stay in the list of jobs.`,
+    );
+  }
+  return queue;
+}
+
+interface QueueRow {
+  readonly name: string;
+  readonly counts: StateCounts;
+  readonly oldestEnqueuedAt: Date | null;
+  readonly servers: number;
+  /** Text such as “paused by ann 20 min ago: PSP outage, until 07:00”; `null` if the queue is not paused. */
+  readonly paused: Sentence | null;
+  readonly concurrencyLimit: Queue['concurrencyLimit'];
+  readonly rateLimit: Queue['rateLimit'];
+  /** Whether the queue has enqueued, scheduled or awaiting jobs, but no running server consumes it. */
+  readonly unserved: boolean;
+}
+
+function queueRow(queue: Queue): QueueRow {
+  const { name, counts, oldestEnqueuedAt, servers, concurrencyLimit, rateLimit } = queue;
+  return {
+    name,
+    counts,
+    oldestEnqueuedAt,
+    servers,
+    paused: pauseText(queue),
+    concurrencyLimit,
+    rateLimit,
+    unserved: isUnserved(queue),
+  };
+}
+
+function isUnserved({ counts, servers }: Queue): boolean {
+  return servers === 0 && counts.enqueued + counts.scheduled + counts.awaiting > 0;
+}
+
+interface QueueRows extends PartialModel {
+  /** In each row, `ended` is the throughput of the last hour; `null` if it is unknown. */
+  readonly queues: readonly (QueueRow & { readonly ended: Sparkline | null })[];
+  /** Whether the throughput could not be read. */
+  readonly gaveUp: boolean;
+}
+
+export async function queueRows(queues: readonly Queue[], reader: DashboardReader): Promise<QueueRows> {
+  const names = queues.map(({ name }) => name);
+  const { byQueue, partial } = await readLastHour(names, reader);
+  return {
+    queues: queues.map((queue) => {
+      const buckets = byQueue?.get(queue.name);
+      return { ...queueRow(queue), ended: buckets === undefined ? null : sparklineOf(buckets) };
+    }),
+    partial,
+    gaveUp: byQueue === null && !partial,
+  };
+}
+
+const MINUTE_MS = 60_000;
+const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
+
+/** How long to wait for the throughput, in milliseconds. */
+const WAIT_MS = 25;
+
+interface LastHour {
+  /** The throughput by queue; `null` if it is not known yet, or could not be read. */
+  readonly byQueue: ReadonlyMap<string, readonly Bucket[]> | null;
+  /** Whether the throughput is still being read. */
+  readonly partial: boolean;
+}
+
+/**
+ * Reads the throughput of each queue over the last hour. Waits no longer than {@link WAIT_MS}, and does not fail if the
+ * storage is unavailable, because lists of queues are useful even without the throughput.
+ *
+ * @param queues the names of the queues, at most 100
+ */
+async function readLastHour(
+  queues: readonly string[],
+  { statistics }: Pick<DashboardReader, 'statistics'>,
+): Promise<LastHour> {
+  if (queues.length === 0) return { byQueue: new Map(), partial: false };
+  try {
+    // Sorts the names, so that all sort orders of a list share a cached read.
+    const ended = statistics.throughputByQueue({ ...span, queues: queues.toSorted() });
+    const byQueue = (await soon(ended, WAIT_MS)) ?? null;
+    return { byQueue, partial: byQueue === null };
+  } catch (error) {
+    if (!(error instanceof StorageUnavailableError)) throw error;
+    return { byQueue: null, partial: false };
+  }
+}

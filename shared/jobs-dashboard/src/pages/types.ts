@@ -1,0 +1,273 @@
+import { compareTexts, shorten } from '@longshore/edge';
+import type { Job } from '@longshore/jobs';
+import { type ErrorGroup, type NameTiming, otherNames, type Server } from '@longshore/jobs/storage';
+import { pauseText } from '../diagnosis/pause.js';
+import { isSilent } from '../diagnosis/servers.js';
+import { formatCount, formatNumber } from '../format/count.js';
+import { capitalized, type Sentence } from '../format/sentence.js';
+import { notFound } from '../http/problem.js';
+import { listLongest } from '../reading/job-search.js';
+import { jobsPath, type Term } from '../search/filters.js';
+import type { Page, PageContext, PageRequest } from '../shell/page.js';
+import { jobRow } from './job-row.js';
+import { pageOf } from './list-page.js';
+import { trendsRegion } from './trends/region.js';
+
+const ROWS = 50;
+const MAX_NAMES = 200;
+/** The list shows this percentile of the durations. */
+const SHARE = 0.95;
+/** The usual duration is also shown if the recent one is at least this many times as long. */
+const SLOWER = 2;
+
+const spans = [
+  { key: '1h', word: '1 hour', ms: 3_600_000 },
+  { key: '24h', word: '24 hours', ms: 86_400_000 },
+] as const;
+
+interface TypeRow {
+  readonly name: string;
+  /** Whether the row combines jobs with many different names. Such a row has no page. */
+  readonly isOthers: boolean;
+  readonly paused: Sentence | null;
+  readonly ended: number;
+  readonly failed: number;
+  readonly waitingMs: number | null;
+  readonly runningMs: number | null;
+  /**
+   * The 95th percentiles over the last 24 hours, for comparison. Each is `null` unless the value of the shown period is
+   * at least twice as high.
+   */
+  readonly usualWaitingMs: number | null;
+  readonly usualRunningMs: number | null;
+}
+
+/** The values that the list can be sorted by. The highest value always comes first. */
+const sorts = {
+  ended: ({ ended }: TypeRow) => ended,
+  failed: ({ failed }: TypeRow) => failed,
+  waiting: ({ waitingMs }: TypeRow) => waitingMs ?? -1,
+  running: ({ runningMs }: TypeRow) => runningMs ?? -1,
+} as const;
+
+type Sort = keyof typeof sorts;
+
+/** Creates the list of the job types that ran recently or are paused. */
+export async function typesPage({ query }: PageRequest, context: PageContext): Promise<Page> {
+  const span = spans.find(({ key }) => key === query.get('since')) ?? spans[0];
+  const wanted = query.get('sort') ?? 'ended';
+  const sort: Sort = Object.hasOwn(sorts, wanted) ? (wanted as Sort) : 'ended';
+  const path = (since: string, by: Sort): string => `types?since=${since}&sort=${by}`;
+  return {
+    title: 'Job types',
+    section: 'types',
+    view: 'types',
+    data: {
+      spans: spans.map(({ key, word }) => ({ word, path: path(key, sort), current: key === span.key })),
+    },
+    regions: [
+      {
+        name: 'types',
+        view: 'types-list',
+        everyMs: 5_000,
+        load: async () => {
+          const { rows, ...place } = pageOf(await readTypes(span.ms, sort, context), query, ROWS);
+          const sortPaths = Object.fromEntries(
+            (Object.keys(sorts) as Sort[]).map((by) => [by, path(span.key, by)]),
+          );
+          return { ...place, types: rows, sort, sortPaths, path: path(span.key, sort), word: span.word };
+        },
+      },
+    ],
+  };
+}
+
+async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): Promise<TypeRow[]> {
+  const [timed, day, paused] = await Promise.all([
+    reader.timings.listNames({ sinceMs, limit: MAX_NAMES }),
+    reader.timings.listNames({ sinceMs: spans[1].ms, limit: MAX_NAMES }),
+    reader.jobTypes.listPaused(),
+  ]);
+  const pauses = new Map(paused.map((pause) => [pause.name, pauseText(pause)]));
+  const usual = new Map(day.map(({ name, timing }) => [name, timing]));
+  const rows = timed.map((type) => typeRow(type, usual.get(type.name), pauses.get(type.name) ?? null));
+  const known = new Set(timed.map(({ name }) => name));
+  const idle = paused
+    .filter(({ name }) => !known.has(name))
+    .map(({ name }): TypeRow => ({
+      name,
+      isOthers: false,
+      paused: pauses.get(name) ?? null,
+      ended: 0,
+      failed: 0,
+      waitingMs: null,
+      runningMs: null,
+      usualWaitingMs: null,
+      usualRunningMs: null,
+    }));
+  return [...rows, ...idle].toSorted(
+    (one, other) => sorts[sort](other) - sorts[sort](one) || compareTexts(one.name, other.name),
+  );
+}
+
+function typeRow(
+  { name, timing }: NameTiming,
+  usual: NameTiming['timing'] | undefined,
+  paused: Sentence | null,
+): TypeRow {
+  const [waitingMs, runningMs] = [timing.waiting.percentile(SHARE), timing.running.percentile(SHARE)];
+  return {
+    name,
+    isOthers: name === otherNames,
+    paused,
+    ended: timing.done + timing.failed,
+    failed: timing.failed,
+    waitingMs,
+    runningMs,
+    usualWaitingMs: ifSlower(waitingMs, usual?.waiting.percentile(SHARE) ?? null),
+    usualRunningMs: ifSlower(runningMs, usual?.running.percentile(SHARE) ?? null),
+  };
+}
+
+function ifSlower(recentMs: number | null, usualMs: number | null): number | null {
+  return recentMs !== null && usualMs !== null && recentMs >= SLOWER * usualMs ? usualMs : null;
+}
+
+const FEW_JOBS = 5;
+const FEW_ERRORS = 5;
+/** How many of the latest successful jobs are examined to find the slowest. */
+const EXAMINED = 200;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MAX_TEXT = 300;
+
+/** Must equal the default query of the errors page, so that both pages share a cached read. */
+const errorsQuery = { sinceMs: DAY, limit: 100 };
+
+/** Creates the page of a job type, that is, of all jobs with the same name. */
+export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
+  const name = params['type'] ?? '';
+  if (name === otherNames)
+    throw notFound('There is no such job type', 'This name covers many job names counted together.');
+  return {
+    title: name,
+    section: 'types',
+    view: 'page',
+    kicker: { path: 'types', text: 'Job types' },
+    regions: [
+      { name: 'type', view: 'type-state', everyMs: 2_000, load: () => loadType(name, context) },
+      trendsRegion(context, {
+        path: `types/${encodeURIComponent(name)}`,
+        query,
+        subject: { name },
+        throughput: true,
+      }),
+      { name: 'jobs', view: 'type-jobs', everyMs: 5_000, load: () => loadJobsOfType(name, context) },
+    ],
+  };
+}
+
+async function loadType(name: string, { reader, now }: PageContext): Promise<object> {
+  const nowMs = now();
+  const minuteMs = 60_000;
+  const untilMs = (Math.floor(nowMs / minuteMs) + 1) * minuteMs;
+  const [paused, servers, buckets] = await Promise.all([
+    reader.jobTypes.listPaused(),
+    reader.servers.list(),
+    reader.timings.read({
+      from: new Date(untilMs - HOUR),
+      until: new Date(untilMs),
+      bucketMs: minuteMs,
+      name,
+    }),
+  ]);
+  const pause = paused.find((type) => type.name === name);
+  const hour = buckets[0]?.timing.copy();
+  for (const { timing } of buckets.slice(1)) hour?.merge(timing);
+  const { done = 0, failed = 0, retried = 0 } = hour ?? {};
+  const handling = servers.filter(({ jobNames }) => jobNames?.includes(name) ?? true);
+  return {
+    name,
+    paused: pause === undefined ? null : capitalized(pauseText(pause)),
+    // Ignores values older than three minutes. Servers measure the backlog once a minute, but only while they run.
+    backlog: buckets.slice(-3).findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
+    done,
+    failed,
+    retried,
+    failureRate: done + failed === 0 ? null : rate(failed / (done + failed)),
+    servers: handling.map((server) => serverRow(server, nowMs)),
+    ready: jobsPath({ state: 'enqueued', terms: ofName(name) }),
+    running: jobsPath({ state: 'processing', terms: ofName(name) }),
+    failures: jobsPath({ state: 'failed', terms: [...ofName(name), { key: 'finished-after', value: '1h' }] }),
+    retrying: jobsPath({ state: 'scheduled', terms: ofName(name) }),
+  };
+}
+
+/**
+ * Returns the server's data without the heartbeat. The heartbeat changes constantly, so including it would keep
+ * refreshes from being answered with 304.
+ */
+function serverRow(server: Server, nowMs: number): object {
+  const { id, host, pid, state, requested, concurrency, processing } = server;
+  return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };
+}
+
+async function loadJobsOfType(name: string, { reader }: PageContext): Promise<object> {
+  const ofType = { name: [name] };
+  const [running, waiting, { jobs: done }, { groups }] = await Promise.all([
+    listLongest('processing', ofType, FEW_JOBS, reader),
+    listLongest('enqueued', ofType, FEW_JOBS, reader),
+    reader.jobs.listBrief({ filter: { ...ofType, state: ['done'] }, limit: EXAMINED, reach: 'near' }),
+    reader.statistics.listErrorGroups(errorsQuery),
+  ]);
+  const slowest = done.toSorted((one, other) => ranMs(other) - ranMs(one)).slice(0, FEW_JOBS);
+  const errors = groups.filter((group) => group.name === name);
+  return {
+    lists: [
+      {
+        key: 'running',
+        title: 'Longest running',
+        jobs: running.map(jobRow),
+        more: moreOf(name, 'processing'),
+      },
+      { key: 'waiting', title: 'Longest waiting', jobs: waiting.map(jobRow), more: moreOf(name, 'enqueued') },
+      {
+        key: 'slowest',
+        title: `Slowest of the latest ${formatNumber(done.length)} done`,
+        jobs: slowest.map((job) => ({ ...jobRow(job), ranMs: ranMs(job) })),
+        more: moreOf(name, 'done'),
+      },
+    ].filter(({ jobs }) => jobs.length > 0),
+    errors: errors.slice(0, FEW_ERRORS).map(errorRow),
+    moreErrors: Math.max(0, errors.length - FEW_ERRORS),
+  };
+}
+
+function ranMs({ startedAt, finishedAt }: Job): number {
+  return startedAt === null || finishedAt === null ? 0 : finishedAt.getTime() - startedAt.getTime();
+}
+
+function moreOf(name: string, state: 'processing' | 'enqueued' | 'done'): string {
+  return jobsPath({ state, terms: ofName(name) }, state === 'done' ? {} : { order: 'oldest' });
+}
+
+function ofName(name: string): Term[] {
+  return [{ key: 'name', value: name }];
+}
+
+function errorRow(group: ErrorGroup): object {
+  const { name, fingerprint, message, count, retryable, failedExact, waitingExact, lastSeenAt } = group;
+  return {
+    kind: shorten(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT, '…'),
+    message: shorten(message.split('\n', 1)[0] ?? '', MAX_TEXT, '…'),
+    failed: formatCount({ count: retryable, exact: failedExact }),
+    waiting: formatCount({ count: count - retryable, exact: waitingExact || count === retryable }),
+    lastSeenAt,
+    jobs: jobsPath({ state: null, terms: [...ofName(name), { key: 'fingerprint', value: fingerprint }] }),
+  };
+}
+
+/** Formats a share as a percentage, such as `0.4 %` or `100 %`. */
+function rate(share: number): string {
+  return `${Math.round(share * 1_000) / 10} %`;
+}
