@@ -13,7 +13,7 @@ const breaches: readonly [folder: string, imported: string, why: RegExp][] = [
   ['acceptance/fuzz/programs/src', 'longshore', /applications like any other/],
   ['shared/resources/src/query', '../definition/resource.js', /layers of resources/],
   ['shared/resources/src/definition', '../table/table-storage.js', /layers of resources/],
-  ['shared/resources/src/pipeline/access', '../../koa/adapter.js', /layers of resources/],
+  ['shared/resources/src/pipeline/access', '../../koa/middleware.js', /layers of resources/],
   ['shared/resources/src/openapi', '../table/table-storage.js', /layers of resources/],
   ['services/api/src', '../../../shared/jobs/src/index.js', /must not leave its package/],
   ['shared/jobs/test', '../../resources/src/index.js', /must not leave its package/],
@@ -24,7 +24,7 @@ const allowed: readonly [folder: string, imported: string][] = [
   ['shared/jobs/src', '../job/job.js'],
   ['shared/jobs/test', '../src/index.js'],
   ['acceptance/faults/programs/src', '@longshore/jobs'],
-  ['shared/resources/src/table', '../pipeline/idempotency/store.js'],
+  ['shared/resources/src/table', '../pipeline/idempotency.js'],
   ['shared/example-shop/src', '@longshore/service/application'],
 ];
 

@@ -4,25 +4,23 @@
  * @module @longshore/resources
  */
 export { Throttle, type ThrottlePolicy } from '@longshore/edge';
-export type { Database, PooledConnection, Queryable, QueryResult, Transaction } from './database/database.js';
+export {
+  type Database,
+  type PooledConnection,
+  type Queryable,
+  type QueryResult,
+  type Transaction,
+  inTransaction,
+} from './database/database.js';
 export { classifySqlError } from './database/sql-errors.js';
-export { inTransaction } from './database/transaction.js';
 export type { CallContext, Principal } from './definition/call-context.js';
 export { defineResource } from './definition/define-resource.js';
-export type { EventSource, ServerSentEvent } from './definition/event-source.js';
-export type { FilterDeclaration } from './definition/filter-declaration.js';
-export { applyAll, type ItemChange, type KeyedChange } from './definition/item-change.js';
-export { DefinitionError } from './definition/naming.js';
-export type { Enqueue, Platform } from './definition/platform.js';
-export type {
-  ChildDeclaration,
-  OperationDeclaration,
-  Resource,
-  ResourceDefinition,
-  SetOperationDeclaration,
-} from './definition/resource.js';
-export { type NotAllowed, readOnly } from './definition/resource.js';
 export {
+  type EventSource,
+  type ServerSentEvent,
+  applyAll,
+  type ItemChange,
+  type KeyedChange,
   afterCommit,
   type Check,
   Existing,
@@ -34,30 +32,45 @@ export {
   Outcome,
   withJob,
 } from './definition/storage.js';
+export type { FilterDeclaration } from './definition/filter-declaration.js';
+export { DefinitionError } from './definition/naming.js';
+export type { Enqueue, Platform } from './definition/platform.js';
+export {
+  type ChildDeclaration,
+  type OperationDeclaration,
+  type Resource,
+  type ResourceDefinition,
+  type SetOperationDeclaration,
+  type NotAllowed,
+  readOnly,
+} from './definition/resource.js';
 export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
 export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/error-catalogue.js';
 export type { ErrorStackPolicy } from './errors/incident.js';
-export type { RequestGuard } from './koa/adapter.js';
-export { countRequests, requireCaller } from './koa/caller-guard.js';
-export { answerMalformedHttp } from './koa/malformed-http.js';
+export { type RequestGuard, countRequests, requireCaller } from './koa/middleware.js';
+export { answerMalformedHttp } from './koa/connections.js';
 export type { ApiInfo } from './openapi/document.js';
 export type { ApiChange } from './openapi/guide.js';
 export type { OpenApiDocument } from './openapi/document-types.js';
 export type { ResourceGroup } from './openapi/tags.js';
-export type { SecuritySchemes } from './openapi/security.js';
-export type { AccessControl } from './pipeline/access/access-control.js';
-export { type Authenticate, unauthorized } from './pipeline/access/authentication.js';
+export type { SecuritySchemes } from './openapi/policies.js';
+export {
+  type AccessControl,
+  type Authenticate,
+  unauthorized,
+  readOrWrite,
+  type ScopedCall,
+  type ScopeOf,
+} from './pipeline/access/access-control.js';
 export { type ListenerLimits, Listeners } from './pipeline/access/listeners.js';
 export type { RowScope, RowScopes } from './pipeline/access/row-scope.js';
-export { readOrWrite, type ScopedCall, type ScopeOf } from './pipeline/access/scope.js';
 export type { ErrorPayload } from './pipeline/error-response.js';
-export { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency/store.js';
+export { type IdempotencyStore, memoryIdempotencyStore } from './pipeline/idempotency.js';
 export type { ApiRequest, ApiResponse } from './pipeline/request/request.js';
 export type { ApiLog } from './pipeline/responder.js';
 export type { CollectionQuery, Selection, SortTerm, StreamQuery } from './query/collection-query.js';
 export type { Filter, Match } from './query/filter.js';
-export { itemsOf, type Page, pageOf } from './query/page.js';
-export { maxPageBytes } from './query/page-bytes.js';
+export { itemsOf, type Page, pageOf, maxPageBytes } from './query/page.js';
 export { createResourceApi, type ResourceApiOptions } from './resource-api.js';
 export { idempotencyTable, tableIdempotencyStore } from './table/idempotency-store.js';
 export { tableIndexes } from './table/indexes.js';

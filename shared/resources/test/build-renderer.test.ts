@@ -5,8 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { pinnedFile } from '../scripts/build-renderer.js';
-import { referencePage } from '../src/openapi/reference-page.js';
-import { readRenderer } from '../src/openapi/renderer.js';
+import { referencePage, readRenderer } from '../src/openapi/reference.js';
 
 const wrong = `sha512-${'A'.repeat(86)}==`;
 

@@ -1,7 +1,7 @@
 import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
-import { EventStream } from '../src/pipeline/event-stream.js';
-import type { ServerSentEvent } from '../src/definition/event-source.js';
+import { EventStream } from '../src/pipeline/handlers/event-stream.js';
+import type { ServerSentEvent } from '../src/definition/storage.js';
 
 /**
  * Returns a stream that sends these events, then nothing until it is closed. `isLeft` returns whether it has been

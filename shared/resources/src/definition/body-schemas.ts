@@ -1,6 +1,4 @@
-import { type JsonSchema, orNull, typesOf } from '../validation/json-schema.js';
-import { limited } from '../validation/limits.js';
-import { mapValues } from '../validation/map-values.js';
+import { type JsonSchema, orNull, typesOf, limited, mapValues } from '../validation/json-schema.js';
 
 /** The schemas of the bodies that a resource accepts. */
 export interface BodySchemas {

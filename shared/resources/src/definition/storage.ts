@@ -1,12 +1,11 @@
-import { brand } from '@longshore/edge';
+import { brand, inSlices, shorten } from '@longshore/edge';
 import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
-import type { Problem } from '../errors/api-error.js';
+import { type Problem, ProblemList } from '../errors/api-error.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { CallContext } from './call-context.js';
-import type { EventSource } from './event-source.js';
-import type { ItemChange, KeyedChange } from './item-change.js';
+import { nameInProse } from './naming.js';
 
 /**
  * Checks the conditions of a request against an item.
@@ -200,4 +199,84 @@ export type StorageFunction = Exclude<
 export async function resultOf<Result>(result: Promise<Result> | undefined): Promise<Result> {
   if (result === undefined) throw new Error('The storage lacks the function that serves this call');
   return result;
+}
+
+/**
+ * A change to one item, requested by a client. The storage locks the item, calls `apply` with the current item, and
+ * writes the result.
+ */
+export interface ItemChange<Item, Fields> {
+  /** The fields that the client sent. */
+  readonly fields: Partial<Fields>;
+  /**
+   * Checks `If-Match` and `If-None-Match` against the current item, applies the change, and validates the result.
+   * @returns the new value of all writable fields
+   * @throws {ApiError} if a condition does not hold, or the result is invalid
+   */
+  apply(current: Item): Fields;
+}
+
+/** One element of a bulk change. */
+export interface KeyedChange<Item, Fields> {
+  readonly id: string;
+  readonly change: ItemChange<Item, Fields>;
+}
+
+/**
+ * Applies a bulk change to the current items. Works in time slices, so that other requests are served in between.
+ *
+ * @param current the existing items by id
+ * @returns the new writable fields of each item, in the order of the changes
+ * @throws {ApiError} with the problems of all elements, reduced to one status by {@link ProblemList}. An element whose
+ *   item does not exist has the problem 40402
+ */
+export async function applyAll<Item, Fields>(
+  resource: { readonly singular: string },
+  changes: readonly KeyedChange<Item, Fields>[],
+  current: ReadonlyMap<string, Item>,
+): Promise<readonly Fields[]> {
+  const problems = new ProblemList();
+  const results: Fields[] = [];
+  await inSlices(changes, ({ id, change }, index) => {
+    const item = current.get(id);
+    if (item === undefined) {
+      problems.add(noSuchElement(resource, id, index));
+      return;
+    }
+    const result = problems.collect(() => change.apply(item));
+    if (result !== undefined) results.push(result);
+  });
+  problems.throwIfAny();
+  return results;
+}
+
+/** Returns the problem of an element whose item does not exist, or is hidden from the caller, who must not see which. */
+export function noSuchElement(resource: { readonly singular: string }, id: string, index: number): Problem {
+  const internalMessage = `[${index}]: there is no ${nameInProse(resource)} "${shorten(id, 200)}" here`;
+  return { code: 40402, internalMessage };
+}
+
+/** One event, as in the HTML Standard, § 9.2 “Server-sent events”. */
+export interface ServerSentEvent {
+  /** The type of the event; if omitted, clients see `message`. */
+  readonly event?: string;
+  /** The id from which a client resumes if it reconnects after this event. Must not contain line breaks. */
+  readonly id?: string;
+  /** Sent as JSON. */
+  readonly data: unknown;
+}
+
+/**
+ * A stream of events. When the stream ends, the response ends too. Clients then reconnect with the id of the last event
+ * that they received.
+ */
+export interface EventSource {
+  readonly events: AsyncIterable<ServerSentEvent>;
+  /**
+   * Returns the position after all events so far; undefined while events are pending. Sent with heartbeats as the id
+   * from which a client resumes.
+   */
+  readonly position?: () => string | undefined;
+  /** Whether the stream has ended for good. The response is then 204, so that clients stop reconnecting. */
+  readonly isOver?: boolean;
 }

@@ -5,7 +5,7 @@ import bourne from '@hapi/bourne';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { apiError } from '../errors/api-error.js';
-import { join } from '../validation/field-path.js';
+import { join } from '../validation/json-schema.js';
 
 /**
  * Returns a function that reads and parses the JSON body of a request. The function resolves to undefined if there is

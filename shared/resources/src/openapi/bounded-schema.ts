@@ -1,5 +1,4 @@
-import { type JsonSchema, typesOf } from '../validation/json-schema.js';
-import { mapValues } from '../validation/map-values.js';
+import { type JsonSchema, typesOf, mapValues } from '../validation/json-schema.js';
 
 /** Letters, digits and signs in dot-separated parts, as the format `email` of Ajv has it. */
 const emailPattern = String.raw`^[\w!#$%&'*+/=?^{|}~\x60-]+(\.[\w!#$%&'*+/=?^{|}~\x60-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$`;

@@ -16,9 +16,15 @@ import { indexResourceSchema, versionIndex, versionIndexSchema } from './index-p
 import { pathFilterSchema, pathParameter } from './parameters.js';
 import { type ApiChange, guide } from './guide.js';
 import { catalogPaths } from './paths.js';
-import { limitedPaths, limitedResponses, rateLimitHeaders } from './rate-limit.js';
+import {
+  limitedPaths,
+  limitedResponses,
+  rateLimitHeaders,
+  requirements,
+  securedPaths,
+  type Security,
+} from './policies.js';
 import { schemasOf } from './schemas.js';
-import { requirements, securedPaths, type Security } from './security.js';
 import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 
 export interface ApiInfo {

@@ -1,5 +1,5 @@
 import type { ThrottlePolicy } from '@longshore/edge';
-import type { Security } from './security.js';
+import type { Security } from './policies.js';
 
 /** A change to the API that callers can notice, in Markdown. */
 export interface ApiChange {

@@ -1,7 +1,6 @@
 import { singularOf } from '../definition/naming.js';
-import { type JsonSchema, typesOf } from '../validation/json-schema.js';
-import { mapValues } from '../validation/map-values.js';
-import { describedMembers, ended, wordsOf } from './field-wording.js';
+import { type JsonSchema, typesOf, mapValues } from '../validation/json-schema.js';
+import { describedMembers, ended, fieldWords } from './wording.js';
 
 /** Name of the schema that allows any JSON value. */
 const anyJson = 'JsonValue';
@@ -69,7 +68,7 @@ export class NamedParts {
     const name = isAny
       ? anyJson
       : this.#freeName(title ?? owner + field.charAt(0).toUpperCase() + field.slice(1));
-    const words = wordsOf(field);
+    const words = fieldWords(field);
     this.#taken.add(name);
     this.#nameOf.set(key, name);
     this.#parts.set(name, {

@@ -1,11 +1,19 @@
 import { nameInProse, namesInProse } from '../definition/naming.js';
 import type { Operation, Resource, SetOperation } from '../definition/resource.js';
-import { eventText } from '../pipeline/event-stream.js';
+import { eventText } from '../pipeline/handlers/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { completedSchema } from './bounded-schema.js';
-import { arrayOf, listBody } from './array-schemas.js';
-import { body, oneOrMany, pageSchema } from './content.js';
-import { deprecatedOperation, deprecationAt } from './deprecation.js';
+import {
+  arrayOf,
+  listBody,
+  camelCase,
+  selectionReference,
+  schemaReference,
+  body,
+  oneOrMany,
+  pageSchema,
+} from './schemas.js';
+import { deprecatedOperation, deprecationAt } from './policies.js';
 import type { LinkObject, OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
@@ -23,7 +31,6 @@ import {
   respondAsync,
   ifNoneMatch,
 } from './parameters.js';
-import { camelCase, selectionReference, schemaReference } from './schemas.js';
 import { type Call, wordingOf } from './wording.js';
 
 interface Parts {

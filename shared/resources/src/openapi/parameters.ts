@@ -7,8 +7,7 @@ import {
   maxValues,
   maxWaitSeconds,
 } from '../query/query-parser.js';
-import type { JsonSchema } from '../validation/json-schema.js';
-import { limited } from '../validation/limits.js';
+import { type JsonSchema, limited } from '../validation/json-schema.js';
 import { completedSchema } from './bounded-schema.js';
 import type { ParameterObject } from './document-types.js';
 import { exampleOf } from './example.js';

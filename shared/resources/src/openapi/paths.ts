@@ -1,4 +1,4 @@
-import { hasSearchPath } from '../definition/item-id.js';
+import { hasSearchPath } from '../pipeline/request/route.js';
 import type { Catalog } from '../definition/catalog.js';
 import { nameInProse } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';

@@ -1,11 +1,11 @@
-import { capitalized, nameInProse, withArticle } from '../definition/naming.js';
+import { capitalized, nameInProse, withArticle, namesInProse, pluralOf } from '../definition/naming.js';
 import type { Child, Operation, Resource } from '../definition/resource.js';
-import type { JsonSchema } from '../validation/json-schema.js';
-import { mapValues } from '../validation/map-values.js';
-import { arrayOf, listBody, oneOrManyOf } from './array-schemas.js';
+import { type JsonSchema, mapValues } from '../validation/json-schema.js';
 import { completedSchema, publishedBody } from './bounded-schema.js';
-import { withDescriptions } from './field-wording.js';
+import { withDescriptions } from './wording.js';
 import { NamedParts } from './named-parts.js';
+import { maxElements } from '../validation/large-body.js';
+import type { ResponseObject } from './document-types.js';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
@@ -160,7 +160,7 @@ function createSchemas(resource: Resource, words: string, one: Plans[string]): P
 }
 
 /** Returns the schema of a body as the OpenAPI document shows it. Fields with a default are optional. */
-export function bodySchema(schema: JsonSchema): JsonSchema {
+function bodySchema(schema: JsonSchema): JsonSchema {
   const { required, properties = {}, ...rest } = publishedBody(schema);
   const needed = required?.filter((name) => properties[name]?.default === undefined) ?? [];
   return { ...rest, properties, ...(needed.length > 0 && { required: needed }) };
@@ -177,4 +177,70 @@ function fieldsOf(resource: Resource, schema: JsonSchema): JsonSchema {
     serverSet.includes(name) ? { ...property, readOnly: true } : property,
   );
   return { ...schema, properties };
+}
+
+/** Returns the schema of a body that is one item or an array of items. */
+function oneOrManyOf(resource: Resource, one: JsonSchema, many: JsonSchema): JsonSchema {
+  return {
+    description: `${capitalized(withArticle(nameInProse(resource)))}, or an array of ${namesInProse(resource)}.`,
+    oneOf: [one, many],
+  };
+}
+
+/** Returns the schema of the response to a bulk request: an array with one item for each item of the request. */
+export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
+  const description = `The ${namesInProse(resource)}, in the order of the request.`;
+  return { type: 'array', description, minItems: 1, maxItems: maxElements, items };
+}
+
+/**
+ * Returns the schema of an array in a request. The description states the limit. There is no `maxItems`, because test
+ * tools would generate arrays of this size.
+ */
+export function listBody(resource: Resource, items: JsonSchema): JsonSchema {
+  const description = `1 to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;
+  return { type: 'array', description, minItems: 1, items };
+}
+
+/** Returns the content of a body: one item or an array of items, with an example of each. */
+export function oneOrMany(
+  resource: Resource,
+  schema: JsonSchema,
+  value: unknown,
+): NonNullable<ResponseObject['content']> {
+  const one = nameInProse(resource);
+  const examples = {
+    one: { summary: `One ${one}`, value },
+    many: { summary: `Several ${pluralOf(one)}`, value: [value] },
+  };
+  return { 'application/json': { schema, examples } };
+}
+
+/** Returns the schema of a page of items: the response to GET on a collection. */
+export function pageSchema(resource: Resource): JsonSchema {
+  const { limits, singular } = resource;
+  const description = `One page of ${namesInProse(resource)}.`;
+  return {
+    type: 'array',
+    description,
+    minItems: 0,
+    maxItems: limits.max,
+    items: selectionReference(singular),
+  };
+}
+
+/**
+ * Returns an OpenAPI request body with one example.
+ * @param types the accepted media types
+ */
+export function body(
+  schema: JsonSchema,
+  example: unknown,
+  types = ['application/json'],
+): Readonly<Record<string, unknown>> {
+  return {
+    description: 'The body of the request.',
+    required: true,
+    content: Object.fromEntries(types.map((type) => [type, { schema, example }])),
+  };
 }

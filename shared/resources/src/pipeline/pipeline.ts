@@ -1,24 +1,43 @@
 import type { CallContext } from '../definition/call-context.js';
 import type { Catalog } from '../definition/catalog.js';
-import { callerOf } from './access/caller.js';
-import { type AccessControl, type Caller, countByAddress, identifyCaller } from './access/access-control.js';
-import type { Listeners } from './access/listeners.js';
-import { abortOnRevocation } from './access/revocation.js';
+import {
+  callerOf,
+  type AccessControl,
+  type Caller,
+  countByAddress,
+  identifyCaller,
+  requireScope,
+  scopedCall,
+  type ScopeOf,
+} from './access/access-control.js';
+import { type Listeners, abortOnRevocation } from './access/listeners.js';
 import { applyRowScope, type RowScopes } from './access/row-scope.js';
-import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
-import { announce, deprecationOf } from './deprecation-headers.js';
-import type { CheckedRequest } from './handlers/checked-request.js';
-import { withAllProblems } from './handlers/all-problems.js';
-import { prepare, staysOpen } from './handlers/dispatch.js';
+import {
+  type CheckedRequest,
+  type Execute,
+  type Handler,
+  withAllProblems,
+} from './handlers/checked-request.js';
 import { parentFieldsOf, requireParents, requirePossibleId } from './handlers/item-lookup.js';
-import { performOnce } from './idempotency/perform-once.js';
-import type { IdempotencyStore } from './idempotency/store.js';
-import { requireAcceptable, requireMediaType } from './request/media-type.js';
-import { allowedMethods, requireMethod } from './request/method.js';
-import { parsePrefer } from './request/prefer.js';
-import type { ApiRequest, ApiResponse } from './request/request.js';
-import { isPreflight } from './request/response-headers.js';
-import { afterVersion, findRoute, isStream, noSuchPath, type Route } from './request/route.js';
+import { performOnce, type IdempotencyStore } from './idempotency.js';
+import { requireAcceptable, requireMediaType, parsePrefer } from './request/negotiation.js';
+import {
+  allowedMethods,
+  requireMethod,
+  afterVersion,
+  findRoute,
+  isStream,
+  noSuchPath,
+  type Route,
+  functionOf,
+} from './request/route.js';
+import { type ApiRequest, type ApiResponse, isPreflight } from './request/request.js';
+import { type Deprecation, firstDeprecation } from '../definition/deprecation.js';
+import { parseQueryString } from '../query/query-parser.js';
+import { createItem, deleteItems, listItems, replaceItems } from './handlers/collection.js';
+import { deleteItem, patchItem, readItem, replaceItem } from './handlers/item.js';
+import { operate, operateOnSet } from './handlers/operation.js';
+import { streamEvents } from './handlers/event-stream.js';
 
 /**
  * Returns the function that serves a page about the API itself, such as `openapi.json`; undefined for any other path.
@@ -115,4 +134,71 @@ function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
   const allow = possible.join(', ');
   const methods = isPreflight(request) ? { 'access-control-allow-methods': allow } : {};
   return { status: 204, headers: { allow, ...methods } };
+}
+
+/**
+ * Returns the deprecation that applies to a call; undefined if there is none. Looks at the call first, then at the
+ * resource, then at the parents, innermost first.
+ */
+function deprecationOf(route: Route, method: string): Deprecation | undefined {
+  const { resource, parents } = route;
+  const name = functionOf(route, method);
+  const own = route.kind === 'operation' ? route.operation : name && resource.calls.get(name);
+  return firstDeprecation([own, resource, ...parents.map((parent) => parent.resource).toReversed()]);
+}
+
+/**
+ * Adds the header `Deprecation` (RFC 9745), a link to the reference and, if an end date is set, `Sunset` (RFC 8594).
+ *
+ * @param docsUrl the URL of the API's reference
+ */
+function announce(response: ApiResponse, { since, sunset }: Deprecation, docsUrl: string): ApiResponse {
+  const { link } = response.headers;
+  const announcement = `<${docsUrl}>; rel="deprecation"; type="text/html"`;
+  return {
+    ...response,
+    headers: {
+      ...response.headers,
+      deprecation: `@${Math.floor(since.getTime() / 1000)}`,
+      ...(sunset && { sunset: sunset.toUTCString() }),
+      link: link === undefined || link === '' ? announcement : `${link}, ${announcement}`,
+    },
+  };
+}
+
+type Methods<Kind extends Route['kind']> = Readonly<Record<string, Handler<Kind>>>;
+
+const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
+  collection: { GET: listItems, HEAD: listItems, POST: createItem, PUT: replaceItems, DELETE: deleteItems },
+  search: { GET: listItems, HEAD: listItems },
+  item: { GET: readItem, HEAD: readItem, PUT: replaceItem, PATCH: patchItem, DELETE: deleteItem },
+  operation: { PUT: operate },
+  'set-operation': { PUT: operateOnSet },
+};
+
+/**
+ * Checks the query and the body with the handler for the route and method. Returns the function that performs the
+ * request.
+ */
+function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
+  if (isStreamRequest(checked)) return streamEvents(checked);
+  const methods = handlers[checked.route.kind] as Methods<Route['kind']>;
+  const handler = methods[checked.request.method];
+  if (handler === undefined)
+    throw new Error(`no handler for ${checked.request.method} on ${checked.route.kind}`);
+  return handler(checked);
+}
+
+/** Returns whether the response can stay open: it is an event stream, or the request has a `wait` above 0. */
+function staysOpen(checked: CheckedRequest): boolean {
+  if (checked.request.method !== 'GET') return false;
+  return (
+    isStreamRequest(checked) ||
+    (checked.route.serves('wait') &&
+      parseQueryString(checked.request.query).some(([name, value]) => name === 'wait' && Number(value) > 0))
+  );
+}
+
+function isStreamRequest(checked: CheckedRequest): checked is CheckedRequest<'collection'> {
+  return isStream(checked.route) && (checked.request.method === 'GET' || checked.request.method === 'HEAD');
 }

@@ -1,17 +1,13 @@
 import { shorten } from '@longshore/edge';
 import { classifySqlError } from '../database/sql-errors.js';
 import type { Principal } from '../definition/call-context.js';
-import { requireNoParameters } from '../query/query-parser.js';
-import { pathSegments } from '../query/query-string.js';
+import { requireNoParameters, pathSegments } from '../query/query-parser.js';
 import { ApiError, apiError } from '../errors/api-error.js';
 import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';
-import type { Caller } from './access/access-control.js';
-import { isAdmin } from './access/scope.js';
-import { errorPage } from './error-page.js';
-import { errorResponse } from './error-response.js';
+import { type Caller, isAdmin } from './access/access-control.js';
+import { errorPage, errorResponse } from './error-response.js';
 import { answer, type Pipeline } from './pipeline.js';
-import type { ApiRequest, ApiResponse } from './request/request.js';
-import { commonHeaders } from './request/response-headers.js';
+import { type ApiRequest, type ApiResponse, commonHeaders } from './request/request.js';
 
 export interface ApiLog {
   /** Called with each unexpected error, together with the incident id that the caller receives. */

@@ -1,9 +1,7 @@
 import type { ItemRecord } from '../validation/json-schema.js';
-import type { CollectionQuery } from './collection-query.js';
-import { encodeCursor, encodeEnd } from './cursor.js';
+import { type CollectionQuery, encodeCursor, encodeEnd } from './collection-query.js';
 import type { Page } from './page.js';
-import { maxOffset } from './query-parser.js';
-import { parseQueryString } from './query-string.js';
+import { maxOffset, parseQueryString } from './query-parser.js';
 
 /**
  * Maximum length of the `Link` header, in characters. By default, Node's HTTP client rejects responses with more than

@@ -107,3 +107,6 @@ function compare(left: unknown, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   return compareTexts(String(left), String(right));
 }
+
+/** Maximum total size of the items of a page, in bytes of JSON. A single item can be larger. */
+export const maxPageBytes = 4 * 1024 * 1024;

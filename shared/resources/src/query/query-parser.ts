@@ -1,4 +1,4 @@
-import { parseInteger, shorten } from '@longshore/edge';
+import { parseInteger, shorten, decodePairs, decodePercent, UrlError } from '@longshore/edge';
 import { apiError, type Problem, ProblemList } from '../errors/api-error.js';
 import {
   type CollectionQuery,
@@ -7,10 +7,9 @@ import {
   type Seek,
   type Selection,
   type SortTerm,
+  decodeCursor,
 } from './collection-query.js';
-import { decodeCursor } from './cursor.js';
 import { type Filter, findFilter, parseFilter } from './filter.js';
-import { parseQueryString } from './query-string.js';
 
 type Parameters = ReadonlyMap<string, readonly string[]>;
 
@@ -62,7 +61,7 @@ export function parseFilterQuery(resource: QueryRules, query: string): readonly 
 }
 
 /** A parsed query of a DELETE on a collection. */
-export interface DeletionQuery {
+interface DeletionQuery {
   readonly filters: readonly Filter[];
   readonly reason: string | undefined;
 }
@@ -139,7 +138,7 @@ const maxParameters = 100;
 export const maxWaitSeconds = 60;
 
 /** A parsed query on an item. */
-export interface ItemQuery {
+interface ItemQuery {
   readonly fields: readonly string[] | undefined;
   /** How long to wait, in milliseconds; undefined to respond at once. */
   readonly waitMs: number | undefined;
@@ -289,7 +288,7 @@ function group(query: string): Map<string, readonly string[]> {
  * turns `+` into a space.
  * @throws {ApiError} 40003 if a field is not sortable or is repeated
  */
-export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
+function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
   const terms = text.split(',').map((term): SortTerm => {
     const sign = /^[-+ ]/.exec(term)?.[0];
     return { field: sign === undefined ? term : term.slice(1), direction: sign === '-' ? 'desc' : 'asc' };
@@ -306,7 +305,7 @@ export function parseSort(text: string, sortable: readonly string[]): readonly S
  * Parses `fields`: names separated by commas.
  * @throws {ApiError} 40003 if a name is unknown or repeated
  */
-export function parseFields(text: string, known: readonly string[]): readonly string[] {
+function parseFields(text: string, known: readonly string[]): readonly string[] {
   const names = text.split(',');
   requireKnownOnce('fields', names, known);
   return names;
@@ -321,5 +320,30 @@ function requireKnownOnce(parameter: string, names: readonly string[], known: re
       );
     }
     if (names.indexOf(name) !== index) throw apiError(40003, `${parameter} repeats "${name}"`);
+  }
+}
+
+/**
+ * Returns the decoded names and values of a query's parameters, in their original order.
+ * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
+ */
+export function parseQueryString(query: string): readonly (readonly [name: string, value: string])[] {
+  return rejecting(() => decodePairs(query));
+}
+
+/**
+ * Returns the decoded segments of a path, ignoring a trailing slash.
+ * @throws {ApiError} 40003 for bad percent-encoding, text that is not UTF-8, and NUL
+ */
+export function pathSegments(path: string): readonly string[] {
+  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/');
+  return rejecting(() => segments.map((segment) => decodePercent(segment, 'The path')));
+}
+
+function rejecting<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof UrlError ? apiError(40003, error.message) : error;
   }
 }

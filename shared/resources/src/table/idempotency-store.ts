@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, Transaction } from '../database/database.js';
-import { inTransaction } from '../database/transaction.js';
+import { type Database, type Transaction, inTransaction } from '../database/database.js';
 import {
   type IdempotencyStore,
   recordTtlMs,
   type KeyedRequest,
   type KeyedResponse,
   type KeyedResult,
-} from '../pipeline/idempotency/store.js';
+} from '../pipeline/idempotency.js';
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';
 

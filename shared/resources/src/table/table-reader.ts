@@ -1,12 +1,11 @@
 import { mapInSlices } from '@longshore/edge';
-import type { Database, Queryable } from '../database/database.js';
-import { untilAborted } from '../database/until-aborted.js';
+import { type Database, type Queryable, untilAborted } from '../database/database.js';
 import type { CallContext } from '../definition/call-context.js';
 import type { Platform } from '../definition/platform.js';
 import type { Resource } from '../definition/resource.js';
 import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
-import type { Page } from '../query/page.js';
+import { type Page, maxPageBytes } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
@@ -18,8 +17,6 @@ import {
   type SearchedSelection,
   selectionConditions,
 } from './conditions.js';
-import { countItems } from './count.js';
-import { type RowPage, readRows } from './row-page.js';
 
 /** Maximum total size of the items of a bulk change, in bytes of JSON. */
 const maxBulkBytes = 16 * 1024 * 1024;
@@ -211,4 +208,81 @@ export class TableReader {
 /** Returns LIMIT and OFFSET for a page. Reads one row more than the page has, to show whether there are more rows. */
 export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
   return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
+}
+
+/** The first rows that a statement found. */
+interface RowPage {
+  readonly rows: readonly ItemRecord[];
+  /** Whether the statement found more rows. */
+  readonly more: boolean;
+  /** Whether rows were left out to stay within the maximum size of a page. */
+  readonly cut: boolean;
+}
+
+interface BoundedRow extends ItemRecord {
+  /** The number of rows that the statement found before the size limit was applied. */
+  readonly rows_found: number;
+}
+
+/**
+ * Runs `select` and returns up to `limit` rows. Returns fewer if they would exceed the maximum size of a page; a single
+ * row can be larger. `select` must ask for one row more than `limit`, to show whether there are more.
+ */
+export async function readRows(
+  connection: Queryable,
+  select: string,
+  parameters: Parameters,
+  limit: number,
+): Promise<RowPage> {
+  if (limit === 0) return { rows: [], more: false, cut: false };
+  const { rows } = await connection.query<BoundedRow>(
+    `select * from (
+       select found.*, row_number() over () as row_place, (count(*) over ())::integer as rows_found,
+         sum(octet_length(to_jsonb(found)::text)) over (rows unbounded preceding) as row_bytes
+       from (${select}) as found
+     ) as page
+     where row_place = 1 or row_bytes <= ${parameters.add(maxPageBytes)}`,
+    parameters.values,
+  );
+  const found = rows[0]?.rows_found ?? 0;
+  const shown = rows.slice(0, limit);
+  return { rows: shown, more: found > shown.length, cut: shown.length < Math.min(found, limit) };
+}
+
+/** Maximum number of rows to count, unless an exact count is requested. */
+const maxExactCount = 10_000;
+
+/**
+ * Counts all rows if `exact` is set. Otherwise counts up to 10,000 rows, and estimates larger numbers from the query
+ * plan.
+ *
+ * @param source the FROM and WHERE clauses, without the word FROM
+ * @param options `atLeast`: the number of rows known to exist; an estimate is never lower
+ */
+export async function countItems(
+  connection: Queryable,
+  source: string,
+  values: readonly unknown[],
+  { exact, atLeast }: { readonly exact: boolean; readonly atLeast: number },
+): Promise<{ total: number; estimated: boolean }> {
+  const bound = exact ? '' : `limit ${maxExactCount + 1}`;
+  const counted = await connection.query(
+    `select count(*)::float8 as total from (select from ${source} ${bound}) counted`,
+    [...values],
+  );
+  const total = Number(counted.rows[0]?.['total']);
+  if (exact || total <= maxExactCount) return { total, estimated: false };
+  const estimate = await estimateItems(connection, source, values);
+  return { total: Math.max(estimate, atLeast, maxExactCount + 1), estimated: true };
+}
+
+/** Returns the number of rows that the planner expects. */
+export async function estimateItems(
+  connection: Queryable,
+  source: string,
+  values: readonly unknown[],
+): Promise<number> {
+  const { rows } = await connection.query(`explain (format json) select from ${source}`, [...values]);
+  const plan = rows[0]?.['QUERY PLAN'] as readonly [{ readonly Plan: { readonly 'Plan Rows': number } }];
+  return plan[0].Plan['Plan Rows'];
 }

@@ -1,16 +1,11 @@
 import { allowedTypos, spellingsInSlices, type Spelling, spellingsOf, wordsOf } from '@longshore/edge';
-import type { Database, Queryable } from '../database/database.js';
-import { inTransaction } from '../database/transaction.js';
-import { untilAborted } from '../database/until-aborted.js';
+import { type Database, type Queryable, inTransaction, untilAborted } from '../database/database.js';
 import { isSqlError } from '../errors/incident.js';
 import type { CollectionQuery, SortTerm } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import { allOf, Parameters } from './conditions.js';
-import { countItems, estimateItems } from './count.js';
-import { findMatches, type Matches } from './matches.js';
-import { readRows } from './row-page.js';
-import { sliceOf, type TableReader } from './table-reader.js';
+import { allOf, Parameters, occursIn } from './conditions.js';
+import { countItems, estimateItems, readRows, sliceOf, type TableReader } from './table-reader.js';
 
 /** Default time limit for each statement that searches, in milliseconds. */
 const defaultTimeoutMs = 1_000;
@@ -226,4 +221,72 @@ function withTotal(
 /** Ignores the error of a cancelled statement (57014), such as one that took too long. Rethrows any other error. */
 function unlessCancelled(error: unknown): undefined {
   if (!isSqlError(error) || error.code !== '57014') throw error;
+}
+
+/** Maximum number of matches to rank, unless the page needs more. Ranking a million matches takes ten seconds. */
+const maxRanked = 5_000;
+
+interface SearchedRows {
+  /** The FROM clause without the word FROM; the alias of the table is `t`. */
+  readonly from: string;
+  /** Conditions that rows must meet in addition to the search. */
+  readonly conditions: readonly string[];
+  /** SQL expression for the text in which to search. */
+  readonly text: string;
+  /** The spellings of each word, fewest typos first; the first is the word itself. */
+  readonly words: readonly (readonly Spelling[])[];
+  /** How many matches the page needs. The search does not stop before it has found them. */
+  readonly atLeast: number;
+}
+
+/** SQL that finds matches of a search, in no particular order, up to a limit. */
+interface Matches {
+  /** CTEs, for a WITH clause, that define `matches` with the columns of the table. */
+  readonly clauses: string;
+  /** Returns an ORDER BY expression that puts the best match first: the number of typos. Adds parameters. */
+  readonly order: () => string;
+  /** The number of matches at which the search stops. */
+  readonly limit: number;
+}
+
+/**
+ * Returns SQL that finds the rows that contain every word. If there are fewer than the limit, the SQL also finds rows that
+ * contain words with typos.
+ */
+function findMatches(
+  { from, conditions, text, words, atLeast }: SearchedRows,
+  parameters: Parameters,
+): Matches {
+  const limit = Math.max(maxRanked, atLeast);
+  const max = `${parameters.add(limit)}::bigint`;
+  const rows = (searched: readonly string[], count: string): string =>
+    `select t.* from ${from} where ${allOf([...conditions, ...searched])} limit ${count}`;
+  const exact = words.map((spellings) => occursIn(text, spellings.slice(0, 1), parameters));
+  const containing = `containing as materialized (${rows(exact, max)})`;
+  if (words.every((spellings) => spellings.length === 1))
+    return {
+      clauses: `${containing}, matches as (select * from containing)`,
+      order: () => '0::integer',
+      limit,
+    };
+  const some = words.map((spellings) => occursIn(text, spellings, parameters));
+  const others = `${max} - (select count(*) from containing)`;
+  return {
+    clauses: `
+      ${containing},
+      alike as materialized (${rows([...some, `not (${allOf(exact)})`], others)}),
+      matches as materialized (select * from containing union all select * from alike)`,
+    order: () => words.map((spellings) => typosOf(text, spellings, parameters)).join(' + '),
+    limit,
+  };
+}
+
+/** Returns an SQL expression for the number of typos in the best spelling of a word that a text contains. */
+function typosOf(text: string, spellings: readonly Spelling[], parameters: Parameters): string {
+  const numbers = [...new Set(spellings.map(({ typos }) => typos))];
+  const cases = numbers.map((typos) => {
+    const own = spellings.filter((spelling) => spelling.typos === typos);
+    return `when ${occursIn(text, own, parameters)} then ${typos}`;
+  });
+  return `case ${cases.join(' ')} end`;
 }

@@ -1,13 +1,10 @@
-import { mapInSlices } from '@longshore/edge';
-import { brand } from '@longshore/edge';
-import type { Database, Queryable, Transaction } from '../database/database.js';
-import { inTransaction } from '../database/transaction.js';
+import { mapInSlices, brand } from '@longshore/edge';
+import { type Database, type Queryable, type Transaction, inTransaction } from '../database/database.js';
 import type { CallContext } from '../definition/call-context.js';
-import { applyAll, type ItemChange } from '../definition/item-change.js';
+import { applyAll, type ItemChange, type AnyStorage, withJob } from '../definition/storage.js';
 import { DefinitionError } from '../definition/naming.js';
 import type { NamedJob, Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
-import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError, ProblemList } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';

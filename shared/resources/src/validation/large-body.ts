@@ -1,7 +1,6 @@
 import { inSlices } from '@longshore/edge';
 import { apiError, ProblemList } from '../errors/api-error.js';
-import { join } from './field-path.js';
-import type { JsonSchema } from './json-schema.js';
+import { join, type JsonSchema } from './json-schema.js';
 import { validatorFor } from './validator.js';
 
 /** Maximum number of items that one request can create or change. */

@@ -1,6 +1,6 @@
 import { isStorable, shorten } from '@longshore/edge';
 import { maxListedProblems, type Problem } from '../errors/api-error.js';
-import { join } from './field-path.js';
+import { join } from './json-schema.js';
 
 /** Maximum nesting depth of a body. Also limits the depth of recursion. */
 const maxDepth = 100;

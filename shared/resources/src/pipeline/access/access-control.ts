@@ -2,7 +2,8 @@ import { type Attempt, networkOf, type Throttle, type ThrottlePolicy } from '@lo
 import type { Principal } from '../../definition/call-context.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
-import { type Authenticate, authenticateWith, CredentialCache } from './authentication.js';
+import { createHash } from 'node:crypto';
+import type { Route } from '../request/route.js';
 
 /** Settings that determine who may call the API, and how often. */
 export interface AccessControl {
@@ -118,4 +119,121 @@ function tooManyRequests(seconds: number): ApiError {
   return apiError(42901, `Too many requests; the next one is possible in ${seconds} s`, {
     'retry-after': String(seconds),
   });
+}
+
+/**
+ * Returns the caller; undefined if the request has no credentials. Throws `unauthorized(…)` if the credentials are
+ * invalid.
+ */
+export type Authenticate = (request: ApiRequest) => Promise<Principal | undefined> | Principal | undefined;
+
+/**
+ * Returns the caller; undefined if the API has no `authenticate` hook and is open to all.
+ * @throws {ApiError} 40101 without valid credentials
+ */
+export async function authenticateWith(
+  authenticate: Authenticate | undefined,
+  request: ApiRequest,
+): Promise<Principal | undefined> {
+  if (authenticate === undefined) return undefined;
+  const principal = await authenticate(request);
+  if (principal !== undefined) return principal;
+  throw apiError(40101, 'Credentials are missing', { 'www-authenticate': challenge() });
+}
+
+/**
+ * Returns the error for invalid credentials (RFC 6750).
+ * @param reason plain ASCII without quotes; shown to the caller, so it must not contain any part of the credentials
+ */
+export function unauthorized(reason: string): ApiError {
+  const headers = { 'www-authenticate': challenge({ error: 'invalid_token', error_description: reason }) };
+  return apiError(40101, reason, headers);
+}
+
+/** Returns a `WWW-Authenticate` value: the realm and the given parameters. */
+function challenge(parameters: Readonly<Record<string, string>> = {}): string {
+  const all = Object.entries({ realm: 'api', ...parameters });
+  return `Bearer ${all.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
+}
+
+const cacheSize = 10_000;
+
+/**
+ * Remembers which caller used which credentials. A caller beyond the rate limit can then be rejected without looking up
+ * the credentials. Only digests are kept. An entry does not prove that the credentials are still valid.
+ */
+class CredentialCache {
+  /** Callers by the digest of their credentials, oldest first. */
+  readonly #callers = new Map<string, string>();
+
+  callerOf(request: ApiRequest): string | undefined {
+    return this.#callers.get(digestOf(request));
+  }
+
+  add(request: ApiRequest, caller: string): void {
+    const digest = digestOf(request);
+    if (this.#callers.get(digest) === caller) return;
+    this.#callers.set(digest, caller);
+    const [oldest] = this.#callers.keys();
+    if (this.#callers.size > cacheSize && oldest !== undefined) this.#callers.delete(oldest);
+  }
+
+  delete(request: ApiRequest): void {
+    this.#callers.delete(digestOf(request));
+  }
+}
+
+function digestOf({ headers }: ApiRequest): string {
+  const given = JSON.stringify([headers['authorization'], headers['x-api-key']]);
+  return createHash('sha256').update(given).digest('base64');
+}
+
+/** Returns the name under which limits and quotas count a caller: the principal's, or the network of the address. */
+export function callerOf({ address }: Pick<ApiRequest, 'address'>, principal: Principal | undefined): string {
+  return principal?.name ?? `address ${networkOf(address)}`;
+}
+
+/** The properties of a call that determine which scope it requires. */
+export interface ScopedCall {
+  /** The name of the resource that the call reads or changes. */
+  readonly resource: string;
+  /** The name of the resource at the top of the path. */
+  readonly root: string;
+  readonly method: string;
+  readonly kind: Route['kind'];
+  /** The verb of a special operation or set operation; undefined for any other call. */
+  readonly operation: string | undefined;
+}
+
+/** Returns the scope that a caller needs for a call, such as `read`. */
+export type ScopeOf = (call: ScopedCall) => string;
+
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Returns `read` for GET, HEAD and OPTIONS, `write` for everything else. */
+export function readOrWrite({ method }: Pick<ScopedCall, 'method'>): string {
+  return safeMethods.has(method) ? 'read' : 'write';
+}
+
+export function scopedCall(route: Route, method: string): ScopedCall {
+  const { resource, parents } = route;
+  const root = (parents[0] ?? route).resource.name;
+  const operation = 'operation' in route ? route.operation.verb : undefined;
+  return { resource: resource.name, root, method, kind: route.kind, operation };
+}
+
+/**
+ * Checks that the caller has a scope or is an admin. Always succeeds if the API is open to all.
+ * @throws {ApiError} 40301 with the name of the missing scope
+ */
+export function requireScope(principal: Principal | undefined, scope: string): void {
+  if (principal === undefined || principal.scopes.includes(scope) || isAdmin(principal)) return;
+  const held = principal.scopes.join(', ') || 'none';
+  throw apiError(40301, `This needs the scope "${scope}"; these credentials have ${held}`, {
+    'www-authenticate': challenge({ error: 'insufficient_scope', scope }),
+  });
+}
+
+export function isAdmin(principal: Principal | undefined): boolean {
+  return principal?.scopes.includes('admin') ?? false;
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../definition/call-context.js';
-import { apiError } from '../../errors/api-error.js';
-import { callerOf } from './caller.js';
+import { apiError, ApiError } from '../../errors/api-error.js';
+import { callerOf, type Authenticate, authenticateWith, requireScope } from './access-control.js';
 import type { ApiRequest } from '../request/request.js';
 
 /** Limits, per process, for calls that stay open: event streams and `?wait`. */
@@ -51,4 +51,44 @@ export class Listeners {
     if (open > 0) this.#byCaller.set(caller, open);
     else this.#byCaller.delete(caller);
   }
+}
+
+const defaultRecheckMs = 30_000;
+
+/** The caller's access when the event stream was opened, and how to check that access again. */
+interface StreamGrant {
+  readonly authenticate: Authenticate;
+  readonly principal: Principal | undefined;
+  /** The scope that the stream requires. */
+  readonly scope: string;
+  /** Interval between checks, in milliseconds; default 30,000. */
+  readonly recheckMs?: number | undefined;
+}
+
+/**
+ * Returns the signal that ends an event stream. The signal aborts when the request is aborted, the caller loses access,
+ * or the caller's row scope changes. If the check itself fails, for example in an outage, the stream stays open.
+ */
+export function abortOnRevocation(request: ApiRequest, grant: StreamGrant): AbortSignal {
+  const { authenticate, principal, scope, recheckMs = defaultRecheckMs } = grant;
+  const revocation = new AbortController();
+  const recheck = async (): Promise<void> => {
+    try {
+      const current = await authenticateWith(authenticate, request);
+      requireScope(current, scope);
+      if (!haveSameRowScope(current, principal)) revocation.abort();
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) revocation.abort();
+    }
+  };
+  const timer = setInterval(() => void recheck(), recheckMs).unref();
+  revocation.signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+
+  if (request.signal.aborted) revocation.abort();
+  else request.signal.addEventListener('abort', () => revocation.abort(), { once: true });
+  return revocation.signal;
+}
+
+function haveSameRowScope(one: Principal | undefined, other: Principal | undefined): boolean {
+  return JSON.stringify(one?.rowScope) === JSON.stringify(other?.rowScope);
 }

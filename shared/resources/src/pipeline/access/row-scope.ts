@@ -1,7 +1,14 @@
 import type { CallContext, Principal } from '../../definition/call-context.js';
-import { type ItemChange, noSuchElement } from '../../definition/item-change.js';
+import {
+  type ItemChange,
+  noSuchElement,
+  type AnyStorage,
+  type Check,
+  Existing,
+  resultOf,
+  Outcome,
+} from '../../definition/storage.js';
 import type { Resource } from '../../definition/resource.js';
-import { type AnyStorage, type Check, Existing, resultOf, Outcome } from '../../definition/storage.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
 import type { Filter } from '../../query/filter.js';
 import type { ItemRecord } from '../../validation/json-schema.js';

@@ -1,7 +1,9 @@
 import type { CallContext } from '../../definition/call-context.js';
-import type { Preferences } from '../request/prefer.js';
+import type { Preferences } from '../request/negotiation.js';
 import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
+import type { UncheckedBody } from '../../definition/storage.js';
+import { ApiError, type Problem, ProblemList } from '../../errors/api-error.js';
 
 /**
  * A request whose method, permissions and media types have been checked. The handler checks the query and the content
@@ -29,3 +31,47 @@ export type Execute = (context: CallContext) => Promise<ApiResponse>;
 export type Handler<Kind extends Route['kind']> = (
   checked: CheckedRequest<Kind>,
 ) => Execute | Promise<Execute>;
+
+/**
+ * Throws the collected problems of a request, if there are any, together with what the storage finds wrong with its body, so
+ * that callers learn of everything at once. Without problems, does not ask the storage, which checks the same when it
+ * writes.
+ *
+ * @throws {ApiError} 422
+ */
+export async function throwAllProblems(checked: CheckedRequest, problems: ProblemList): Promise<void> {
+  if (problems.isEmpty) return;
+  problems.addAll(await furtherProblems(checked));
+  problems.throwIfAny();
+}
+
+/**
+ * Runs `perform`. If the storage rejects the body, adds everything else that is wrong with it to the error: a storage may
+ * stop at the first problem that it meets.
+ */
+export async function withAllProblems<Result>(
+  checked: CheckedRequest,
+  perform: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await perform();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 422) throw error;
+    const further = await furtherProblems(checked);
+    const isKnown = ({ code, internalMessage }: Problem): boolean =>
+      further.some((other) => other.code === code && other.internalMessage.endsWith(internalMessage));
+    const problems = new ProblemList();
+    problems.addAll(further);
+    problems.addAll(error.problems.filter((problem) => !isKnown(problem)));
+    if (further.length > 0) problems.throwIfAny();
+    throw error;
+  }
+}
+
+async function furtherProblems({ route, context, body }: CheckedRequest): Promise<readonly Problem[]> {
+  if (route.kind !== 'collection' && route.kind !== 'item') return [];
+  const bodies: readonly UncheckedBody[] = Array.isArray(body)
+    ? body.map((element: unknown, index) => ({ body: element, at: `[${index}]` }))
+    : [{ body, at: '' }];
+  return (await route.storage.problems?.(bodies, context)) ?? [];
+}

@@ -10,11 +10,8 @@ import { parseCollectionQuery, parseDeletionQuery, requireNoParameters } from '.
 import type { ItemRecord } from '../../validation/json-schema.js';
 import { checkBody, requireElements } from '../../validation/large-body.js';
 import { validatorFor } from '../../validation/validator.js';
-import { matchesWeakly, pageTag } from '../entity-tag.js';
-import { throwAllProblems } from './all-problems.js';
-import type { CheckedRequest, Execute } from './checked-request.js';
-import { preconditionsOf } from './precondition.js';
-import { itemResponse, represent } from './representation.js';
+import { matchesWeakly, pageTag, itemResponse, represent, preconditionsOf } from './representation.js';
+import { throwAllProblems, type CheckedRequest, type Execute } from './checked-request.js';
 import { requestedChange } from './requested-change.js';
 
 /** Serves GET on a collection and on `/search/{keyword}`. Responds with 304 if the caller already has this page. */

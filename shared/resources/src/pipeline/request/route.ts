@@ -2,9 +2,9 @@ import { shorten } from '@longshore/edge';
 import type { Catalog } from '../../definition/catalog.js';
 import type { Child, Operation, Resource, SetOperation } from '../../definition/resource.js';
 import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
-import { hasSearchPath, type ItemId, itemIdOf } from '../../definition/item-id.js';
-import { apiError } from '../../errors/api-error.js';
+import { apiError, ApiError } from '../../errors/api-error.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
+import { parseValue } from '../../query/filter.js';
 
 /** A parent item in a path, such as the customer in `/customers/7/orders`. `child` is the collection below it. */
 export interface Parent {
@@ -122,4 +122,107 @@ export function noSuchPath(segments: readonly string[], slash = false): Error {
     ? `/: the id after the slash is missing; the collection is ${path}, without a slash`
     : '';
   return apiError(40401, `There is no path ${path}${hint}`);
+}
+
+const collectionMethods: readonly (readonly [method: string, name: StorageFunction])[] = [
+  ['GET', 'list'],
+  ['HEAD', 'list'],
+  ['GET', 'stream'],
+  ['HEAD', 'stream'],
+  ['POST', 'create'],
+  ['PUT', 'replaceMany'],
+  ['DELETE', 'deleteMany'],
+];
+
+const itemMethods: readonly (readonly [method: string, name: StorageFunction])[] = [
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'replace'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+];
+
+/** Returns the methods that a route serves, including OPTIONS. */
+export function allowedMethods(route: Route): readonly string[] {
+  switch (route.kind) {
+    case 'collection':
+      return [...methodsServed(collectionMethods, route), 'OPTIONS'];
+    case 'search':
+      return ['GET', 'HEAD', 'OPTIONS'];
+    case 'item':
+      return [...methodsServed(itemMethods, route), 'OPTIONS'];
+    case 'operation':
+    case 'set-operation':
+      return ['PUT', 'OPTIONS'];
+  }
+}
+
+/**
+ * Rejects methods that the route does not serve.
+ * @throws {ApiError} 40501 with an `Allow` header
+ */
+export function requireMethod(route: Route, method: string): void {
+  const allowed = allowedMethods(route);
+  if (!allowed.includes(method)) {
+    const reason = reasonAgainst(route, method);
+    const message =
+      reason === undefined ? `${method} is not possible here` : `${method} is not possible here: ${reason}`;
+    throw apiError(40501, `${message.replace(/\.$/, '')}; possible: ${allowed.join(', ')}`, {
+      allow: allowed.join(', '),
+    });
+  }
+}
+
+/**
+ * Returns the storage function that serves a method of a route. Returns undefined for OPTIONS, special operations, and
+ * methods that are not served.
+ */
+export function functionOf(route: Route, method: string): StorageFunction | undefined {
+  const methods = route.kind === 'item' ? itemMethods : isOperation(route) ? [] : collectionMethods;
+  return methods.find(([name, serving]) => name === method && route.serves(serving))?.[1];
+}
+
+function isOperation({ kind }: Route): boolean {
+  return kind === 'operation' || kind === 'set-operation';
+}
+
+function reasonAgainst(route: Route, method: string): string | undefined {
+  if (route.kind !== 'collection' && route.kind !== 'item') return undefined;
+  const methods = route.kind === 'collection' ? collectionMethods : itemMethods;
+  const name = methods.find(([one]) => one === method)?.[1];
+  return name && route.reasonAgainst(name);
+}
+
+function methodsServed(methods: typeof itemMethods, route: Route): readonly string[] {
+  return methods.filter(([, name]) => route.serves(name)).map(([method]) => method);
+}
+
+declare const normalized: unique symbol;
+
+/** An id from a path, in its only spelling: a UUID in lower case. {@link itemIdOf} makes it. */
+export type ItemId = string & { readonly [normalized]: true };
+
+type Keyed = Pick<Resource, 'item' | 'key'>;
+
+/** Returns the id that a segment of a path names. No item has the id if {@link keyValue} is undefined for it. */
+function itemIdOf(resource: Keyed, segment: string): ItemId {
+  return String(keyValue(resource, segment) ?? segment) as ItemId;
+}
+
+/** Converts an id to the type of the key; undefined if no item can have this id. */
+export function keyValue({ item, key }: Keyed, id: string): string | number | boolean | undefined {
+  try {
+    return parseValue(item.properties?.[key] ?? {}, 'id', id);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Returns whether `/{collection}/search/{keyword}` searches the collection. It does not where an item can have the id
+ * `search`, so that no id is reserved; such collections have `q` only.
+ */
+export function hasSearchPath(resource: Keyed & Pick<Resource, 'search'>): boolean {
+  return resource.search.length > 0 && keyValue(resource, 'search') === undefined;
 }

@@ -3,6 +3,7 @@ import contentType from 'content-type';
 import Negotiator from 'negotiator';
 import { apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from './request.js';
+import type { CollectionQuery } from '../../query/collection-query.js';
 
 export const json = 'application/json';
 const mergePatch = 'application/merge-patch+json';
@@ -71,4 +72,36 @@ function hasBody(request: ApiRequest): boolean {
   return (
     (request.headers['content-length'] ?? '0') !== '0' || request.headers['transfer-encoding'] !== undefined
   );
+}
+
+/** The content codings that the API can send, best compression first. */
+const encodings = ['br', 'gzip', 'identity'] as const;
+
+/**
+ * Returns the content coding that compresses best among those that the caller accepts. Ignores the order of
+ * `Accept-Encoding`, because browsers list gzip before Brotli without preferring it.
+ */
+export function smallestEncoding(acceptEncoding: string): 'br' | 'gzip' | 'identity' {
+  if (acceptEncoding === '') return 'identity';
+  const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([
+    ...encodings,
+  ]);
+  return encodings.find((encoding) => accepted.includes(encoding)) ?? 'identity';
+}
+
+/** The supported preferences in the `Prefer` header (RFC 7240). Other preferences are ignored. */
+export interface Preferences {
+  readonly count: CollectionQuery['count'];
+  readonly respondAsync: boolean;
+}
+
+export function parsePrefer(header: string | undefined): Preferences {
+  const preferences = new Set(
+    (header ?? '')
+      .toLowerCase()
+      .split(/[,;]/)
+      .map((part) => part.replace(/[\s"]/g, '')),
+  );
+  const count = preferences.has('count=exact') ? 'exact' : preferences.has('count=none') ? 'none' : 'default';
+  return { count, respondAsync: preferences.has('respond-async') };
 }

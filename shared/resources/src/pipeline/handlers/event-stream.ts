@@ -1,5 +1,29 @@
+import { resultOf, type EventSource, type ServerSentEvent } from '../../definition/storage.js';
+import { parseFilterQuery } from '../../query/query-parser.js';
+import { eventStream } from '../request/negotiation.js';
+import type { CheckedRequest, Execute } from './checked-request.js';
+import { parentFilters } from './collection.js';
 import { Readable } from 'node:stream';
-import type { EventSource, ServerSentEvent } from '../definition/event-source.js';
+
+/** The headers of an event stream. `X-Accel-Buffering` stops nginx from buffering events. */
+const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+
+/** Serves GET on a collection whose storage has `stream`, as server-sent events. */
+export function streamEvents(checked: CheckedRequest<'collection'>): Execute {
+  const { resource, storage } = checked.route;
+  const filters = parseFilterQuery(resource, checked.request.query);
+  const { 'last-event-id': last = '' } = checked.request.headers;
+  const query = {
+    filters: [...filters, ...parentFilters(checked.context.parentFields)],
+    lastEventId: last === '' ? undefined : last,
+  };
+  return async (context) => {
+    if (checked.request.method === 'HEAD') return { status: 200, headers };
+    const source = await resultOf(storage.stream?.(query, context, checked.request.signal));
+    if (source.isOver === true) return { status: 204, headers: {} };
+    return { status: 200, headers, body: new EventStream(source) };
+  };
+}
 
 /**
  * How long a stream can be silent before a heartbeat, in milliseconds. Short enough that proxies keep the connection

@@ -1,16 +1,24 @@
 import { mapInSlices, shorten } from '@longshore/edge';
 import { pipeline, Readable } from 'node:stream';
 import type Koa from 'koa';
-import { fromHttpError, fromStatus } from '../errors/http-error.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import type { Responder } from '../pipeline/responder.js';
 import { bodyReader } from './body.js';
-import { toApiRequest } from './request.js';
-import type { IncomingMessage } from 'node:http';
-import { apiError } from '../errors/api-error.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { apiError, ApiError } from '../errors/api-error.js';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { smallestEncoding } from '../pipeline/request/encoding.js';
+import { smallestEncoding, requireMediaType } from '../pipeline/request/negotiation.js';
+import { randomUUID } from 'node:crypto';
+import type { CodeOf, ErrorCode } from '../errors/error-catalogue.js';
+import {
+  type AccessControl,
+  countByAddress,
+  identifyCaller,
+  requireScope,
+} from '../pipeline/access/access-control.js';
+import { requireRowScope } from '../pipeline/access/row-scope.js';
+import { requireNoParameters } from '../query/query-parser.js';
 
 export type Middleware = Koa.Middleware;
 
@@ -165,4 +173,99 @@ function compress(text: string, encoding: Encoding): Promise<Buffer> {
 /** Returns the strong ETag of a compressed body. It must differ from the ETag of the uncompressed body. */
 function tagOfEncoded(etag: string, encoding: string): string {
   return etag.replace(/"$/, `-${encoding}"`);
+}
+
+/** Converts a Koa context to a request that is independent of Koa. */
+function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>): ApiRequest {
+  const given = ctx.get('x-request-id');
+  let connection: AbortController | undefined;
+  return {
+    method: ctx.method,
+    path: ctx.path,
+    query: ctx.querystring,
+    headers: ctx.headers as ApiRequest['headers'],
+    id: /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID(),
+    address: ctx.ip,
+    /** Created on first use, because most calls do not need it. */
+    get signal() {
+      connection ??= abortedOnClose(ctx.res);
+      return connection.signal;
+    },
+    readBody,
+  };
+}
+
+function abortedOnClose(response: ServerResponse): AbortController {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  else response.once('close', () => controller.abort());
+  return controller;
+}
+
+type Status = 400 | 401 | 403 | 404 | 405 | 406 | 413 | 415 | 429 | 503;
+
+const codeOf: { readonly [Of in Status]: CodeOf<Of> } = {
+  400: 40003,
+  401: 40101,
+  403: 40301,
+  404: 40401,
+  405: 40501,
+  406: 40601,
+  413: 41301,
+  415: 41501,
+  429: 42901,
+  503: 50303,
+};
+const codes: ReadonlyMap<number, ErrorCode> = new Map(
+  Object.entries(codeOf).map(([status, code]) => [Number(status), code]),
+);
+
+/**
+ * Returns the API error for an HTTP status. For a status without a code of its own, the code is 40003 if the status is
+ * below 500, otherwise 50001.
+ */
+function fromStatus(status: number, message: string): ApiError {
+  return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);
+}
+
+/**
+ * Converts an HTTP error from Koa, such as one thrown by `ctx.throw(404)`, to an API error. Returns all other errors
+ * unchanged, including errors with a status that has no entry in `codeOf`.
+ */
+function fromHttpError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;
+  const code = typeof error.status === 'number' ? codes.get(error.status) : undefined;
+  return code === undefined ? error : apiError(code, error.message);
+}
+
+/**
+ * Returns middleware for routes that are not resources. Requires a scope and applies the rate limit. Rejects query
+ * parameters and non-JSON bodies. Sets `ctx.state.principal`. Use it after the resource API, because the resource API
+ * converts the errors thrown here to responses.
+ * @param value a value that the caller's row scope must include, such as a queue. If omitted, callers with a row scope
+ *   are rejected
+ */
+export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, async () => undefined);
+    const principal = await identifyCaller(accessControl, request, ({ headers }) => ctx.set(headers));
+    requireScope(principal, scope);
+    requireRowScope(principal, value);
+    ctx.state['principal'] = principal;
+    if (request.method !== 'GET' && request.method !== 'HEAD') requireMediaType(request);
+    requireNoParameters(request.query);
+    await next();
+  };
+}
+
+/**
+ * Returns middleware that applies the rate limit to routes that need no credentials. Counts requests by network
+ * address. Use it after the resource API, because the resource API converts the errors thrown here to responses.
+ */
+export function countRequests(accessControl: AccessControl): Koa.Middleware {
+  return async (ctx, next) => {
+    const request = toApiRequest(ctx, async () => undefined);
+    countByAddress(accessControl, request, ({ headers }) => ctx.set(headers));
+    await next();
+  };
 }
