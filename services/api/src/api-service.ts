@@ -1,4 +1,4 @@
-import { JobClient, JobEvents } from '@longshore/jobs';
+import { JobClient, JobEvents, type EnqueueMiddleware } from '@longshore/jobs';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
   createJobServer,
@@ -17,13 +17,15 @@ import {
 import Router from '@koa/router';
 import type Koa from 'koa';
 import { createAccess } from './access/access.js';
-import { memoryApiKeyStore } from './access/memory-api-key-store.js';
+import { memoryApiKeyStore } from './access/api-key-store.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
 import { type ApiConfig, rootUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
 import { apiTables, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
-import { traceJobs, traceRequests } from './trace-context.js';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isTraceparent } from '@longshore/jobs/storage';
+import type { Middleware } from 'koa';
 
 /**
  * Starts the HTTP API. Accepts connections before the storage is open. Resolves once the API is ready.
@@ -111,3 +113,29 @@ function useOpenRoutes(app: Koa, routers: readonly Router[], prefix: string): vo
   }
   app.use(all.routes()).use(all.allowedMethods());
 }
+
+const current = new AsyncLocalStorage<string>();
+
+/**
+ * Keeps the `traceparent` of a request available while the request is handled. Ignores a malformed header, as W3C Trace
+ * Context requires.
+ */
+export const traceRequests: Middleware = (context, next) => {
+  const traceparent = context.get('traceparent');
+  return isTraceparent(traceparent) ? current.run(traceparent, next) : next();
+};
+
+/**
+ * Passes the `traceparent` of the current request to the jobs that the request enqueues. A job's own `traceparent`
+ * takes precedence.
+ */
+export const traceJobs: EnqueueMiddleware = (context, next) => {
+  const traceparent = current.getStore();
+  if (traceparent !== undefined) {
+    context.requests = context.requests.map((request) => ({
+      ...request,
+      options: { traceparent, ...request.options },
+    }));
+  }
+  return next();
+};

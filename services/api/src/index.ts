@@ -1,5 +1,3 @@
 export { startApi } from './api-service.js';
 export { type ApiConfig, apiVariables, readApiConfig } from './config.js';
-export { createKey } from './create-key.js';
-export { checkMigrations, migrateAll } from './migrate.js';
-export { seedTables } from './seed.js';
+export { createKey, checkMigrations, migrateAll, seedTables } from './commands.js';

@@ -1,8 +1,7 @@
 import { runService } from '@longshore/service';
 import { startApi } from './api-service.js';
 import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
-import { createKey } from './create-key.js';
-import { seedTables } from './seed.js';
+import { createKey, seedTables } from './commands.js';
 
 const args = process.argv.slice(2);
 

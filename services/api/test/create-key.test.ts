@@ -1,7 +1,7 @@
 import { ConfigError } from '@longshore/service';
 import { expect } from 'chai';
 import { readApiConfig } from '../src/config.js';
-import { createKey } from '../src/create-key.js';
+import { createKey } from '../src/commands.js';
 
 const config = readApiConfig({ API_STORAGE: 'memory', LOG_LEVEL: 'silent' });
 

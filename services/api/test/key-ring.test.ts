@@ -1,9 +1,8 @@
 import { MemoryStorage } from '@longshore/jobs';
 import { expect } from 'chai';
 import { newApiKey } from '../src/access/api-key.js';
-import type { ApiKeyStore } from '../src/access/api-key-store.js';
+import { type ApiKeyStore, memoryApiKeyStore } from '../src/access/api-key-store.js';
 import { KeyRing } from '../src/access/key-ring.js';
-import { memoryApiKeyStore } from '../src/access/memory-api-key-store.js';
 
 /** Creates a key ring with a store that records calls. Both have a clock that only the test moves. */
 async function ringWithKey() {

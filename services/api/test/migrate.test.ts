@@ -2,7 +2,7 @@ import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { readApiConfig } from '../src/config.js';
-import { checkMigrations, migrateAll } from '../src/migrate.js';
+import { checkMigrations, migrateAll } from '../src/commands.js';
 
 describe('The command migrate', () => {
   const logger = pino({ level: 'silent' });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { MemoryStorage } from '@longshore/jobs';
 import { httpClient } from '@longshore/test-support';
-import { scopeMeanings } from '../src/access/access-rules.js';
+import { scopeMeanings } from '../src/access/access.js';
 import { apiKeyScopes } from '@longshore/jobs/operations';
 import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';

@@ -2,7 +2,7 @@ import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@long
 import { eventually, httpClient, patientServer, serve } from '@longshore/test-support';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { traceJobs, traceRequests } from '../src/trace-context.js';
+import { traceJobs, traceRequests } from '../src/api-service.js';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 

@@ -1,12 +1,8 @@
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { readId, readInteger, readJson } from './arguments.js';
-import { follow } from './follow.js';
-import { addHttpCommand, type HttpOptions, list, show } from './http-command.js';
-import { Installation, type Item } from './installation.js';
-import { print } from './print.js';
-import { ProgressBar } from './progress-bar.js';
-import { fields, table } from './table.js';
+import { follow, addHttpCommand, type HttpOptions, list, show, Installation } from './installation.js';
+import { fields, type Item, print, ProgressBar, table } from './output.js';
 
 interface EnqueueOptions extends HttpOptions {
   readonly queue?: string;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { CommanderError, InvalidArgumentError } from 'commander';
-import { printError } from './print.js';
+import { printError } from './output.js';
 import { createProgram } from './program.js';
 
 // Exits quietly if a reader such as `head` closes the pipe early.

@@ -14,10 +14,8 @@ import {
 } from '@longshore/jobs/operations';
 import type { Command } from 'commander';
 import { readId, readInteger, readJson } from './arguments.js';
-import { addHttpCommand, type HttpOptions, list, show } from './http-command.js';
-import { Installation, type Item } from './installation.js';
-import { printError } from './print.js';
-import { fields, table } from './table.js';
+import { addHttpCommand, type HttpOptions, list, show, Installation } from './installation.js';
+import { type Item, printError, fields, table } from './output.js';
 
 /** A collection of the API. */
 interface Place {

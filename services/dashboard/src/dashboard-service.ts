@@ -21,8 +21,16 @@ import {
   startService,
   storageHealth,
   whenAvailable,
+  type Config,
+  dashboardVariables,
+  databaseVariables,
+  type Environment,
+  metricsVariables,
+  proxyVariables,
+  readConfig,
+  serviceVariables,
 } from '@longshore/service';
-import type { DashboardConfig } from './config.js';
+import Type from 'typebox';
 
 /**
  * Starts the dashboard service. It listens at once; the promise resolves when the storage is open.
@@ -104,4 +112,29 @@ function alertSender(
     if (!outages.covers(error)) logger.warn({ err: error, target }, 'alert not sent');
   };
   return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
+}
+
+const variables = Type.Object({
+  ...serviceVariables,
+  ...metricsVariables,
+  ...databaseVariables,
+  ...dashboardVariables,
+  ...proxyVariables,
+  /** Size of the pool for writes. The dashboard writes little; pages use the read pool. */
+  DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 2 }),
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
+});
+
+export type DashboardConfig = Config<typeof variables>;
+
+/** The names of the environment variables that the dashboard service reads. */
+export const dashboardServiceVariables = Object.keys(variables.properties);
+
+/**
+ * Reads the configuration of the dashboard from the environment.
+ *
+ * @throws {ConfigError} if a variable is invalid; the message lists every problem
+ */
+export function readDashboardConfig(environment: Environment): DashboardConfig {
+  return readConfig(variables, environment);
 }

@@ -1,7 +1,7 @@
 import { runService } from '@longshore/service';
-import { dashboardServiceVariables, readDashboardConfig } from './config.js';
-import { startDashboard } from './dashboard-service.js';
-import { printPasswordHash } from './hash-password.js';
+import { dashboardServiceVariables, readDashboardConfig, startDashboard } from './dashboard-service.js';
+import { text } from 'node:stream/consumers';
+import { hashPassword } from '@longshore/jobs-dashboard';
 
 if (process.argv[2] === 'hash-password') await printPasswordHash();
 else
@@ -15,3 +15,9 @@ else
       args: process.argv.slice(2),
     }),
   );
+
+/** Reads a password from standard input and prints its hash, for use in `DASHBOARD_USERS`. */
+async function printPasswordHash(): Promise<void> {
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+  process.stdout.write(`${await hashPassword(password)}\n`);
+}

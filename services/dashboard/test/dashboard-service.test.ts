@@ -15,8 +15,7 @@ import {
 import { expect } from 'chai';
 import { pino } from 'pino';
 import Type from 'typebox';
-import { readDashboardConfig } from '../src/config.js';
-import { startDashboard } from '../src/dashboard-service.js';
+import { readDashboardConfig, startDashboard } from '../src/dashboard-service.js';
 
 const wait = defineJob({ name: 'wait', args: Type.Object({}) });
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

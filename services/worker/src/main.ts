@@ -1,6 +1,5 @@
 import { runService } from '@longshore/service';
-import { startWorker } from './worker-service.js';
-import { readWorkerConfig, workerVariables } from './config.js';
+import { startWorker, readWorkerConfig, workerVariables } from './worker-service.js';
 
 process.exit(
   await runService({

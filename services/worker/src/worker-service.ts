@@ -12,9 +12,17 @@ import {
   startService,
   storageHealth,
   whenAvailable,
+  applicationVariables,
+  type Config,
+  databaseVariables,
+  type Environment,
+  metricsVariables,
+  readConfig,
+  serverVariables,
+  serviceVariables,
 } from '@longshore/service';
 import Koa from 'koa';
-import type { WorkerConfig } from './config.js';
+import Type from 'typebox';
 
 /**
  * Starts a job server with health and metrics routes. Resolves when the server is running.
@@ -62,4 +70,28 @@ async function start(
   health.opened();
   logger.info({ application: application.name }, 'ready');
   return server.ended;
+}
+
+const variables = Type.Object({
+  ...serviceVariables,
+  ...applicationVariables,
+  ...metricsVariables,
+  ...databaseVariables,
+  ...serverVariables,
+  /** The port of the health and metrics routes, the only routes of a worker. */
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8082 }),
+});
+
+export type WorkerConfig = Config<typeof variables>;
+
+/** The names of the environment variables that the worker service reads. */
+export const workerVariables = Object.keys(variables.properties);
+
+/**
+ * Reads the configuration of a worker from the environment.
+ *
+ * @throws {ConfigError} if a variable is invalid; the message lists every problem
+ */
+export function readWorkerConfig(environment: Environment): WorkerConfig {
+  return readConfig(variables, environment);
 }

@@ -6,7 +6,18 @@
 export { brand } from './brand.js';
 export { createApplication, networkOf } from './address.js';
 export { beginSlice, inSlices, mapInSlices, nextTurn, turnIsOver } from './slices.js';
-export { parseInteger, parseNumber } from './number.js';
+export {
+  parseInteger,
+  parseNumber,
+  canonicalTime,
+  completeTime,
+  isDay,
+  isTime,
+  parseTime,
+  parseTypedTime,
+  parseUuid,
+  type Uuid,
+} from './scalars.js';
 export { compareTexts, isStorable, printable, shorten, sortCollation, toStorable } from './text.js';
 export {
   allowedTypos,
@@ -15,10 +26,8 @@ export {
   type Spelling,
   spellingsOf,
   typosIn,
+  typosBetween,
 } from './spellings.js';
 export { type Attempt, Throttle, type ThrottlePolicy } from './throttle.js';
-export { canonicalTime, completeTime, isDay, isTime, parseTime, parseTypedTime } from './time.js';
 export { decodePairs, decodePercent, UrlError } from './url.js';
-export { typosBetween } from './typos.js';
 export { fold, jsonEscapes, jsonWords, wordPattern, wordsOf } from './words.js';
-export { parseUuid, type Uuid } from './uuid.js';

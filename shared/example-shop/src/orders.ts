@@ -1,9 +1,26 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, nullable, sumOfMoney, time } from './field-types.js';
+import { id, line, nullable, sumOfMoney, time, money } from './field-types.js';
 import { refundOrder } from './jobs/refund-order.js';
 import { sendReceipt } from './jobs/send-receipt.js';
-import { lineItems } from './line-items.js';
+
+const lineItems = defineResource(
+  {
+    name: 'lineitems',
+    singular: 'line-item',
+    description: 'The items of an order, which make up its total.',
+    item: Type.Object({
+      id,
+      orderId: id,
+      product: line(200),
+      quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
+      price: money,
+    }),
+    serverSet: ['id'],
+    filters: { product: 'partial' },
+  },
+  tableStorage({ name: 'shop.line_item' }),
+);
 
 const Reason = Type.Object(
   { reason: Type.Optional({ ...line(1000), description: 'Why the order is cancelled' }) },

@@ -19,7 +19,7 @@ import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields
 import { boundOf } from './job-filters.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { NewCallbackItem, NewJobItem } from './job-item.js';
-import { jobsBelow } from './not-allowed.js';
+import { jobsBelow } from './job-lists.js';
 import { served } from './operations.js';
 import { comparedPage, seekPage } from './seek.js';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@longshore/jobs';
-import { type Bounds, bounds, namePattern, timeOfId } from '@longshore/jobs/storage';
+import { type Bounds, bounds, namePattern, timeOfId, type PauseState } from '@longshore/jobs/storage';
 import Type from 'typebox';
 
 /** A point in time in RFC 3339 format. */
@@ -97,4 +97,30 @@ export function toTime(date: Date | null): string | null {
  */
 export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
   return (timeOfId(id) ?? createdAt).toISOString();
+}
+
+/** The fields of an item that describe its pause. Every resource whose items can be paused has these fields. */
+export const pauseFields = {
+  pausedAt: nullable(
+    Type.String({ format: 'date-time', description: 'When it was paused; null if it is not' }),
+  ),
+  pausedBy: nullable(Type.String({ maxLength: 200, description: 'Who paused it; null if unknown' })),
+  pauseReason: nullable(text(bounds.reasonLength, 'Why it was paused; null if no reason was given')),
+  pausedUntil: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When it is resumed automatically; null if somebody has to resume it',
+    }),
+  ),
+};
+
+export const pauseFieldNames = ['pausedAt', 'pausedBy', 'pauseReason', 'pausedUntil'] as const;
+
+export function toPauseItem({ pausedAt, pausedBy, pauseReason, pausedUntil }: PauseState) {
+  return {
+    pausedAt: toTime(pausedAt),
+    pausedBy,
+    pauseReason,
+    pausedUntil: toTime(pausedUntil),
+  };
 }

@@ -3,9 +3,18 @@
  *
  * @module @longshore/jobs-api
  */
-import type { JobClient, JobDefinition, JobEvents, JobStorage } from '@longshore/jobs';
-import { checkOptions, checkStorage, type OptionNames } from '@longshore/jobs/storage';
-import type { Resource } from '@longshore/resources';
+import {
+  type JobClient,
+  type JobDefinition,
+  type JobEvents,
+  type JobStorage,
+  DuplicateJobError,
+  IdempotencyConflictError,
+  ReadTimeoutError,
+  StorageUnavailableError,
+} from '@longshore/jobs';
+import { checkOptions, checkStorage, type OptionNames, KeyHolderHiddenError } from '@longshore/jobs/storage';
+import { type Resource, type ApiError, apiError } from '@longshore/resources';
 import { Backlog } from './backlog.js';
 import { CallerQuotas, type Quotas } from './caller-quotas.js';
 import { auditEntriesResource } from './audit-entries-resource.js';
@@ -13,11 +22,10 @@ import { batchesResource } from './batches-resource.js';
 import { bulkOperationsResource } from './bulk-operations-resource.js';
 import { deploymentsResource } from './deployments-resource.js';
 import { eventsResource } from './events-resource.js';
-import { jobDefinitionsResource } from './job-definitions-resource.js';
+import { jobDefinitionsResource, jobTypesResource } from './job-types-resource.js';
 import { JobEditor } from './job-editor.js';
 import { JobEnqueuer } from './job-enqueuer.js';
 import { EnqueueRequests } from './enqueue-requests.js';
-import { jobTypesResource } from './job-types-resource.js';
 import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
@@ -27,7 +35,6 @@ import { statisticsResource } from './statistics-resource.js';
 
 export type { Quotas } from './caller-quotas.js';
 export { checkOf, perform } from './operations.js';
-export { classifyStorageError } from './storage-error.js';
 
 export interface JobsApiOptions {
   readonly storage: Pick<
@@ -126,4 +133,15 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     bulkOperations,
     auditEntriesResource(storage),
   ];
+}
+
+const conflicts = [DuplicateJobError, IdempotencyConflictError, KeyHolderHiddenError];
+
+/** Converts an error of the job storage or its client to an API error; returns `undefined` for an unexpected error. */
+export function classifyStorageError(error: unknown): ApiError | undefined {
+  if (conflicts.some((conflict) => error instanceof conflict) && error instanceof Error)
+    return apiError(40901, error.message);
+  if (error instanceof ReadTimeoutError) return apiError(50304, error.summary, { 'retry-after': '2' });
+  if (!(error instanceof StorageUnavailableError)) return undefined;
+  return apiError(50301, error.summary, { 'retry-after': '2' });
 }

@@ -1,3 +1,4 @@
+import { type NotAllowed, type CollectionQuery, maxPageBytes, type Page } from '@longshore/resources';
 import type { JobStorage } from '@longshore/jobs';
 import {
   comparePlaces,
@@ -11,7 +12,6 @@ import {
   type SortedJobsPage,
   type SortedJobsQuery,
 } from '@longshore/jobs/storage';
-import { type CollectionQuery, maxPageBytes, type Page } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { includesDocuments, toJobFilter } from './job-filters.js';
 import { type JobItem, toJobItem } from './job-item.js';
@@ -181,3 +181,9 @@ async function found(
   const counted = query.count === 'none' ? { total: undefined } : { total, estimated: partial };
   return { ...page, items: page.items.map(toJobItem), ...counted, partial };
 }
+
+/** What to use instead of PUT and DELETE on the list of jobs of a queue, server, recurring job or batch. */
+export const jobsBelow = {
+  replaceMany: 'Use PUT /jobs, which changes jobs by their ids.',
+  deleteMany: 'Use DELETE /jobs with a filter.',
+} satisfies NotAllowed;

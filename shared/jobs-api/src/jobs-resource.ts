@@ -15,14 +15,15 @@ import {
   type SetOperationFunction,
 } from '@longshore/resources';
 import type { TObject } from 'typebox';
-import { attemptsResource } from './attempts-resource.js';
-import { toBulkOperationItem } from './bulk-operations-resource.js';
-import { endOf, startAfterCommit } from './bulk-work.js';
-import { continuationsResource } from './continuations-resource.js';
+import {
+  attemptsResource,
+  transitionsResource,
+  logsResource,
+  continuationsResource,
+} from './job-children.js';
+import { toBulkOperationItem, endOf, startAfterCommit } from './bulk-operations-resource.js';
 import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
-import { transitionsResource } from './transitions-resource.js';
-import { logsResource } from './logs-resource.js';
 import { attempt, checkOf, perform, served, setDeclarationOf } from './operations.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';

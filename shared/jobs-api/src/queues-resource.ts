@@ -11,12 +11,11 @@ import {
 } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
 import type { CallerQuotas } from './caller-quotas.js';
-import { endOf, startAfterCommit } from './bulk-work.js';
+import { endOf, startAfterCommit } from './bulk-operations-resource.js';
 import { withApiErrors } from './enqueue-requests.js';
-import { Name, nullable, Time, toTime } from './fields.js';
-import { jobsBelow } from './not-allowed.js';
+import { Name, nullable, Time, toTime, pauseFieldNames, pauseFields, toPauseItem } from './fields.js';
+import { jobsBelow } from './job-lists.js';
 import { attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
-import { pauseFieldNames, pauseFields, toPauseItem } from './pauses.js';
 
 const Counts = Type.Object(
   Object.fromEntries(

@@ -11,9 +11,10 @@ import {
   Tag,
   Time,
   toTime,
+  pauseFields,
+  toPauseItem,
 } from './fields.js';
 import { ConcurrencyItem } from './job-item.js';
-import { pauseFields, toPauseItem } from './pauses.js';
 import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {

@@ -30,11 +30,11 @@ import {
 import type { Static } from 'typebox';
 import type { Backlog } from './backlog.js';
 import type { CallerQuotas, Creator } from './caller-quotas.js';
-import { jobsBelow } from './not-allowed.js';
+import { jobsBelow } from './job-lists.js';
 import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import { actorOf, attempt, checkOf, declarationOf, functionOf, perform, served } from './operations.js';
-import { pauseFieldNames } from './pauses.js';
+import { pauseFieldNames } from './fields.js';
 import { comparedPage, maxCompared, seekPage } from './seek.js';
 import {
   NewRecurringJobItem,

@@ -4,7 +4,7 @@ import { type Server, serverStates } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name, nullable, Time } from './fields.js';
-import { jobsBelow } from './not-allowed.js';
+import { jobsBelow } from './job-lists.js';
 import { served } from './operations.js';
 
 const ServerItem = Type.Object({

@@ -14,21 +14,9 @@ export {
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
 export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
 export { alertSettings, withVariableNames, dashboardSettings } from './dashboard-settings.js';
-export { databaseOptions, retentionDays } from './database-options.js';
-export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
-export { type HttpListener, listen } from './http-listener.js';
-export { createJobServer, readQueues } from './job-server.js';
-export { loadApplication } from './load-application.js';
-export { createLogger, type Logger } from './logger.js';
-export { metricsGuard } from './metrics-guard.js';
-export { misspeltVariables } from './misspelt-variables.js';
-export { OutageWatch } from './outage-watch.js';
-export { whenAvailable } from './when-available.js';
-export { type RunningService, runService } from './run-service.js';
-export { createServiceApp } from './service-app.js';
-export { type OnRelease, startService } from './service-life.js';
-export { testJob, testJobHandler } from './test-job.js';
 export {
+  databaseOptions,
+  retentionDays,
   applicationVariables,
   dashboardVariables,
   databaseVariables,
@@ -37,3 +25,17 @@ export {
   serverVariables,
   serviceVariables,
 } from './variables.js';
+export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
+export { type HttpListener, listen, createServiceApp, metricsGuard } from './http-server.js';
+export { createJobServer, readQueues, testJob, testJobHandler } from './job-server.js';
+export { loadApplication } from './load-application.js';
+export {
+  createLogger,
+  type RunningService,
+  runService,
+  type OnRelease,
+  startService,
+} from './run-service.js';
+export type { Logger } from 'pino';
+export { misspeltVariables } from './misspelt-variables.js';
+export { OutageWatch, whenAvailable } from './outage-watch.js';

@@ -1,11 +1,20 @@
 import { parseInteger } from '@longshore/edge';
 import Type from 'typebox';
-import { JobServer, type JobStorage, type ServerQueues } from '@longshore/jobs';
+import {
+  JobServer,
+  type JobStorage,
+  type ServerQueues,
+  defineJob,
+  handleJob,
+  type JobHandler,
+} from '@longshore/jobs';
 import type { AssembledApplication } from './application.js';
 import { type Config, ConfigError, listOf } from './config.js';
-import type { Logger } from './logger.js';
-import { testJobHandler } from './test-job.js';
+import type { Logger } from 'pino';
 import { serverVariables } from './variables.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const variables = Type.Object(serverVariables);
 
@@ -62,4 +71,29 @@ export function readQueues(list: string): ServerQueues | null {
       return [name, number];
     }),
   );
+}
+
+/** The job that `POST /test` enqueues. It shows that the response is sent at once and the work happens later. */
+export const testJob = defineJob({
+  name: 'test',
+  args: Type.Object(
+    { waitMs: Type.Integer({ minimum: 0, maximum: 3_600_000, description: 'How long the job takes' }) },
+    { additionalProperties: false },
+  ),
+});
+
+/**
+ * Creates a handler that waits and then writes `test-{id}.txt`.
+ *
+ * @param directory where to write the result files; created if missing
+ */
+export function testJobHandler(directory: string): JobHandler {
+  return handleJob(testJob, async ({ args, job, signal }) => {
+    await sleep(args.waitMs, undefined, { signal });
+    const file = path.resolve(directory, `test-${job.id}.txt`);
+    await mkdir(path.dirname(file), { recursive: true });
+    // Idempotent: running the job again writes the same text to the same file.
+    await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
+    return { file, waitedMs: args.waitMs };
+  });
 }

@@ -1,5 +1,5 @@
 import { ConfigError, type Environment } from './config.js';
-import { createLogger, type Logger } from './logger.js';
+import { type Logger, type LoggerOptions, pino } from 'pino';
 import { misspeltVariables } from './misspelt-variables.js';
 
 /** A service that runs until it is stopped. */
@@ -17,13 +17,9 @@ export interface RunningService {
  * Starts a service or runs a command. Resolves to `null` if nothing is left to do. The signal aborts on SIGTERM or
  * SIGINT, even while the service is starting.
  */
-export type Start<Config> = (
-  config: Config,
-  logger: Logger,
-  signal: AbortSignal,
-) => Promise<RunningService | null>;
+type Start<Config> = (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
-export interface ServiceDescription<Config> {
+interface ServiceDescription<Config> {
   /** The name of the service, included in every log line. */
   readonly name: string;
   readonly environment: Environment;
@@ -143,4 +139,69 @@ function surviveStrayErrors(logger: Logger): void {
     );
   };
   process.on('uncaughtException', survive).on('unhandledRejection', survive);
+}
+
+/** Registers how to release what a service has just acquired. */
+export type OnRelease = (release: () => Promise<unknown>) => void;
+
+/**
+ * Starts a service, and makes sure that what it has acquired is released exactly once, last acquired first: when it is
+ * stopped, if it cannot start, or if the signal aborts before it has started. Further calls of `stop` return the same
+ * promise.
+ *
+ * @param start acquires what the service needs, and resolves once the service is ready; to a signal that aborts when the
+ *   service ends by itself, if it can
+ * @throws the error of `start`, or the reason of the signal; nothing is left to release then
+ */
+export async function startService(
+  logger: Logger,
+  signal: AbortSignal,
+  start: (onRelease: OnRelease) => Promise<AbortSignal | undefined>,
+): Promise<RunningService> {
+  const releases: (() => Promise<unknown>)[] = [];
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= releaseAll(releases));
+  try {
+    signal.throwIfAborted();
+    const ended = await start((release) => releases.push(release));
+    signal.throwIfAborted();
+    return { stop, ...(ended !== undefined && { ended }) };
+  } catch (error) {
+    await stop().catch((failure: unknown) => {
+      logger.warn({ err: failure }, 'a service that could not start was not released completely');
+    });
+    throw error;
+  }
+}
+
+/**
+ * Calls all functions one after another, last one first.
+ *
+ * @throws the first error, after all have been called
+ */
+async function releaseAll(releases: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const release of releases.toReversed()) {
+    try {
+      await release();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}
+
+/**
+ * Creates a logger that writes JSON lines with time, level, service, fields and message.
+ *
+ * @param write called with each line; by default, lines go to standard output
+ */
+export function createLogger(service: string, level: string, write?: (line: string) => void): Logger {
+  const options: LoggerOptions = {
+    level,
+    base: { service },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  };
+  return write === undefined ? pino(options) : pino(options, { write });
 }

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { createLogger } from '../src/logger.js';
-import { type OnRelease, startService } from '../src/service-life.js';
+import { createLogger, type OnRelease, startService } from '../src/run-service.js';
 
 describe('A service that has acquired something', () => {
   const logger = createLogger('test', 'silent');

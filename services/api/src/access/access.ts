@@ -6,15 +6,20 @@ import {
   type Principal,
   type Resource,
   type SecuritySchemes,
+  type ApiRequest,
+  type Authenticate,
+  unauthorized,
+  type RowScopes,
+  type ScopeOf,
 } from '@longshore/resources';
 import type { Logger, OutageWatch } from '@longshore/service';
 import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
-import { hashOf, isHashOf } from './api-key.js';
+import { hashOf, isHashOf, apiKeyId, type Scope } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
-import { apiKeysResource } from './api-keys-resource.js';
-import { authenticateWith } from './authenticate.js';
+import { apiKeysResource, apiKeys } from './api-keys-resource.js';
 import { tokenVerifier } from './json-web-token.js';
 import { KeyRing } from './key-ring.js';
+import type { JobDefinition } from '@longshore/jobs';
 
 /** Authentication and rate limits of the API. */
 export interface Access extends AccessControl {
@@ -130,5 +135,86 @@ function schemesOf(kinds: ReadonlySet<CredentialKind>): SecuritySchemes {
     ...(kinds.has('keys') && {
       apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'An API key (`lsk_…`).' },
     }),
+  };
+}
+
+/** One function per accepted kind of credentials. Credentials of any other kind are rejected. */
+interface CredentialKinds {
+  /** Returns the admin's principal if the token is the configured admin key; otherwise `undefined`. */
+  readonly adminKey?: (token: string) => Principal | undefined;
+  readonly apiKey?: (token: string) => Promise<Principal>;
+  readonly jsonWebToken?: (token: string) => Promise<Principal>;
+}
+
+/**
+ * Authenticates callers by the token in `Authorization: Bearer …` or `X-Api-Key`. A request without a token is
+ * anonymous.
+ */
+function authenticateWith(kinds: CredentialKinds): Authenticate {
+  return async (request) => {
+    const token = tokenOf(request);
+    if (token === undefined) return undefined;
+    const admin = kinds.adminKey?.(token);
+    if (admin !== undefined) return admin;
+    if (kinds.apiKey !== undefined && apiKeyId(token) !== undefined) return kinds.apiKey(token);
+    if (kinds.jsonWebToken !== undefined && token.split('.').length === 3) return kinds.jsonWebToken(token);
+    throw unauthorized('This kind of credentials is not accepted');
+  };
+}
+
+function tokenOf({ headers }: ApiRequest): string | undefined {
+  const { authorization, 'x-api-key': apiKey } = headers;
+  if (authorization === undefined) return apiKey;
+  if (apiKey !== undefined) throw unauthorized('Send Authorization or X-Api-Key, not both');
+  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  if (token === undefined) throw unauthorized('Authorization must be "Bearer" followed by a token');
+  return token;
+}
+
+/**
+ * The permissions of each scope, for the documentation. `admin` includes all other scopes; no other scope includes
+ * another.
+ */
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  read: 'GET on everything except API keys and the audit',
+  write:
+    "changes to single jobs, batches and recurring jobs; all changes to the application's resources; `POST /test`",
+  operate:
+    'special operations (`PUT …/{verb}`) and changes to many items at once, on the resources of the job platform; all changes to queues and servers; reading the audit',
+  admin: 'everything, including API keys and the stack traces of 500 responses',
+};
+
+/** Resources of the job platform for which `write` is enough to create items, and to change or delete single items. */
+const resourcesWritableWithWrite = new Set(['jobs', 'batches', 'recurring-jobs']);
+
+/**
+ * Returns a function that returns the scope required for a call.
+ *
+ * @param platform the names of the top-level resources of the job platform; all others belong to the application
+ */
+export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
+  return ({ root, resource, method, kind }): Scope => {
+    if (root === apiKeys) return 'admin';
+    if (method === 'GET' || method === 'HEAD') return resource === 'audit-entries' ? 'operate' : 'read';
+    if (!platform.has(root)) return 'write';
+    const isSingle = kind === 'item' || (kind === 'collection' && method === 'POST');
+    return resourcesWritableWithWrite.has(resource) && isSingle ? 'write' : 'operate';
+  };
+}
+
+/**
+ * Returns the field that holds a row's queue, for each resource whose rows belong to queues. An API key that is
+ * restricted to certain queues sees only the rows of these queues.
+ */
+export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
+  const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));
+  const defaultOf = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));
+  return {
+    jobs: { field: 'queue', defaultOf },
+    continuations: { field: 'queue' },
+    'recurring-jobs': { field: 'queue', defaultOf },
+    queues: { field: 'name' },
+    events: { field: 'queue' },
+    statistics: { field: 'queue' },
   };
 }

@@ -4,7 +4,7 @@ import { createLogger, loadApplication, OutageWatch } from '@longshore/service';
 import { serve } from '@longshore/test-support';
 import Koa from 'koa';
 import { createAccess } from '../../src/access/access.js';
-import { memoryApiKeyStore } from '../../src/access/memory-api-key-store.js';
+import { memoryApiKeyStore } from '../../src/access/api-key-store.js';
 import { readApiConfig } from '../../src/config.js';
 import { resourceApi } from '../../src/resource-api.js';
 import { testRoute } from '../../src/test-route.js';

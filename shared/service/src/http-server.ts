@@ -1,9 +1,11 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 // Not from the package's index, which would add a fifth to the time in which a worker is loaded.
 import { limitConnections } from '@longshore/resources/connection-limit';
-import type Koa from 'koa';
-import type { Logger } from './logger.js';
+import Koa from 'koa';
+import type { Logger } from 'pino';
+import { createApplication, shorten } from '@longshore/edge';
+import { listOf } from './config.js';
 
 /** Time limit for receiving the headers of a request, in milliseconds. */
 const headersMs = 20_000;
@@ -24,7 +26,7 @@ export interface HttpListener {
 }
 
 /** The address to listen on, and limits for connections. */
-export interface Listening {
+interface Listening {
   readonly HOST: string;
   /** The port; 0 for any free one. */
   readonly PORT: number;
@@ -85,4 +87,57 @@ async function close(server: Server, stopTimeoutMs: number): Promise<void> {
   });
   clearInterval(idle);
   clearTimeout(last);
+}
+
+interface ProxyConfig {
+  readonly HTTP_TRUSTED_PROXIES: number;
+}
+
+/**
+ * Creates the Koa application of a service. Takes client addresses from `X-Forwarded-For` if there are trusted proxies.
+ * Otherwise logs a warning on the first request through a proxy: all clients then share the proxy's address and limits.
+ */
+export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
+  const app = createApplication(Koa, HTTP_TRUSTED_PROXIES);
+  if (HTTP_TRUSTED_PROXIES === 0) {
+    let warned = false;
+    app.use((ctx, next) => {
+      if (!warned && ctx.get('x-forwarded-for') !== '') {
+        warned = true;
+        logger.warn(
+          { address: ctx.ip },
+          'requests come through a proxy, but HTTP_TRUSTED_PROXIES is 0: its clients share one address for limits and sign-in',
+        );
+      }
+      return next();
+    });
+  }
+  return app;
+}
+
+/**
+ * Rejects requests for `/metrics` with a foreign `Host` header. Otherwise a web page could read the metrics by pointing
+ * its own host name at this service (DNS rebinding). IP addresses and `localhost` are always accepted, because an
+ * attacker cannot redirect them.
+ *
+ * @param allowedHosts additional host names, comma-separated, without ports
+ */
+export function metricsGuard(allowedHosts = ''): Koa.Middleware {
+  const names = new Set([
+    'localhost',
+    ...listOf(allowedHosts, 'HTTP_ALLOWED_HOSTS').map((name) => name.toLowerCase()),
+  ]);
+  return async (context, next) => {
+    const { host = '' } = context.req.headers;
+    const name = host.replace(/:\d*$/, '').toLowerCase();
+    const isServed = names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
+    if (context.path !== '/metrics' || isServed) {
+      await next();
+      return;
+    }
+    context.status = 421;
+    context.body = {
+      reason: `The request is for the host "${shorten(host, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
+    };
+  };
 }

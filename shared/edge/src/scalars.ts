@@ -97,3 +97,30 @@ export function parseTypedTime(text: string): Date | undefined {
     ) ?? [];
   return day === undefined ? undefined : parseTime(`${day}T${minute}${second}${zone.replace(' ', '+')}`);
 }
+
+/**
+ * Parses an integer in the notation of JSON. Returns undefined for any other text, and for integers that are too large
+ * to be represented exactly.
+ */
+export function parseInteger(text: string): number | undefined {
+  return /^(?:0|-?[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
+}
+
+/** Parses an integer, or a decimal with up to 17 digits before and after the point. Rejects exponents. */
+export function parseNumber(text: string): number | undefined {
+  return /^-?(?:0|[1-9]\d{0,16})\.\d{1,17}$/.test(text) ? Number(text) + 0 : parseInteger(text);
+}
+
+declare const normalised: unique symbol;
+
+/** A UUID in lower case. {@link parseUuid} is the only way to get one from text. */
+export type Uuid = string & { readonly [normalised]: true };
+
+const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Returns a UUID in lower case, whatever its case. Returns undefined if the text is not a UUID. */
+export function parseUuid(text: string): Uuid | undefined {
+  if (text.length !== 36) return undefined;
+  const lower = text.toLowerCase();
+  return pattern.test(lower) ? (lower as Uuid) : undefined;
+}

@@ -1,2 +1,0 @@
-export { readWorkerConfig, type WorkerConfig, workerVariables } from './config.js';
-export { startWorker } from './worker-service.js';
