@@ -1,8 +1,42 @@
-/** The storage contract, and code shared by the storage implementations, the API and the dashboard. */
+/**
+ * Everything about storages on one page: the roles that a storage plays, the decisions that all storages share, and the model
+ * that both are about. A storage implements `JobStorage` (`./storage/storage.js`) and passes the conformance suite.
+ */
+
+// The roles.
+export * from './storage/alerts.js';
+export * from './storage/audit-log.js';
+export * from './storage/batches.js';
+export * from './storage/bulk-operations.js';
+export * from './storage/claims.js';
+export * from './storage/deployments.js';
+export * from './storage/documented-calls.js';
+export * from './storage/enqueuer.js';
+export * from './storage/job-content.js';
+export * from './storage/job-control.js';
+export * from './storage/job-feed.js';
+export * from './storage/job-filter.js';
+export * from './storage/job-reader.js';
+export * from './storage/job-reports.js';
+export * from './storage/job-statistics.js';
+export * from './storage/key-resolution.js';
+export * from './storage/maintenance.js';
+export * from './storage/notification.js';
+export * from './storage/queues.js';
+export * from './storage/quotas.js';
+export * from './storage/recurring-jobs.js';
+export * from './storage/saved-searches.js';
+export * from './storage/servers.js';
+export * from './storage/set-aside.js';
+export * from './storage/storage.js';
+export * from './storage/timings.js';
+export * from './storage/transaction.js';
+
+// Decisions that do not depend on where jobs are stored.
 export { EnqueuedJobDetails } from './client/enqueued-job-details.js';
 export { mapInSlices } from './client/slices.js';
 export { matchesFilter } from './events/event-filter.js';
-export { toJsonText } from './job/arguments.js';
+export * from './job/argument-check.js';
 export {
   type BatchCounts,
   type BatchState,
@@ -12,6 +46,22 @@ export {
   type NewBatch,
   percentOf,
 } from './job/batch.js';
+export {
+  type After,
+  unmetConditionError,
+  continuationConditions,
+  isMet,
+  skippedErrorName,
+  type ParentEnd,
+} from './job/continuation.js';
+export { errorFingerprint } from './job/error-fingerprint.js';
+export { toJobError } from './job/failure.js';
+export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
+export { conflictPolicies, type JobUniqueness, type Uniqueness, uniqueKey } from './job/uniqueness.js';
+export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from './recurring/firing.js';
+
+// The model.
+export { toJsonText } from './job/arguments.js';
 export {
   type Bounds,
   bounds,
@@ -26,33 +76,12 @@ export {
   clamp,
   timeBounds,
 } from './job/bounds.js';
-export { brand } from '@longshore/edge';
-export {
-  defaultRedaction,
-  ExactNumber,
-  isRedacted,
-  omitted,
-  redact,
-  redacted,
-  redactedText,
-  searchableRedaction,
-  type Shown,
-} from './job/redaction.js';
-export { checkNewJob } from './job/job.js';
+export type { Clock } from './job/clock.js';
 export type { Concurrency } from './job/concurrency.js';
-export {
-  type After,
-  unmetConditionError,
-  continuationConditions,
-  isMet,
-  skippedErrorName,
-  type ParentEnd,
-} from './job/continuation.js';
+export { checkDefinition, checkName } from './job/definition.js';
 export { durationBuckets, DurationHistogram } from './job/duration-histogram.js';
-export { errorFingerprint } from './job/error-fingerprint.js';
 export { type ArgumentProblem, ClaimLostError, KeyHolderHiddenError, ServerLostError } from './job/errors.js';
 export { exactNumberOf, isExactNumber, parseExactly } from './job/exact-number.js';
-export { toJobError } from './job/failure.js';
 export { firstIdOf, IdSource, isId, newId, timeOfId } from './job/id.js';
 export {
   type EventSubject,
@@ -66,104 +95,47 @@ export {
   stateEventsOf,
   topicOf,
 } from './job/job-event.js';
-export { checkName } from './job/definition.js';
 export type { JobKey } from './job/job-key.js';
 export { type LogLevel, logLevels, type LogLine, type NewLogLine, type Progress } from './job/job-log.js';
-export type {
-  Attempt,
-  AttemptOutcome,
-  Claim,
-  ClaimedJob,
-  Completion,
-  Due,
-  JobDocuments,
-  JsonText,
-  LostServer,
-  NewJob,
-  Outcome,
-  Queue,
-  Server,
-  StateCounts,
+export {
+  type Attempt,
+  type AttemptOutcome,
+  checkNewJob,
+  type Claim,
+  type ClaimedJob,
+  type Completion,
+  type Due,
+  type JobDocuments,
+  type JsonText,
+  type LostServer,
+  type NewJob,
+  type Outcome,
+  type Queue,
+  type Server,
+  type StateCounts,
 } from './job/job.js';
 export { type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
-export * from './job/pause.js';
-export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from './job/queue-limits.js';
-export { type ServerRequest, type ServerState, serverStates } from './job/server-state.js';
-export { finishedStates, type FinishedState, isFinished, jobStates } from './job/state.js';
-export * from './job/argument-check.js';
 export { type Check, checkOptions, isOptions, nearestName, type OptionNames } from './job/options.js';
+export * from './job/pause.js';
+export {
+  defaultRedaction,
+  ExactNumber,
+  isRedacted,
+  omitted,
+  redact,
+  redacted,
+  redactedText,
+  searchableRedaction,
+  type Shown,
+} from './job/redaction.js';
+export { type ServerRequest, type ServerState, serverStates } from './job/server-state.js';
 export { shown } from './job/shown.js';
+export { finishedStates, type FinishedState, isFinished, jobStates } from './job/state.js';
 export { keepStoredDigits } from './job/stored-digits.js';
 export { isTraceparent } from './job/traceparent.js';
 export { maxListedTransitions, type Transition, type TransitionReason } from './job/transition.js';
-export { conflictPolicies, type JobUniqueness, type Uniqueness, uniqueKey } from './job/uniqueness.js';
-export { buildRecurringRun, planFiring, roomFor, type SkippedDueTimes } from './recurring/firing.js';
 export type { MisfirePolicy, OverlapPolicy } from './recurring/recurring-job.js';
 export { Schedule } from './recurring/schedule.js';
-export * from './storage/alerts.js';
-export * from './storage/audit-log.js';
-export type * from './storage/batches.js';
-export * from './storage/bulk-operations.js';
-export type * from './storage/claims.js';
-export type { Clock } from './job/clock.js';
-export * from './storage/completions.js';
-export * from './storage/deployments.js';
-export * from './storage/saved-searches.js';
-export { collectJobs, type Enqueuer, type NewJobs } from './storage/enqueuer.js';
-export { checkDocumentedCalls, documentedCalls } from './storage/documented-calls.js';
-export * from './storage/error-groups.js';
-export {
-  checkEditedBytes,
-  checkEdits,
-  type DecideEdits,
-  editableStates,
-  type EditOptions,
-  type EditResult,
-  type JobContent,
-} from './storage/job-content.js';
-export type * from './storage/job-control.js';
-export * from './storage/feed-page.js';
-export * from './storage/job-feed.js';
-export * from './storage/job-filter.js';
-export * from './storage/job-order.js';
-export * from './storage/job-reader.js';
-export type * from './storage/job-reports.js';
-export * from './storage/job-statistics.js';
-export {
-  hasKeys,
-  withoutUncreatedJobs,
-  type Holders,
-  KeyHeldError,
-  type KeyHolder,
-  keyName,
-  type KeyResolution,
-  linkMembers,
-  resolveKeys,
-} from './storage/key-resolution.js';
-export type * from './storage/job-types.js';
-export type * from './storage/leases.js';
-export type * from './storage/local-server.js';
-export type * from './storage/maintenance.js';
-export { maxExamined, type Orphan, findOrphans } from './storage/orphan.js';
-export * from './storage/notification.js';
-export { QueuePollTimers } from './storage/queue-poll-timers.js';
-export type * from './storage/queues.js';
-export * from './storage/quotas.js';
-export {
-  checkIncluded,
-  holdersToInclude,
-  noIncludedHolders,
-  type EnqueueResult,
-  enqueueResultOf,
-} from './storage/enqueue-result.js';
-export * from './storage/recurring-jobs.js';
-export { idleQueueDays, type RetentionDays, retentionOf } from './storage/retention.js';
-export type * from './storage/servers.js';
-export * from './storage/set-aside.js';
 export { isHandler, isHandlerList } from './server/handler.js';
-export { checkDefinition } from './job/definition.js';
-export { checkStorage } from './storage/storage.js';
 export { outageOf, StorageOutage } from './server/storage-outage.js';
-export { TimingBuffer, type TimingCell } from './storage/timing-buffer.js';
-export * from './storage/timings.js';
-export type { TransactionWork } from './storage/transaction.js';
+export { brand } from '@longshore/edge';

@@ -1,7 +1,7 @@
 import { brand } from '@longshore/edge';
 import type { Job, JsonValue, NewJob } from '../job/job.js';
 import { readMeta } from '../job/meta.js';
-import type { EnqueueResult } from '../storage/enqueue-result.js';
+import type { EnqueueResult } from '../storage/enqueuer.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
 /** The result of enqueueing a job. Can also return the job itself, without reading it from the storage. */

@@ -1,10 +1,9 @@
-import { readyIn } from '../storage/notification.js';
+import { QueuePollTimers, readyIn } from '../storage/notification.js';
 import { ServerLostError } from '../job/errors.js';
 import type { Claim, ClaimedJob } from '../job/job.js';
 import { isPausedAt } from '../job/pause.js';
 import type { ClaimRequest, Claims } from '../storage/claims.js';
 import type { Clock } from '../job/clock.js';
-import { QueuePollTimers } from '../storage/queue-poll-timers.js';
 import { hasLease, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-job-types.js';

@@ -1,7 +1,7 @@
 import { clampDelay } from '../job/bounds.js';
 import type { Claim, Completion, Outcome } from '../job/job.js';
 import type { Clock } from '../job/clock.js';
-import { type Completions, outcomeIfCancelled } from '../storage/completions.js';
+import { type Completions, outcomeIfCancelled } from '../storage/claims.js';
 import { ClaimLostError } from '../job/errors.js';
 import type { TransactionClient, TransactionWork } from '../storage/transaction.js';
 import { endAttempt, hasLease, type JobRecord, undoStart } from './job-record.js';

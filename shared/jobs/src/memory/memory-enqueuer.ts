@@ -1,6 +1,5 @@
 import type { NewBatch } from '../job/batch.js';
-import { collectJobs, type Enqueuer, type NewJobs } from '../storage/enqueuer.js';
-import type { EnqueueResult } from '../storage/enqueue-result.js';
+import { collectJobs, type Enqueuer, type EnqueueResult, type NewJobs } from '../storage/enqueuer.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';

@@ -1,8 +1,16 @@
 import { matchesJobFilter } from '../events/event-filter.js';
 import { type EventSubject, type JobEvent, stateEventsOf } from '../job/job-event.js';
 import { readMeta } from '../job/meta.js';
-import { compareEntries, type FeedEntry, feedPageOf } from '../storage/feed-page.js';
-import type { FeedFilter, FeedPage, FeedRequest, JobFeed, ReportPage } from '../storage/job-feed.js';
+import {
+  compareEntries,
+  type FeedEntry,
+  type FeedFilter,
+  type FeedPage,
+  feedPageOf,
+  type FeedRequest,
+  type JobFeed,
+  type ReportPage,
+} from '../storage/job-feed.js';
 import type { Clock } from '../job/clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';

@@ -1,6 +1,6 @@
 import { errorFingerprint } from '../job/error-fingerprint.js';
 import type { JobError } from '../job/job.js';
-import { errorKindsKept } from '../storage/error-groups.js';
+import { errorKindsKept } from '../storage/job-statistics.js';
 
 interface Occurrence {
   readonly firstAt: Date;

@@ -1,5 +1,5 @@
 import { isFinished } from '../job/state.js';
-import type { RetentionDays } from '../storage/retention.js';
+import type { RetentionDays } from '../storage/maintenance.js';
 import type { JobRecord } from './job-record.js';
 
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
 import { readMeta } from '../job/meta.js';
 import { type JobState, jobStates } from '../job/state.js';
-import type { JobFilter } from '../storage/job-filter.js';
+import { comparePlaces, type JobFilter, placeOf } from '../storage/job-filter.js';
 import {
   type BriefJob,
   type BriefList,
@@ -10,6 +10,7 @@ import {
   type Dependents,
   type FailurePosition,
   type FailureSearchQuery,
+  findOrphans,
   type FoundFailures,
   type JobCount,
   type JobListQuery,
@@ -20,12 +21,11 @@ import {
   type JobSearchQuery,
   type LatestFailedQuery,
   maxBriefBytes,
+  type Orphan,
   type SearchedRange,
   type SortedJobsPage,
   type SortedJobsQuery,
 } from '../storage/job-reader.js';
-import { comparePlaces, placeOf } from '../storage/job-order.js';
-import { type Orphan, findOrphans } from '../storage/orphan.js';
 import { spellingsInSlices, typosIn, wordsOf } from '@longshore/edge';
 import { matcherOf, searchedArgs, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';

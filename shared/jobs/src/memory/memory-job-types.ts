@@ -2,7 +2,7 @@ import { compareTexts } from '@longshore/edge';
 import { readyIn, dueAt } from '../storage/notification.js';
 import { checkPause, isPausedAt, isSamePause, pauseSince } from '../job/pause.js';
 import type { Clock } from '../job/clock.js';
-import type { JobTypeOptions, JobTypes, PausedType, PauseTypeOptions } from '../storage/job-types.js';
+import type { JobTypeOptions, JobTypes, PausedType, PauseTypeOptions } from '../storage/job-control.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';

@@ -11,12 +11,7 @@ import {
   type KeyResolution,
   resolveKeys,
 } from '../storage/key-resolution.js';
-import {
-  checkIncluded,
-  type EnqueueResult,
-  enqueueResultOf,
-  holdersToInclude,
-} from '../storage/enqueue-result.js';
+import { checkIncluded, type EnqueueResult, enqueueResultOf, holdersToInclude } from '../storage/enqueuer.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs, type KnownIds } from './check-new-jobs.js';
 import type { Clock } from '../job/clock.js';

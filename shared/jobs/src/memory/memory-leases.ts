@@ -1,6 +1,6 @@
 import type { Job } from '../job/job.js';
 import type { Clock } from '../job/clock.js';
-import type { Lease, Leases, StalledLeaseQuery } from '../storage/leases.js';
+import type { Lease, Leases, StalledLeaseQuery } from '../storage/claims.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';

@@ -4,13 +4,11 @@ import {
   type ErrorGroups,
   type Failure,
   groupFailures,
+  type JobStatistics,
   largestGroups,
-} from '../storage/error-groups.js';
-import type {
-  JobStatistics,
-  QueuesThroughputQuery,
-  ThroughputBucket,
-  ThroughputQuery,
+  type QueuesThroughputQuery,
+  type ThroughputBucket,
+  type ThroughputQuery,
 } from '../storage/job-statistics.js';
 import type { Clock } from '../job/clock.js';
 import type { JobRecord } from './job-record.js';

@@ -2,7 +2,7 @@ import type { NotificationListener } from '../storage/notification.js';
 import { isFunction, isInteger } from '../job/argument-check.js';
 import { type Clock, isClock, systemClock } from '../job/clock.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
-import { type RetentionDays, retentionOf } from '../storage/retention.js';
+import { type RetentionDays, retentionOf } from '../storage/maintenance.js';
 import { checkDocumentedCalls } from '../storage/documented-calls.js';
 import type { JobStorage } from '../storage/storage.js';
 import { MemoryAlerts } from './memory-alerts.js';

@@ -1,6 +1,5 @@
 import type { Outcome } from '../job/job.js';
 import type { Clock } from '../job/clock.js';
-import { TimingBuffer } from '../storage/timing-buffer.js';
 import {
   emptyTimingBuckets,
   type NameTiming,
@@ -9,6 +8,7 @@ import {
   resolutionOf,
   Timing,
   type TimingBucket,
+  TimingBuffer,
   type TimingQuery,
   type Timings,
   timingsKept,

@@ -2,7 +2,7 @@ import { TooManyQueuesError } from '../job/errors.js';
 import { notPaused, type PauseState } from '../job/pause.js';
 import type { RateLimit } from '../job/queue-limits.js';
 import type { Clock } from '../job/clock.js';
-import { idleQueueDays } from '../storage/retention.js';
+import { idleQueueDays } from '../storage/maintenance.js';
 import { ConcurrencyKeys } from './concurrency-keys.js';
 import { ReadyQueue } from './ready-queue.js';
 import { TokenBucket } from './token-bucket.js';

@@ -1,4 +1,4 @@
-import type { PausedType } from '../storage/job-types.js';
+import type { PausedType } from '../storage/job-control.js';
 import { type Call, noFields, operation, type OperableStorage } from './operation.js';
 import {
   factsOfPause,

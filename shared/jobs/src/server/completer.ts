@@ -1,5 +1,5 @@
 import type { Completion } from '../job/job.js';
-import type { Completions } from '../storage/completions.js';
+import type { Completions } from '../storage/claims.js';
 import type { Holdings } from './holdings.js';
 import type { Logger } from './logger.js';
 import { outageOf } from './storage-outage.js';

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../job/job.js';
-import type { LocalServer, SlotReservation } from '../storage/local-server.js';
+import type { LocalServer, SlotReservation } from '../storage/enqueuer.js';
 import type { Fetcher } from './fetcher.js';
 import type { Holdings } from './holdings.js';
 import type { Runner } from './runner.js';

@@ -1,10 +1,18 @@
 import { toJsonText } from '../job/arguments.js';
-import type { JsonValue } from '../job/job.js';
+import type { Job, JsonValue } from '../job/job.js';
 import { bounds } from '../job/bounds.js';
 import { type Check, checkOptions, type OptionNames } from '../job/options.js';
 import { type JobState, jobStates } from '../job/state.js';
-import { hasOptions, isInteger, isListOf, isOneOf, isStorableTime, isText } from '../job/argument-check.js';
-import { wordsOf } from '@longshore/edge';
+import {
+  hasOptions,
+  isBoolean,
+  isInteger,
+  isListOf,
+  isOneOf,
+  isStorableTime,
+  isText,
+} from '../job/argument-check.js';
+import { compareTexts, wordsOf } from '@longshore/edge';
 
 /** A condition on one value in a job's arguments. */
 export interface ArgsFilter {
@@ -137,4 +145,70 @@ export function isUnrestricted({ args = [], q, redact: _redact, ...members }: Jo
       (value: unknown) => value === undefined || (Array.isArray(value) && value.length === 0),
     )
   );
+}
+
+/** The members by which jobs can be sorted. `id` is the order of creation. */
+export const jobOrderMembers = [
+  'id',
+  'finishedAt',
+  'startedAt',
+  'runAt',
+  'priority',
+  'concurrencyKey',
+] as const;
+
+export type JobOrderMember = (typeof jobOrderMembers)[number];
+
+export interface JobOrderTerm {
+  readonly by: JobOrderMember;
+  readonly descending: boolean;
+}
+
+/**
+ * The order of a list: by the first term, then by the next for jobs with equal values. The last term is `id`. Jobs without
+ * a value come last in both directions.
+ */
+export type JobOrder = readonly JobOrderTerm[];
+
+const isTerms = isListOf(
+  hasOptions<JobOrderTerm>({ by: isOneOf(jobOrderMembers), descending: isBoolean }, ['by', 'descending']),
+);
+
+export const isJobOrder: Check = (what, order) => {
+  isTerms(what, order);
+  if ((order as JobOrder).at(-1)?.by === 'id') return;
+  throw new RangeError(
+    `${what} must end with { by: 'id', descending: true } or { by: 'id', descending: false }`,
+  );
+};
+
+/** The value of each term of the order for a job in the list; times to the millisecond. */
+export type JobPlace = readonly (Date | number | string | null)[];
+
+/**
+ * Maximum number of matching jobs of each state that are compared to sort a list, where no index has the order. These are
+ * the newest ones.
+ */
+export const maxSorted = 10_000;
+
+/** Returns the place of a job in an order. */
+export function placeOf(job: Pick<Job, JobOrderMember>, order: JobOrder): JobPlace {
+  return order.map(({ by }) => job[by]);
+}
+
+/** Compares two places in an order: negative if the first comes before the second. */
+export function comparePlaces(one: JobPlace, other: JobPlace, order: JobOrder): number {
+  for (const [index, { by, descending }] of order.entries()) {
+    const [left, right] = [one[index] ?? null, other[index] ?? null];
+    if ((left === null) !== (right === null)) return left === null ? 1 : -1;
+    const compared = compareValues(by, left, right);
+    if (compared !== 0) return descending ? -compared : compared;
+  }
+  return 0;
+}
+
+function compareValues(by: JobOrderMember, left: JobPlace[number], right: JobPlace[number]): number {
+  if (by === 'concurrencyKey') return compareTexts(String(left), String(right));
+  if (by === 'id') return left === right ? 0 : String(left) < String(right) ? -1 : 1;
+  return Number(left) - Number(right);
 }
