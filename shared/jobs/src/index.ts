@@ -7,9 +7,13 @@
  */
 export type { AfterOption } from './client/after-option.js';
 export type { BatchRequest, EnqueuedBatch } from './client/batch-request.js';
-export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';
+export type {
+  EnqueueContext,
+  EnqueueMiddleware,
+  EnqueueRequest,
+  EnqueueRequests,
+} from './client/enqueue-request.js';
 export type { EnqueuedJob, EnqueuedJobs, EnqueueOptions } from './client/enqueue-options.js';
-export type { EnqueueRequest, EnqueueRequests } from './client/enqueue-request.js';
 export { JobClient, type JobClientOptions } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { EventFilter } from './events/event-filter.js';

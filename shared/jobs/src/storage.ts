@@ -81,7 +81,7 @@ export type { Concurrency } from './job/concurrency.js';
 export { checkDefinition, checkName } from './job/definition.js';
 export { durationBuckets, DurationHistogram } from './job/duration-histogram.js';
 export { type ArgumentProblem, ClaimLostError, KeyHolderHiddenError, ServerLostError } from './job/errors.js';
-export { exactNumberOf, isExactNumber, parseExactly } from './job/exact-number.js';
+export { exactNumberOf, isExactNumber, keepStoredDigits, parseExactly } from './job/exact-number.js';
 export { firstIdOf, IdSource, isId, newId, timeOfId } from './job/id.js';
 export {
   type EventSubject,
@@ -112,9 +112,12 @@ export {
   type Outcome,
   type Queue,
   type Server,
+  type ServerRequest,
+  type ServerState,
+  serverStates,
   type StateCounts,
 } from './job/job.js';
-export { type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
+export { isTraceparent, type JobMeta, readMeta, unreadableMeta } from './job/meta.js';
 export { type Check, checkOptions, isOptions, nearestName, type OptionNames } from './job/options.js';
 export * from './job/pause.js';
 export {
@@ -128,11 +131,8 @@ export {
   searchableRedaction,
   type Shown,
 } from './job/redaction.js';
-export { type ServerRequest, type ServerState, serverStates } from './job/server-state.js';
 export { shown } from './job/shown.js';
 export { finishedStates, type FinishedState, isFinished, jobStates } from './job/state.js';
-export { keepStoredDigits } from './job/stored-digits.js';
-export { isTraceparent } from './job/traceparent.js';
 export { maxListedTransitions, type Transition, type TransitionReason } from './job/transition.js';
 export type { MisfirePolicy, OverlapPolicy } from './recurring/recurring-job.js';
 export { Schedule } from './recurring/schedule.js';

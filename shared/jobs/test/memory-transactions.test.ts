@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ManualClock } from '@longshore/test-support';
 import { defineJob, type Job, JobClient, MemoryStorage, type TransactionClient } from '../src/index.js';
-import type { BeginTransaction } from '../src/memory/memory-completions.js';
+import type { BeginTransaction } from '../src/memory/memory-claims.js';
 import { type Claim, type Lease, newId } from '../src/storage.js';
 
 const job = defineJob({ name: 'work' });

@@ -16,7 +16,14 @@ import { checkStorage, type JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
 import { batchOptions, type BatchRequest, type EnqueuedBatch } from './batch-request.js';
-import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
+import {
+  type EnqueueContext,
+  type EnqueueMiddleware,
+  type EnqueueRequest,
+  type EnqueueRequests,
+  type EnqueueRest,
+  requestOptions,
+} from './enqueue-request.js';
 import {
   type EnqueuedJob,
   type EnqueuedJobs,
@@ -24,12 +31,6 @@ import {
   enqueueOptions,
 } from './enqueue-options.js';
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
-import {
-  type EnqueueRequest,
-  type EnqueueRequests,
-  type EnqueueRest,
-  requestOptions,
-} from './enqueue-request.js';
 import { mapInSlices, slicesOf } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';

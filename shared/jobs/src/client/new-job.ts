@@ -9,13 +9,11 @@ import {
   checkTimeout,
 } from '../job/definition.js';
 import { type IdSource, uncheckedIdOf } from '../job/id.js';
-import { idempotencyKey } from '../job/idempotency.js';
+import { idempotencyKey, uniqueKey, type Uniqueness } from '../job/uniqueness.js';
 import type { JobKey } from '../job/job-key.js';
 import type { Due, JsonText, NewJob } from '../job/job.js';
-import { checkTags, type JobMeta } from '../job/meta.js';
-import { checkTraceparent } from '../job/traceparent.js';
+import { checkTags, checkTraceparent, type JobMeta } from '../job/meta.js';
 import { checkOptions } from '../job/options.js';
-import { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
 import { checkAfter } from './after-option.js';
 import { type EnqueueOptions, enqueueOptions } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonText, JsonValue } from './job.js';
+import type { JsonText, JsonValue } from './json.js';
 
 /**
  * Returns the SHA-256 hash of the job's name and arguments in base64url (43 characters). The order of object members

@@ -7,7 +7,6 @@ import type { JobError } from './job-error.js';
 import type { JsonText, JsonValue } from './json.js';
 import type { JobMetaFields, JobMeta } from './meta.js';
 import type { RateLimit } from './queue-limits.js';
-import type { ServerRequest, ServerState } from './server-state.js';
 import type { JobState } from './state.js';
 
 export type { JobError } from './job-error.js';
@@ -258,3 +257,17 @@ export interface Queue extends PauseState {
   servers: number;
   createdAt: Date;
 }
+
+/** An operator's request to a server: `quiet` to stop claiming jobs, `stop` to shut down. */
+export type ServerRequest = 'quiet' | 'stop';
+
+/**
+ * All server states:
+ *
+ * - `running`: claims and runs jobs
+ * - `quiet`: claims no new jobs, but finishes its running jobs
+ * - `stopping`: shuts down when its jobs have finished or `stopTimeoutMs` has passed
+ */
+export const serverStates = ['running', 'quiet', 'stopping'] as const;
+
+export type ServerState = (typeof serverStates)[number];

@@ -3,6 +3,8 @@ import type { ConflictPolicy, JobKey } from './job-key.js';
 import { shown } from './shown.js';
 import { checkOptions, type OptionNames } from './options.js';
 import { isFinished, type JobState, jobStates } from './state.js';
+import { fingerprintOf } from './fingerprint.js';
+import type { JsonText } from './json.js';
 
 export const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'];
 
@@ -110,4 +112,22 @@ export function checkKey(kind: string, key: string): string {
 /** @throws {RangeError} unless `periodMs` is an integer from 1 to 31,536,000,000 (a year) */
 export function checkPeriod(name: string, periodMs: number): number {
   return checkInteger(name, periodMs, bounds.periodMs);
+}
+
+/**
+ * Builds the job key for an idempotency key. While the key is valid, a repeated request returns the job of the first
+ * request, whatever the job's state.
+ *
+ * @param periodMs how long the key is valid after the job's creation, in milliseconds
+ * @throws {RangeError} unless `key` is a string of 1 to 200 characters
+ */
+export function idempotencyKey(key: string, name: string, args: JsonText, periodMs: number): JobKey {
+  return {
+    namespace: '',
+    key: checkKey('idempotencyKey', key),
+    states: null,
+    periodMs,
+    onConflict: 'keep',
+    fingerprint: fingerprintOf(args, name),
+  };
 }

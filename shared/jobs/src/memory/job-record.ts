@@ -2,8 +2,8 @@ import { maxKeptAttempts } from '../job/bounds.js';
 import type { Attempt, Claim, ClaimedJob, Job, JobError, JsonText, JsonValue, NewJob } from '../job/job.js';
 import type { LogLine, Progress } from '../job/job-log.js';
 import { type JobMeta, type JobMetaFields, readMeta } from '../job/meta.js';
-import type { Transition } from '../job/transition.js';
-import { isFinished } from '../job/state.js';
+import type { Transition, TransitionReason } from '../job/transition.js';
+import { isFinished, type JobState } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
 /**
@@ -207,4 +207,32 @@ export function endAttempt(
 function dueDate({ due }: NewJob, nowMs: number): Date | null {
   if (due === null) return null;
   return 'at' in due ? due.at : new Date(nowMs + due.inMs);
+}
+
+/**
+ * Changes a job's state and records the transition.
+ *
+ * @param reason why the state changes; `null` to record no transition, because only the job's content changes
+ */
+export function enter(
+  record: JobRecord,
+  state: JobState,
+  reason: TransitionReason | null,
+  nowMs: number,
+): void {
+  const last = record.transitions.at(-1);
+  record.state = state;
+  if (reason === null) return;
+  const run = state === 'processing' ? record : last?.state === 'processing' ? last : null;
+  const mayHaveError = last?.state === 'processing' || last?.state === 'awaiting';
+  record.transitions.push({
+    number: record.transitions.length + 1,
+    state,
+    reason: state === 'failed' && record.error?.name === 'AttemptLost' ? 'lost' : reason,
+    at: reason === 'created' ? record.createdAt : new Date(nowMs),
+    attempt: run?.attempt ?? null,
+    serverId: run?.serverId ?? null,
+    runAt: state === 'scheduled' ? record.runAt : null,
+    error: mayHaveError && ['failed', 'cancelled', 'lost'].includes(reason) ? record.error : null,
+  });
 }

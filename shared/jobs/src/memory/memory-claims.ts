@@ -1,13 +1,24 @@
 import { QueuePollTimers, readyIn } from '../storage/notification.js';
-import { ServerLostError } from '../job/errors.js';
-import type { Claim, ClaimedJob } from '../job/job.js';
+import { ClaimLostError, ServerLostError } from '../job/errors.js';
+import type { Claim, ClaimedJob, Completion, Job, Outcome } from '../job/job.js';
 import { isPausedAt } from '../job/pause.js';
-import type { ClaimRequest, Claims } from '../storage/claims.js';
+import {
+  type ClaimRequest,
+  type Claims,
+  type Completions,
+  type Lease,
+  type Leases,
+  outcomeIfCancelled,
+  type StalledLeaseQuery,
+} from '../storage/claims.js';
 import type { Clock } from '../job/clock.js';
-import { hasLease, toClaimedJob, undoStart } from './job-record.js';
+import { endAttempt, hasLease, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
-import type { MemoryJobTypes } from './memory-job-types.js';
+import type { MemoryJobTypes } from './memory-control.js';
 import type { MemoryServers } from './memory-servers.js';
+import { clampDelay } from '../job/bounds.js';
+import type { TransactionClient, TransactionWork } from '../storage/transaction.js';
+import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
 export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
@@ -106,5 +117,122 @@ export class MemoryClaims implements Claims {
     const tokens = bucket.available(rateLimit, this.#clock.now());
     if (tokens < room) this.#pollTimers.set(name, bucket.nextInMs(rateLimit));
     return Math.min(room, tokens);
+  }
+}
+
+/** Reads the leases on running jobs. */
+export class MemoryLeases implements Leases {
+  readonly #jobs: MemoryJobs;
+  readonly #servers: MemoryServers;
+  readonly #clock: Clock;
+
+  constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
+    this.#jobs = jobs;
+    this.#servers = servers;
+    this.#clock = clock;
+  }
+
+  async find({ id }: Pick<Job, 'id'>): Promise<Lease | null> {
+    const record = this.#jobs.find(id);
+    return record === undefined ? null : leaseOn(record);
+  }
+
+  async listStalled({ expiredForMs, limit }: StalledLeaseQuery): Promise<Lease[]> {
+    const before = this.#clock.now() - expiredForMs;
+    return [...this.#jobs.all()]
+      .flatMap((record) => leaseOn(record) ?? [])
+      .filter(
+        ({ serverId, expiresAt, locked }) =>
+          !locked && expiresAt.getTime() < before && this.#servers.isAlive(serverId),
+      )
+      .toSorted((one, other) => one.expiresAt.getTime() - other.expiresAt.getTime())
+      .slice(0, limit);
+  }
+}
+
+function leaseOn({ state, id, queue, serverId, attempt, leaseUntil, locked }: JobRecord): Lease | null {
+  if (state !== 'processing' || serverId === null) return null;
+  return { jobId: id, queue, serverId, attempt, expiresAt: new Date(leaseUntil), locked };
+}
+
+/** Runs `work` in a database transaction. Commits if `work` succeeds. Rolls back if it throws. */
+export type BeginTransaction = <Result>(
+  work: (client: TransactionClient) => Promise<Result>,
+) => Promise<Result>;
+
+export class MemoryCompletions implements Completions {
+  readonly #jobs: MemoryJobs;
+  readonly #clock: Clock;
+  readonly #setAside: MemorySetAside;
+  readonly #begin: BeginTransaction | undefined;
+
+  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, begin: BeginTransaction | undefined) {
+    this.#begin = begin;
+    this.#jobs = jobs;
+    this.#clock = clock;
+    this.#setAside = setAside;
+  }
+
+  async complete(completions: readonly Completion[]): Promise<Claim[]> {
+    const stale: Claim[] = [];
+    for (const { claim, outcome } of completions) {
+      const record = this.#jobs.find(claim.jobId);
+      if (hasLease(record, claim) && !record.locked)
+        this.#setAside.attempt(itemOfJob('completer', record), () => this.#record(record, outcome));
+      else stale.push(claim);
+    }
+    return stale;
+  }
+
+  /**
+   * Runs the work in a transaction and marks the job as done right after the commit. The job is locked until then, so the
+   * lease cannot be lost during the commit. A crash between the two steps is harmless if the database also lives in this
+   * process, because the crash loses both the database and the jobs.
+   *
+   * @throws {TypeError} if the storage has no `transaction` option
+   * @throws {ClaimLostError} if the claim has lost the lease, or another transaction has locked the job
+   */
+  async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
+    if (this.#begin === undefined)
+      throw new TypeError('The memory storage has no transactions: return the result instead');
+    const record = this.#jobs.find(claim.jobId);
+    if (!hasLease(record, claim) || record.locked) throw new ClaimLostError(claim.jobId);
+    signal?.throwIfAborted();
+    const aborted = new Promise<never>((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    aborted.catch(() => undefined); // prevents an unhandled rejection if the abort comes before the race below
+    record.locked = true;
+    try {
+      const result = await this.#begin((client) => Promise.race([work(client), aborted]));
+      this.#record(record, { kind: 'done', result });
+    } finally {
+      record.locked = false;
+    }
+  }
+
+  #record(record: JobRecord, given: Outcome): void {
+    const now = this.#clock.now();
+    const outcome = record.cancelRequestedAt !== null ? outcomeIfCancelled(given) : given;
+    switch (outcome.kind) {
+      case 'done':
+        record.result = outcome.result;
+        record.error = null;
+        this.#jobs.finish(record, 'done');
+        break;
+      case 'failed':
+      case 'cancelled':
+        record.error = outcome.error;
+        this.#jobs.finish(record, outcome.kind);
+        break;
+      case 'retry':
+        endAttempt(record, 'failed', outcome.error, now);
+        this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'failed');
+        break;
+      case 'snooze':
+        undoStart(record);
+        this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'snoozed');
+        break;
+    }
   }
 }

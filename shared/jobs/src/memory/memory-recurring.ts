@@ -12,7 +12,7 @@ import {
   dueTimesCountAfter,
 } from '../job/pause.js';
 import { isFinished } from '../job/state.js';
-import { keepStoredDigits } from '../job/stored-digits.js';
+import { keepStoredDigits } from '../job/exact-number.js';
 import { buildRecurringRun, planFiring, roomFor } from '../recurring/firing.js';
 import {
   type NewRecurringJob,

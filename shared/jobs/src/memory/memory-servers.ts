@@ -1,6 +1,5 @@
 import { newId } from '../job/id.js';
-import type { LostServer, Server } from '../job/job.js';
-import type { ServerRequest } from '../job/server-state.js';
+import type { LostServer, Server, ServerRequest } from '../job/job.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import type {
   ServerControlResult,

@@ -1,4 +1,4 @@
-import type { ServerRequest, ServerState } from '../job/server-state.js';
+import type { ServerRequest, ServerState } from '../job/job.js';
 import type { ServerDescription, ServerRegistration, Servers } from '../storage/servers.js';
 import type { Holdings } from './holdings.js';
 import type { Logger } from './logger.js';

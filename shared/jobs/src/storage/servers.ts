@@ -1,5 +1,4 @@
-import type { LostServer, Server } from '../job/job.js';
-import type { ServerRequest, ServerState } from '../job/server-state.js';
+import type { LostServer, Server, ServerRequest, ServerState } from '../job/job.js';
 import type { ControlOptions } from './job-control.js';
 
 export interface ServerDescription {

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../job/job.js';
 import { type JobLog, type LogLevel, toLogText } from '../../job/job-log.js';
 import type { JobContext, RunningJob } from '../handler.js';
 import { fromErrorData } from './error-data.js';
-import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-task.js';
+import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-attempt.js';
 
 /**
  * Minimum interval between progress messages to the main thread, in milliseconds. Keeps the number of messages low if a

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../job/job.js';
 import type { RunJob } from '../handler.js';
 import { toErrorData } from './error-data.js';
 import { ThreadContext } from './thread-context.js';
-import type { ThreadResult, ThreadTask } from './thread-task.js';
+import type { ThreadResult, ThreadTask } from './thread-attempt.js';
 
 /** Entry point of a pool thread: runs the handler of a task. */
 export async function runInThread(task: ThreadTask): Promise<ThreadResult> {
