@@ -9,22 +9,19 @@ import { JobLinks } from './format/job-links.js';
 import { BasePath, requireReadableAddress } from './http/address.js';
 import { Assets } from './http/assets.js';
 import { serveDocuments, serveExports } from './downloads/download-routes.js';
-import { compress } from './http/compression.js';
-import { serveDisplay } from './shell/display.js';
-import { Layout } from './shell/layout.js';
+import { compress, setSecurityHeaders } from './http/response.js';
+import { Layout, serveDisplay } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
 import { Problem } from './http/problem.js';
 import { sendProblem } from './shell/problem-answer.js';
 import { refuse, serveSignIn } from './shell/sign-in.js';
 import { SessionAuthenticator } from './auth/session-authenticator.js';
-import { Renderer } from './shell/renderer.js';
 import { servePages, unrouted } from './pages/routes.js';
-import { setSecurityHeaders } from './http/security-headers.js';
 import { serveStreams } from './live/job-streams.js';
 import { createRequestContext, findRequestContext, setRequestContext } from './shell/request-context.js';
 import { type DashboardOptions, dashboardOptions } from './options.js';
-import { HealthWatch } from './diagnosis/health.js';
-import { WarningWatch } from './diagnosis/warning.js';
+import { HealthWatch, WarningWatch } from './diagnosis/health.js';
+
 import { cachedReader } from './reading/cached-reader.js';
 
 /**
@@ -49,7 +46,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const authenticator = createAuthenticator(options, now, onAccess);
   const assets = new Assets(options);
-  const layout = new Layout(basePath, assets, new Renderer(), storageNow, options.instance ?? '');
+  const layout = new Layout(basePath, assets, storageNow, options.instance ?? '');
   const cache = new Cache(options.cacheMs ?? 1_000, now);
   const reader = cachedReader(options.storage, cache);
   const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;

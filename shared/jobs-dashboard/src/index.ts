@@ -8,8 +8,8 @@ export type { OpenIdOptions } from './auth/openid-provider.js';
 export { hashPassword } from './auth/passwords.js';
 export type { User } from './auth/passwords.js';
 export type { ProxyHeaderOptions } from './auth/proxy-headers.js';
-export type { RoleMapping } from './auth/viewer.js';
-export type { Authorize, Role, Viewer } from './auth/viewer.js';
+export type { RoleMapping } from './auth/authenticator.js';
+export type { Authorize, Role, Viewer } from './auth/authenticator.js';
 export { type AlertOptions, AlertSender } from './alerts/alert-sender.js';
 export type { WebhookFormat } from './alerts/webhook.js';
 export type { WebhookOptions } from './alerts/webhook.js';
@@ -21,6 +21,6 @@ export {
   type DashboardHandlerOptions,
 } from './dashboard-handler.js';
 export { defaultRedaction } from '@longshore/jobs/storage';
-export { setSecurityHeaders } from './http/security-headers.js';
+export { setSecurityHeaders } from './http/response.js';
 export type { DashboardOptions } from './options.js';
 export type { DashboardReader } from './reading/dashboard-reader.js';

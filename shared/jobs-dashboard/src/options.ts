@@ -1,9 +1,8 @@
 import type { OptionNames } from '@longshore/jobs/storage';
-import type { OnAccess } from './auth/authenticator.js';
+import type { Authorize, OnAccess } from './auth/authenticator.js';
 import type { OpenIdOptions } from './auth/openid-provider.js';
 import type { User } from './auth/passwords.js';
 import type { ProxyHeaderOptions } from './auth/proxy-headers.js';
-import type { Authorize } from './auth/viewer.js';
 import type { OperableStorage } from '@longshore/jobs/operations';
 import type { ActionRecord } from './actions/action.js';
 import type { JobLinkTemplates } from './format/job-links.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { HttpResponse } from '@longshore/test-support';
 import { newId } from '@longshore/jobs/storage';
 import { actions } from '../src/actions/actions.js';
-import { hasRole, type Role, roles } from '../src/auth/viewer.js';
+import { hasRole, type Role, roles } from '../src/auth/authenticator.js';
 import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Role } from '../src/auth/viewer.js';
+import type { Role } from '../src/auth/authenticator.js';
 import { openSite, textOf } from './dashboard-site.js';
 
 describe('the confirmation of a bulk action', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cronWords } from '../src/format/cron-words.js';
+import { cronWords } from '../src/pages/recurring.js';
 
 describe('a cron expression in words', () => {
   for (const [cron, words] of [

@@ -2,8 +2,7 @@ import { type BlockingKey, notPaused, type Queue, type Server } from '@longshore
 import { expect } from 'chai';
 import { observedWarnings } from '../src/alerts/alert-sender.js';
 import { floodWarnings, noBlockingKeys } from '../src/diagnosis/blocking-keys.js';
-import { longWaits } from '../src/diagnosis/long-waits.js';
-import { queueStatus } from '../src/diagnosis/queue-status.js';
+import { longWaits, queueStatus } from '../src/diagnosis/queues.js';
 import { ago, counts, nowMs, queue, read, server } from './situation.js';
 
 const flood: BlockingKey = {

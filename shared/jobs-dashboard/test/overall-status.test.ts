@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { overallState, warningCount } from '../src/diagnosis/health.js';
-import type { CurrentWarning } from '../src/diagnosis/warning.js';
+import type { CurrentWarning } from '../src/diagnosis/health.js';
 import type { Situation } from '../src/diagnosis/situation.js';
 import { ago, counts, queue, server } from './situation.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { explain } from '../src/diagnosis/explanation.js';
-import { queueStatus } from '../src/diagnosis/queue-status.js';
+import { queueStatus } from '../src/diagnosis/queues.js';
 import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
 
 describe('the blocker of a queue', () => {

@@ -1,7 +1,7 @@
 import type { Server } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { explain } from '../src/diagnosis/explanation.js';
-import { queueStatus } from '../src/diagnosis/queue-status.js';
+import { queueStatus } from '../src/diagnosis/queues.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
 

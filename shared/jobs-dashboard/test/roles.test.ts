@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { actions } from '../src/actions/actions.js';
-import { roles } from '../src/auth/viewer.js';
+import { roles } from '../src/auth/authenticator.js';
 import { documents, exportPath } from '../src/downloads/download-routes.js';
-import { displayPath } from '../src/shell/display.js';
+import { displayPath } from '../src/shell/layout.js';
 import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/job-streams.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';

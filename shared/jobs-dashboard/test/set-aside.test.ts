@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Role } from '../src/auth/viewer.js';
+import type { Role } from '../src/auth/authenticator.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
 describe('the page of set-aside items', () => {

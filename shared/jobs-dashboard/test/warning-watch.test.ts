@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { type Warning, WarningWatch } from '../src/diagnosis/warning.js';
+import { WarningWatch } from '../src/diagnosis/health.js';
+import type { Warning } from '../src/diagnosis/warning.js';
 import { plainText, sentence } from '../src/format/sentence.js';
 
 describe('the end of a warning', () => {

@@ -1,8 +1,7 @@
 import type { Router } from '@koa/router';
 import type { OperableStorage } from '@longshore/jobs/operations';
 import type { Context } from 'koa';
-import type { Authenticator } from '../auth/authenticator.js';
-import { hasRole, type Viewer } from '../auth/viewer.js';
+import { type Authenticator, hasRole, type Viewer } from '../auth/authenticator.js';
 import { formatCount } from '../format/count.js';
 import { pathParameters } from '../http/address.js';
 import { Problem } from '../http/problem.js';

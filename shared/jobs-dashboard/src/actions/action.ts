@@ -12,7 +12,7 @@ import {
 } from '@longshore/jobs/operations';
 import { bounds, checkPauseEnd, maxPauseMs } from '@longshore/jobs/storage';
 import type { Static, TObject } from 'typebox';
-import type { Viewer } from '../auth/viewer.js';
+import type { Viewer } from '../auth/authenticator.js';
 import { conflict, InterruptedAction, notFound, Problem } from '../http/problem.js';
 import { calendarMomentOf } from '../search/moment.js';
 import type { Form } from '../shell/form.js';

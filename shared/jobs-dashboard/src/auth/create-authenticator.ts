@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Authenticator, OnAccess } from './authenticator.js';
+import type { Authenticator, Authorize, OnAccess, Viewer } from './authenticator.js';
 import { FormTokens, SignedTokens } from './signed-tokens.js';
 import { isDirectLoopback } from '../http/request-origin.js';
 import { type OpenIdOptions, OpenIdProvider } from './openid-provider.js';
 import { isHash, Passwords, sessionKey, type User } from './passwords.js';
 import { type ProxyHeaderOptions, trustProxyHeaders } from './proxy-headers.js';
 import { SessionAuthenticator } from './session-authenticator.js';
-import type { Authorize, Viewer } from './viewer.js';
 
 interface AuthenticatorOptions {
   readonly authorize?: Authorize | undefined;

@@ -2,7 +2,7 @@ import { shorten } from '@longshore/edge';
 import type { Context } from 'koa';
 import type { Configuration, IDToken } from 'openid-client';
 import { isLoopbackHost } from '../http/request-origin.js';
-import { type RoleMapping, roleOf, type Viewer } from './viewer.js';
+import { type RoleMapping, roleOf, type Viewer } from './authenticator.js';
 import { readCookie, setCookie } from './sessions.js';
 import type { SignedTokens } from './signed-tokens.js';
 

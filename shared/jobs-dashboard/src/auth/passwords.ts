@@ -4,8 +4,7 @@ import { networkOf, Throttle } from '@longshore/edge';
 import type { Context } from 'koa';
 import pLimit from 'p-limit';
 import { Problem } from '../http/problem.js';
-import type { AccessEvent, OnAccess } from './authenticator.js';
-import type { Role, Viewer } from './viewer.js';
+import type { AccessEvent, OnAccess, Role, Viewer } from './authenticator.js';
 
 /** After ten wrong passwords, further wrong ones of a client are answered with 429, except for one a minute. */
 const failures = { burst: 10, perSecond: 1 / 60 };

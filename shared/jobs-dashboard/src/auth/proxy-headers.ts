@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { type Authorize, type RoleMapping, roleOf } from './viewer.js';
+import { type Authorize, type RoleMapping, roleOf } from './authenticator.js';
 
 /** Options for trusting the headers of an authenticating proxy, such as oauth2-proxy, Pomerium or Cloudflare Access. */
 export interface ProxyHeaderOptions extends RoleMapping {

@@ -1,10 +1,9 @@
 import type { Context } from 'koa';
-import type { AccessEvent, Authenticator, OnAccess } from './authenticator.js';
+import type { AccessEvent, Authenticator, OnAccess, Viewer } from './authenticator.js';
 import { FormTokens, SignedTokens } from './signed-tokens.js';
 import type { OpenIdProvider } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import { Sessions } from './sessions.js';
-import type { Viewer } from './viewer.js';
 
 /** How people sign in: with a password, or at an OpenID Connect provider. */
 type SignInMethod =

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
 import type { SignedTokens } from './signed-tokens.js';
-import type { Role, Viewer } from './viewer.js';
+import type { Role, Viewer } from './authenticator.js';
 
 const COOKIE = 'longshore_dashboard';
 const SESSION_MS = 12 * 3_600_000;

@@ -1,10 +1,12 @@
 import { StorageUnavailableError } from '@longshore/jobs';
+import { formatDuration } from '../format/time.js';
+import type { Sentence } from '../format/sentence.js';
 import type { StateCounts } from '@longshore/jobs/storage';
 import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
 import { counted, formatNumber } from '../format/count.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { isUntouched, readSituation, type Situation } from './situation.js';
-import type { CurrentWarning, WarningWatch } from './warning.js';
+import type { Warning } from './warning.js';
 import { findWarnings } from './warnings.js';
 
 /** A one-line summary of the current warnings, shown on every page. */
@@ -110,4 +112,66 @@ function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>
   // `recent` covers the last ten minutes, so a short gap between two jobs does not count as idle.
   if (recent.done + recent.failed > 0) return 'All is well';
   return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
+}
+
+/** How long a measured condition must be absent before its warning ends, in milliseconds. */
+const ENDS_AFTER_MS = 2 * 60_000;
+
+export interface CurrentWarning extends Warning {
+  /** When the condition was last present; `null` if it still is. */
+  readonly easedAt: Date | null;
+}
+
+interface Seen {
+  readonly warning: Warning;
+  readonly atMs: number;
+}
+
+/**
+ * Keeps warnings from flapping: a warning about a measured condition ends only when the condition has been absent for
+ * two minutes. Warnings about stored facts, such as a pause, end at once.
+ */
+export class WarningWatch {
+  /** Warnings about measured conditions, by cause, until they end. */
+  readonly #seen = new Map<string, Seen>();
+
+  /**
+   * Returns the current warnings: first the ones found now, then the ones that have eased. An eased warning is omitted
+   * if a warning found now has the same subject or link.
+   *
+   * @param found the warnings found now, at most one per cause
+   */
+  judge(found: readonly Warning[], nowMs: number): CurrentWarning[] {
+    for (const warning of found) {
+      if (warning.isMeasured === true) this.#seen.set(warning.cause, { warning, atMs: nowMs });
+    }
+    for (const [cause, { atMs }] of this.#seen) {
+      if (nowMs - atMs >= ENDS_AFTER_MS) this.#seen.delete(cause);
+    }
+    const causes = new Set(found.map(({ cause }) => cause));
+    const subjects = new Set(found.flatMap(subjectsOf));
+    const eased = [...this.#seen].filter(
+      ([cause, { warning }]) =>
+        !causes.has(cause) && !subjectsOf(warning).some((subject) => subjects.has(subject)),
+    );
+    return [
+      ...found.map((warning) => ({ ...warning, easedAt: null })),
+      ...eased.map(([, { warning, atMs }]) => ({
+        ...warning,
+        text: stoppedAt(warning.text, atMs),
+        easedAt: new Date(atMs),
+      })),
+    ];
+  }
+}
+
+/** Returns the sentence with its elapsed times frozen at `atMs`. */
+function stoppedAt(text: Sentence, atMs: number): Sentence {
+  return text.map((part) =>
+    typeof part !== 'string' && 'since' in part ? formatDuration(atMs - part.since.getTime()) : part,
+  );
+}
+
+function subjectsOf({ subject, link }: Warning): string[] {
+  return subject === undefined ? [link] : [subject, link];
 }

@@ -34,6 +34,19 @@ export function isSilent(
   return nowMs - heartbeatAt.getTime() > timeoutMs / 2;
 }
 
+export function silentServers(servers: readonly Server[], nowMs: number): Warning[] {
+  return servers
+    .filter((server) => isSilent(server, nowMs))
+    .map((server) => ({
+      cause: `server ${server.id} is silent`,
+      subject: `server ${server.id}`,
+      isMeasured: true,
+      text: sentence`Server ${server.host}, process ${server.pid}, is silent: last heartbeat ${{ at: server.heartbeatAt }}.`,
+      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
+      link: `servers/${server.id}`,
+    }));
+}
+
 /**
  * Selects leases that expired at least five seconds ago. More recent ones are usually about to be renewed or reclaimed.
  */

@@ -6,7 +6,7 @@ import type { Badge } from '../format/state-badge.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 import { findJobs } from '../reading/job-search.js';
 import { type Blocker, findBlocker, pausedTypeBlocker } from './blocker.js';
-import { blockerBadges } from './queue-status.js';
+import { blockerBadges } from './queues.js';
 import { groupByQueue } from './servers.js';
 
 /** The reason why a batch or a single job is stalled. */

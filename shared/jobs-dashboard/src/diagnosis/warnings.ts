@@ -1,14 +1,13 @@
 import { shorten } from '@longshore/edge';
-import type { AlertMessage, Queue, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
+import type { AlertMessage, SetAsideItem, SetAsideRole } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
-import { formatDuration } from '../format/time.js';
-import { floodWarnings, keysOf, readyJobs, readyText } from './blocking-keys.js';
+import { floodWarnings } from './blocking-keys.js';
 import { failingTypeWarnings, failureWarning } from './failures.js';
-import { longWaits } from './long-waits.js';
-import { pausedTypeWarnings, pauseEnd, pauseText } from './pause.js';
+import { longWaits, pausedQueues, unservedQueues } from './queues.js';
+import { pausedTypeWarnings } from './pause.js';
 import { failingRecurringWarnings, lateRecurring, missedWarnings } from './recurring.js';
-import { clockSkew, isSilent, lostServers, stalledLeases } from './servers.js';
+import { clockSkew, lostServers, silentServers, stalledLeases } from './servers.js';
 import { isUntouched, type Situation } from './situation.js';
 import type { Warning } from './warning.js';
 
@@ -22,12 +21,12 @@ const SETTLING_MS = 5_000;
 export function findWarnings(situation: Situation): Warning[] {
   return [
     ...noServers(situation),
-    ...pausedQueues(situation),
+    ...pausedQueues(situation.queues, situation.blocking),
     ...pausedTypeWarnings(situation.pausedJobs),
     // Precedes unserved queues, because the death of a server can explain why its queues have no consumer.
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
-    ...silentServers(situation),
-    ...unservedQueues(situation),
+    ...silentServers(situation.servers, situation.nowMs),
+    ...unservedQueues(situation.queues, situation.servers),
     ...failureWarnings(situation),
     ...failingRecurringWarnings(
       situation.failingRecurring,
@@ -65,39 +64,6 @@ function noServers(situation: Situation): Warning[] {
   ];
 }
 
-function pausedQueues({ queues, blocking }: Situation): Warning[] {
-  return queues.flatMap((queue) => {
-    const { name } = queue;
-    const paused = pauseText(queue);
-    if (paused === null || queue.counts.enqueued === 0) return [];
-    const ready = readyJobs(queue, keysOf(name, blocking));
-    return [
-      {
-        cause: `queue ${name} is paused`,
-        text: sentence`Queue “${name}” was ${paused}.`,
-        advice: `${readyText(ready)} there. ${pauseEnd(queue, 'Resume it to let them run.')}`,
-        link: `queues/${encodeURIComponent(name)}`,
-      },
-    ];
-  });
-}
-
-/**
- * Returns warnings about unpaused queues that have jobs but no server. Returns none if no server is running at all,
- * because that has its own warning.
- */
-function unservedQueues({ queues, servers }: Situation): Warning[] {
-  if (servers.length === 0) return [];
-  return queues
-    .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
-    .map((queue) => ({
-      cause: `no server consumes queue ${queue.name}`,
-      text: sentence`No server consumes queue “${queue.name}”.`,
-      advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server that consumes this queue.`,
-      link: `queues/${encodeURIComponent(queue.name)}`,
-    }));
-}
-
 /**
  * Returns warnings about jobs that no server of their queue has a handler for. Queues without servers have their own
  * warning.
@@ -113,19 +79,6 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
     }));
 }
 
-function silentServers({ servers, nowMs }: Situation): Warning[] {
-  return servers
-    .filter((server) => isSilent(server, nowMs))
-    .map((server) => ({
-      cause: `server ${server.id} is silent`,
-      subject: `server ${server.id}`,
-      isMeasured: true,
-      text: sentence`Server ${server.host}, process ${server.pid}, is silent: last heartbeat ${{ at: server.heartbeatAt }}.`,
-      advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
-      link: `servers/${server.id}`,
-    }));
-}
-
 function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[] {
   const running = new Set(servers.map(({ id }) => id));
   return longestRunning
@@ -137,10 +90,6 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
       advice: 'Its lease will be reclaimed. If this does not change, check that servers are running.',
       link: `jobs/${job.id}`,
     }));
-}
-
-function waiting({ counts }: Queue): number {
-  return counts.enqueued + counts.scheduled + counts.awaiting;
 }
 
 /** Describes the failed work, by the background role that has set the item aside. */

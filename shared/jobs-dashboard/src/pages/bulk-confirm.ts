@@ -9,7 +9,7 @@ import {
   timeOfId,
 } from '@longshore/jobs/storage';
 import { bulkWords, isBulkAction, isDestructive } from '../actions/bulk-words.js';
-import { hasRole } from '../auth/viewer.js';
+import { hasRole } from '../auth/authenticator.js';
 import { counted } from '../format/count.js';
 import { badRequest } from '../http/problem.js';
 import { countSoon, findJobs, type FoundJobs } from '../reading/job-search.js';

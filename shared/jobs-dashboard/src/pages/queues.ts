@@ -12,7 +12,7 @@ import { soon } from '../cache/deadline.js';
 import { blockedBy, readyJobs } from '../diagnosis/blocking-keys.js';
 import { failingTypeWarnings, findFailingTypes } from '../diagnosis/failures.js';
 import { findPausedJobs, pausedIn, pauseText } from '../diagnosis/pause.js';
-import { queueStatus } from '../diagnosis/queue-status.js';
+import { queueStatus } from '../diagnosis/queues.js';
 import { isSilent } from '../diagnosis/servers.js';
 import { type Bucket, type Sparkline, sparklineOf, totalOf } from '../format/chart.js';
 import type { Sentence } from '../format/sentence.js';

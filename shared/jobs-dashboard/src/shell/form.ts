@@ -1,8 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Authenticator, Viewer } from '../auth/authenticator.js';
 import { isSameOrigin } from '../http/request-origin.js';
-import type { Viewer } from '../auth/viewer.js';
 import { formFields } from '../http/address.js';
 import { Problem } from '../http/problem.js';
 

@@ -3,7 +3,7 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type { Context } from 'koa';
 import type { Cache } from '../cache/cache.js';
 import { ReadTooSlowError, withDeadline } from '../cache/deadline.js';
-import { compress, zip } from '../http/compression.js';
+import { compress, zip } from '../http/response.js';
 import { badRequest } from '../http/problem.js';
 import type { Layout } from './layout.js';
 import type { Page, PartialModel, Redirect, Region } from './page.js';

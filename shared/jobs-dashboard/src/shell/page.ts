@@ -1,5 +1,5 @@
-import type { Viewer } from '../auth/viewer.js';
-import type { WarningWatch } from '../diagnosis/warning.js';
+import type { Viewer } from '../auth/authenticator.js';
+import type { WarningWatch } from '../diagnosis/health.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
 
 /** A part of a page that is loaded and refreshed separately. */

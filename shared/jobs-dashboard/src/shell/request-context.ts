@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
-import type { Authenticator } from '../auth/authenticator.js';
+import { type Authenticator, hasRole, type Viewer } from '../auth/authenticator.js';
 import { SessionAuthenticator } from '../auth/session-authenticator.js';
 import type { Health } from '../diagnosis/health.js';
-import { hasRole, type Viewer } from '../auth/viewer.js';
 
 /** The sender of a request, and the data for the page's header and forms. */
 export interface RequestContext {

@@ -2,14 +2,14 @@ import type { Deployment, DurationHistogram, TimingBucket, TimingQuery } from '@
 import { StorageUnavailableError } from '@longshore/jobs';
 import {
   backlogTrend,
+  chartOf,
   hasValues,
   linePath,
   maxOf,
   placeOf,
   type Point,
   WIDTH,
-} from '../../format/line-chart.js';
-import { chartOf } from '../../format/chart.js';
+} from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
 import { formatDuration } from '../../format/time.js';
 import type { PageContext, Region } from '../../shell/page.js';
