@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cutMiddle } from '../src/shell/renderer.js';
+import { Renderer } from '../src/shell/renderer.js';
 import { counted, formatCount } from '../src/format/count.js';
 import { argsLine, jsonTokens } from '../src/format/json-tokens.js';
 import { defaultRedaction, parseExactly, redact } from '@longshore/jobs/storage';
@@ -213,11 +213,14 @@ describe('a document', () => {
 });
 
 describe('A long name', () => {
+  const shown = (text: string): string => new Renderer().render('long-name', { text }).trim();
+
   it('is cut in the middle, and its parts are the whole', () => {
     const name = `${'a'.repeat(30)}😀${'b'.repeat(30)}`;
-    const { start, middle, end } = cutMiddle(name);
-    expect(start + middle + end).to.equal(name);
-    expect([start, end]).to.deep.equal(['a'.repeat(22), 'b'.repeat(12)]);
-    expect(cutMiddle('short')).to.deep.equal({ start: 'short', middle: '', end: '' });
+    const middle = `${'a'.repeat(8)}😀${'b'.repeat(18)}`;
+    expect(shown(name)).to.equal(
+      `${'a'.repeat(22)}<span class="cut" title="${name}">${middle}</span>${'b'.repeat(12)}`,
+    );
+    expect(shown('short')).to.equal('short');
   });
 });

@@ -1,6 +1,29 @@
+import { type JsonValue, MemoryStorage } from '@longshore/jobs';
+import { defaultRedaction } from '@longshore/jobs/storage';
 import { expect } from 'chai';
-import type { JsonValue } from '@longshore/jobs';
-import { limitsLine } from '../src/pages/audit.js';
+import { auditPage } from '../src/pages/audit.js';
+import type { PageContext } from '../src/shell/page.js';
+
+/** Returns the line of the audit page about a change of limits; `null` if it does not recognize limits. */
+async function shownFor(before: JsonValue, values: JsonValue): Promise<unknown> {
+  const reader = new MemoryStorage();
+  await reader.audit.record({
+    who: 'ann',
+    action: 'queues/limit',
+    target: 'mail',
+    filter: { before, values },
+    count: 1,
+  });
+  const request = {
+    params: {},
+    query: new URLSearchParams(),
+    viewer: { name: 'ann', role: 'viewer' },
+  } as const;
+  const context = { reader, redact: defaultRedaction } as unknown as PageContext;
+  const { regions } = await auditPage(request, context);
+  const model = (await regions[0]?.load()) as { readonly entries: readonly { readonly limits: unknown }[] };
+  return model.entries[0]?.limits;
+}
 
 const minute = { jobs: 1_200, periodMs: 60_000 };
 
@@ -30,8 +53,8 @@ describe('a change of a queue’s limits', () => {
     [null, { rateLimit: { jobs: 1 } }, null],
     [null, 'none', null],
   ] as const satisfies readonly (readonly [JsonValue, JsonValue, string | null])[]) {
-    it(`${JSON.stringify(before)} and then ${JSON.stringify(values)} are recorded as ${line}`, () => {
-      expect(limitsLine(before, values)).to.equal(line);
+    it(`${JSON.stringify(before)} and then ${JSON.stringify(values)} are shown as ${line}`, async () => {
+      expect(await shownFor(before, values)).to.equal(line);
     });
   }
 });

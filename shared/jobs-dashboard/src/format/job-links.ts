@@ -56,7 +56,7 @@ function valuesOf(job: Job): LinkValues {
 }
 
 /** The values that can be inserted into a link template. */
-export interface LinkValues {
+interface LinkValues {
   readonly jobId: string;
   readonly jobName: string;
   readonly queue: string;
@@ -89,7 +89,7 @@ const placeholders: Readonly<Record<string, (values: LinkValues) => string | nul
 const placeholder = /\{([^{}]*)\}/g;
 
 /** A URL template with placeholders, such as `https://logs.example.com/search?q={jobId}&from={startedAt}`. */
-export class LinkTemplate {
+class LinkTemplate {
   readonly #template: string;
 
   /**

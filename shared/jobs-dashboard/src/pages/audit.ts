@@ -210,7 +210,7 @@ function capitalized(text: string): string {
  * Example: `at once 2 → 4, starts none → 100 per min`. Shows only changed limits, or all if none has changed. Returns
  * `null` if the values are not limits.
  */
-export function limitsLine(before: JsonValue, values: JsonValue): string | null {
+function limitsLine(before: JsonValue, values: JsonValue): string | null {
   if (!isObject(values)) return null;
   const given = Object.entries(values);
   const known = new Map(isObject(before) ? Object.entries(before) : []);

@@ -207,7 +207,7 @@ const number = /^\d+$/;
  * `Sundays at 04:00`. Returns `null` for other expressions, because their description would be harder to read than the
  * expression itself.
  */
-export function cronWords(cron: string): string | null {
+function cronWords(cron: string): string | null {
   const fields = cron.trim().split(/\s+/);
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields;
   if (fields.length !== 5 || month !== '*') return null;

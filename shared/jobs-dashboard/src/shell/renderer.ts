@@ -166,7 +166,7 @@ const START = 22;
 const END = 12;
 
 /** Splits a name for display. Concatenated, the three parts are the original name. */
-export function cutMiddle(text: string): CutText {
+function cutMiddle(text: string): CutText {
   const characters = Array.from(text);
   if (characters.length <= MAX_CHARACTERS) return { start: text, middle: '', end: '' };
   return {

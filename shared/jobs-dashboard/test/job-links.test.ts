@@ -1,26 +1,24 @@
 import { expect } from 'chai';
-import { LinkTemplate, type LinkValues } from '../src/format/job-links.js';
+import { JobLinks } from '../src/format/job-links.js';
+import { job } from './situation.js';
 
-const values: LinkValues = {
-  jobId: '019ca000-0000-7000-8000-000000000001',
-  jobName: 'send-invoice',
+const linked = job({
+  id: '019ca000-0000-7000-8000-000000000001',
   queue: 'mail & more',
-  attempt: 2,
   serverId: null,
   traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
-  createdAt: new Date('2026-03-01T11:00:00Z'),
   startedAt: new Date('2026-03-01T12:00:00Z'),
   finishedAt: null,
-};
-const urlOf = (template: string): string | null => new LinkTemplate('logUrl', template).urlFor(values);
+});
+const urlOf = (logUrl: string): string | null => new JobLinks({ logUrl }).ofJob(linked)[0]?.url ?? null;
 
 describe('the template of a link', () => {
   it('inserts the values of a job, encoded', () => {
     expect(urlOf('https://logs.example/search?q={queue}+{jobId}&from={startedAt}&ms={startedAtMs}')).to.equal(
-      `https://logs.example/search?q=mail%20%26%20more+${values.jobId}&from=2026-03-01T12%3A00%3A00.000Z&ms=1772366400000`,
+      `https://logs.example/search?q=mail%20%26%20more+${linked.id}&from=2026-03-01T12%3A00%3A00.000Z&ms=1772366400000`,
     );
     expect(urlOf('https://traces.example/trace/{traceId}')).to.equal(
-      `https://traces.example/trace/${values.traceId}`,
+      `https://traces.example/trace/${linked.traceId}`,
     );
   });
 
@@ -37,7 +35,7 @@ describe('the template of a link', () => {
     ['https://logs.example/{jobId', 'logUrl contains a single brace'],
   ] as const) {
     it(`refuses ${template}`, () => {
-      expect(() => new LinkTemplate('logUrl', template)).to.throw(TypeError, complaint);
+      expect(() => new JobLinks({ logUrl: template })).to.throw(TypeError, complaint);
     });
   }
 });
