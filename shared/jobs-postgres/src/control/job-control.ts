@@ -3,8 +3,10 @@ import {
   checkTime,
   type Claim,
   type ActionOptions,
+  type BulkAction,
   type CancelOptions,
   type ControlResult,
+  effectOf,
   type JobControl,
   type JobControlOptions,
   type Notification,
@@ -40,17 +42,10 @@ import {
 
 /** How an action on a job is carried out. */
 interface Action {
-  readonly move: Move;
-  /** The states in which there is nothing to do. */
-  readonly unchangedIn: readonly JobState[];
+  readonly action: BulkAction;
+  /** The move that carries it out, if not the one with the same name. */
+  readonly move?: Move;
 }
-
-const cancellation: Action = { move: 'cancel', unchangedIn: ['cancelled'] };
-const retry: Action = { move: 'retry', unchangedIn: ['enqueued', 'processing'] };
-const retryIgnoringDependencies: Action = { ...retry, move: 'retryIgnoringDependencies' };
-const run: Action = { move: 'run', unchangedIn: ['enqueued', 'processing'] };
-const reschedule: Action = { move: 'reschedule', unchangedIn: [] };
-const deletion: Action = { move: 'delete', unchangedIn: [] };
 
 /** How an action reads the job and runs statements. */
 interface JobAccess {
@@ -105,29 +100,30 @@ export class PostgresControl implements JobControl {
       this.#notifier.notify(result.job.state === 'processing' ? { kind: 'cancel' } : outbox);
     };
     return this.#notified(options, ['cancel', 'outbox'], notify, () =>
-      this.#control(id, cancellation, options, { reason }),
+      this.#control(id, { action: 'cancel' }, options, { reason }),
     );
   }
 
   retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
     const { dependents = false, ignoreDependencies = false, visibleQueues = null, ...rest } = options;
-    const action = ignoreDependencies ? retryIgnoringDependencies : retry;
+    const move = ignoreDependencies ? 'retryIgnoringDependencies' : 'retry';
     const afterChange = dependents ? restoreDependentsIn(visibleQueues) : undefined;
-    return this.#enqueued(rest, () => this.#control(id, action, rest, {}, afterChange));
+    return this.#enqueued(rest, () => this.#control(id, { action: 'retry', move }, rest, {}, afterChange));
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#enqueued(options, () => this.#control(id, run, options));
+    return this.#enqueued(options, () => this.#control(id, { action: 'run' }, options));
   }
 
   async reschedule(id: string, runAt: Date, options?: JobControlOptions): Promise<ControlResult> {
     checkTime('runAt', runAt);
-    const control = (): Promise<ControlResult> => this.#control(id, reschedule, options, { runAt });
+    const control = (): Promise<ControlResult> =>
+      this.#control(id, { action: 'reschedule' }, options, { runAt });
     return this.#notified(options, ['due'], () => this.#notifier.notify({ kind: 'due', inMs: 0 }), control);
   }
 
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#control(id, deletion, options);
+    return this.#control(id, { action: 'delete' }, options);
   }
 
   edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
@@ -175,7 +171,7 @@ export class PostgresControl implements JobControl {
   async #controlOn(
     access: JobAccess,
     id: string,
-    { move, unchangedIn }: Action,
+    { action, move = action }: Action,
     details: MoveDetails,
     check?: JobControlOptions['check'],
     record: RecordResult<ControlResult> = () => Promise.resolve(),
@@ -191,9 +187,10 @@ export class PostgresControl implements JobControl {
       if (row === undefined) return ended({ outcome: 'unknown' });
       const job = toJob(row, await queues.nameOf(row.queue_id));
       check?.(job);
-      if (unchangedIn.includes(row.state)) return ended({ outcome: 'ok', job, changed: false, restored: 0 });
+      const effect = effectOf(action, row.state);
+      if (effect === 'unchanged') return ended({ outcome: 'ok', job, changed: false, restored: 0 });
+      if (effect === 'illegal') return ended({ outcome: 'illegal', job });
       const places = placesOf[move].filter((place) => placeTables[place].state === row.state);
-      if (places.length === 0) return ended({ outcome: 'illegal', job });
       const done = await firstMove(run, move, places, row, details);
       if (done === undefined) continue;
       const restored = done.changed ? ((await afterChange?.(run, row)) ?? 0) : 0;

@@ -1,5 +1,6 @@
 import type { Batch, JobState, TransactionClient } from '@longshore/jobs';
 import {
+  batchControlResult,
   type BatchControlResult,
   type Batches,
   type BatchFilter,
@@ -118,7 +119,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
         changed ||= cancelled > 0;
         goesOn = !isComplete && (transaction !== undefined || !changed);
       }
-      const outcome = resultOf(batch, changed);
+      const outcome = batchControlResult(batch, changed);
       await record(outcome);
       return outcome;
     });
@@ -181,11 +182,6 @@ async function cancelMembersOf(
     cancelled += rows.filter(({ changed }) => changed).length;
   }
   return { found: members.length, cancelled };
-}
-
-function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResult {
-  if (batch === undefined) return { outcome: 'unknown' };
-  return batch.finishedAt === null ? { outcome: 'ok', batch, changed } : { outcome: 'illegal', batch };
 }
 
 /**

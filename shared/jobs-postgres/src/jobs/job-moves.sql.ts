@@ -1,5 +1,11 @@
 import type { JobState } from '@longshore/jobs';
-import { bounds, maxCountedAttempts, storableReason } from '@longshore/jobs/storage';
+import {
+  bounds,
+  type BulkAction,
+  maxCountedAttempts,
+  statesOfAction,
+  storableReason,
+} from '@longshore/jobs/storage';
 import { prepared, type Statement } from '../connection/statement.js';
 import { jobColumns, otherAttempts } from './job-columns.sql.js';
 import { becomeReady } from './become-ready.sql.js';
@@ -47,17 +53,20 @@ export const placeTables: Readonly<Record<Place, PlaceTable>> = {
   cancelled: { table: 'job_history_cancelled', state: 'cancelled', finished: true, condition: null },
 };
 
-const finishedPlaces = ['done', 'failed', 'cancelled'] as const;
-
 /** The places from which each move takes jobs. Unless it is a retry, a job that moves meanwhile gets to a later place. */
 export const placesOf: Readonly<Record<Move, readonly Place[]>> = {
-  cancel: ['awaiting', 'scheduled', 'blocked', 'ready', 'running'],
-  retry: ['failed', 'cancelled'],
-  retryIgnoringDependencies: ['failed', 'cancelled'],
-  run: ['awaiting', 'scheduled'],
-  reschedule: ['scheduled'],
-  delete: finishedPlaces,
+  cancel: placesWith('cancel'),
+  retry: placesWith('retry'),
+  retryIgnoringDependencies: placesWith('retry'),
+  run: placesWith('run'),
+  reschedule: placesWith('reschedule'),
+  delete: placesWith('delete'),
 };
+
+/** Returns the places of the jobs that an action changes, in the order of {@link places}. */
+function placesWith(action: BulkAction): Place[] {
+  return places.filter((place) => statesOfAction[action].includes(placeTables[place].state));
+}
 
 export interface MovedRow {
   id: string;

@@ -1,11 +1,12 @@
 import type { Batch } from '../job/batch.js';
 import { isFinished } from '../job/state.js';
-import type {
-  BatchControlResult,
-  Batches,
-  BatchFilter,
-  BatchListQuery,
-  CancelBatchOptions,
+import {
+  batchControlResult,
+  type BatchControlResult,
+  type Batches,
+  type BatchFilter,
+  type BatchListQuery,
+  type CancelBatchOptions,
 } from '../storage/batches.js';
 import type { JobCount } from '../storage/job-reader.js';
 import type { MemoryAuditLog } from './memory-audit.js';
@@ -39,22 +40,16 @@ export class MemoryBatches implements Batches {
 
   async cancel(id: string, options: CancelBatchOptions = {}): Promise<BatchControlResult> {
     refuseTransaction(options.transaction);
-    const batch = this.#jobs.batches.find(id);
-    if (batch !== undefined) options.check?.({ ...batch });
+    const batch = (await this.find(id)) ?? undefined;
+    if (batch !== undefined) options.check?.(batch);
     const jobs = [...this.#jobs.all()].filter(
       ({ meta, state, cancelRequestedAt }) =>
         meta?.batchId === batch?.id && !isFinished(state) && cancelRequestedAt === null,
     );
-    const result = resultOf(batch, jobs.length > 0);
+    const result = batchControlResult(batch, jobs.length > 0);
     this.#audit.addOf(options, result);
     if (batch === undefined || result.outcome !== 'ok') return result;
     await Promise.all(jobs.map((job) => this.#control.cancel(job.id, { reason: options.reason })));
-    return { ...result, batch: { ...batch } };
+    return { ...result, batch: (await this.find(id)) ?? batch };
   }
-}
-
-function resultOf(batch: Batch | undefined, changed: boolean): BatchControlResult {
-  if (batch === undefined) return { outcome: 'unknown' };
-  if (batch.finishedAt !== null) return { outcome: 'illegal', batch: { ...batch } };
-  return { outcome: 'ok', batch: { ...batch }, changed };
 }

@@ -1,7 +1,6 @@
 import { newId } from '../job/id.js';
 import { type ActionOptions, storableReason } from '../storage/audit-log.js';
 import {
-  type BulkAction,
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
@@ -12,7 +11,7 @@ import {
   checkSelection,
   statesOfRequest,
 } from '../storage/bulk-operations.js';
-import type { ControlResult, JobControl } from '../storage/job-control.js';
+import type { BulkAction, ControlResult, JobControl } from '../storage/job-control.js';
 import { bulkKey } from '../storage/set-aside.js';
 import type { Clock } from '../job/clock.js';
 import type { JobCount } from '../storage/job-reader.js';

@@ -1,7 +1,6 @@
 import { checkTime, maxCountedAttempts } from '../job/bounds.js';
 import type { After } from '../job/continuation.js';
 import type { Claim, Job } from '../job/job.js';
-import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/exact-number.js';
 import { storableReason } from '../storage/audit-log.js';
 import type { Clock } from '../job/clock.js';
@@ -13,16 +12,18 @@ import {
   type JobContent,
   metaWithTags,
 } from '../storage/job-content.js';
-import type {
-  CancelOptions,
-  ControlResult,
-  JobControl,
-  JobControlOptions,
-  JobTypeOptions,
-  JobTypes,
-  PausedType,
-  PauseTypeOptions,
-  RetryOptions,
+import {
+  type BulkAction,
+  type CancelOptions,
+  type ControlResult,
+  effectOf,
+  type JobControl,
+  type JobControlOptions,
+  type JobTypeOptions,
+  type JobTypes,
+  type PausedType,
+  type PauseTypeOptions,
+  type RetryOptions,
 } from '../storage/job-control.js';
 import { hasLease, type JobRecord, keepAttempt, toJob } from './job-record.js';
 import type { MemoryAuditLog } from './memory-audit.js';
@@ -45,10 +46,9 @@ export class MemoryControl implements JobControl {
   }
 
   async cancel(id: string, options: CancelOptions = {}): Promise<ControlResult> {
-    return this.#control(id, options, (record) => {
+    return this.#control(id, 'cancel', options, (record) => {
       const { state } = record;
-      if (state === 'done' || state === 'failed') return 'illegal';
-      if (state === 'cancelled' || record.cancelRequestedAt !== null) return 'unchanged';
+      if (record.cancelRequestedAt !== null) return 'unchanged';
       if (state === 'processing')
         return () => {
           record.cancelRequestedAt = new Date(this.#clock.now());
@@ -64,10 +64,8 @@ export class MemoryControl implements JobControl {
 
   async retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
     const { dependents = false, ignoreDependencies = false, visibleQueues = null } = options;
-    return this.#control(id, options, (record) => {
-      const { state } = record;
-      if (state === 'enqueued' || state === 'processing') return 'unchanged';
-      if (state !== 'failed' && state !== 'cancelled') return 'illegal';
+    return this.#control(id, 'retry', options, (record) => {
+      const state = record.state === 'failed' ? 'failed' : 'cancelled';
       const after = this.#jobs.dependencies.unmetOf(record.id);
       const skipped = dependents
         ? this.#unmetOf(skippedBecauseOf(parentIdsOf(record), this.#jobs, visibleQueues))
@@ -110,26 +108,21 @@ export class MemoryControl implements JobControl {
   }
 
   async run(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#control(id, options, (record) => {
-      if (record.state === 'enqueued' || record.state === 'processing') return 'unchanged';
-      if (record.state !== 'scheduled' && record.state !== 'awaiting') return 'illegal';
-      return () => this.#jobs.makeReady(record, 'run');
-    });
+    return this.#control(id, 'run', options, (record) => () => this.#jobs.makeReady(record, 'run'));
   }
 
   async reschedule(id: string, runAt: Date, options?: JobControlOptions): Promise<ControlResult> {
     const time = checkTime('runAt', runAt);
-    return this.#control(id, options, (record) => {
-      if (record.state !== 'scheduled') return 'illegal';
-      return () => this.#jobs.schedule(record, time, 'rescheduled');
-    });
+    return this.#control(
+      id,
+      'reschedule',
+      options,
+      (record) => () => this.#jobs.schedule(record, time, 'rescheduled'),
+    );
   }
 
   async delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    return this.#control(id, options, (record) => {
-      if (!isFinished(record.state)) return 'illegal';
-      return () => this.#jobs.delete(record);
-    });
+    return this.#control(id, 'delete', options, (record) => () => this.#jobs.delete(record));
   }
 
   async edit(ids: readonly string[], decide: DecideEdits, options: EditOptions = {}): Promise<Job[]> {
@@ -192,13 +185,14 @@ export class MemoryControl implements JobControl {
   /**
    * Carries out an action on one job. If the caller passed `audit`, records the action in the audit log.
    *
-   * @param plan returns a function that makes the change, and the number of dependents that it restores, if any;
-   *   `unchanged` if there is nothing to change; `illegal` if the job's state does not allow the action
+   * @param plan called if the job's state allows the action; returns a function that makes the change, and the number
+   *   of dependents that it restores, if any; `unchanged` if there is nothing to change
    */
   #control(
     id: string,
+    action: BulkAction,
     options: JobControlOptions = {},
-    plan: (record: JobRecord) => (() => void) | Restoration | 'unchanged' | 'illegal',
+    plan: (record: JobRecord) => (() => void) | Restoration | 'unchanged',
   ): ControlResult {
     refuseTransaction(options.transaction);
     const record = this.#jobs.find(id);
@@ -207,7 +201,8 @@ export class MemoryControl implements JobControl {
       return { outcome: 'unknown' };
     }
     options.check?.(toJob(record));
-    const planned = plan(record);
+    const effect = effectOf(action, record.state);
+    const planned = effect === 'change' ? plan(record) : effect;
     const { change, restored } = isRestoration(planned) ? planned : { change: planned, restored: 0 };
     const resultOf = (job: Job): ControlResult =>
       change === 'illegal'

@@ -1,21 +1,17 @@
 import Type, { type TObject, type TProperties } from 'typebox';
 import { storable } from '../job/storable.js';
 import type { Job } from '../job/job.js';
-import type { JobState } from '../job/state.js';
+import type { BulkOperation, BulkPreview } from '../storage/bulk-operations.js';
 import {
   type BulkAction,
-  type BulkOperation,
-  type BulkPreview,
+  type ControlResult,
   statesOfAction,
-} from '../storage/bulk-operations.js';
-import type { ControlResult } from '../storage/job-control.js';
+  unchangedByAction,
+} from '../storage/job-control.js';
 import type { JobFilter } from '../storage/job-filter.js';
 import { jobEdit } from './job-edits.js';
 import { noFields, type Operation, operation } from './operation.js';
 import type { Facts, LegalStates, OperationDescription } from './operation-description.js';
-
-/** In these states, `retry` and `run` change nothing, because the job is already ready or running. */
-const readyOrRunning: readonly JobState[] = ['enqueued', 'processing'];
 
 const Dependents = Type.Boolean({
   description:
@@ -76,7 +72,7 @@ const descriptions = {
     message: 'The job will run again.',
     role: 'operator',
     isFrequent: true,
-    states: { from: statesOfAction.retry, to: ['enqueued'], unchanged: readyOrRunning },
+    states: { from: statesOfAction.retry, to: ['enqueued'], unchanged: unchangedByAction.retry },
   },
   run: {
     on: 'jobs',
@@ -87,7 +83,7 @@ const descriptions = {
     message: 'The job is ready to run.',
     role: 'operator',
     isFrequent: true,
-    states: { from: statesOfAction.run, to: ['enqueued'], unchanged: readyOrRunning },
+    states: { from: statesOfAction.run, to: ['enqueued'], unchanged: unchangedByAction.run },
   },
   reschedule: {
     on: 'jobs',
@@ -98,7 +94,7 @@ const descriptions = {
     message: 'The job is rescheduled.',
     role: 'operator',
     isFrequent: true,
-    states: { from: statesOfAction.reschedule, to: ['scheduled'], unchanged: [] },
+    states: { from: statesOfAction.reschedule, to: ['scheduled'], unchanged: unchangedByAction.reschedule },
   },
   delete: {
     on: 'jobs',

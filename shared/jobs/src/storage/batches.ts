@@ -36,6 +36,17 @@ export type BatchControlResult =
   | { readonly outcome: 'illegal'; readonly batch: Batch }
   | { readonly outcome: 'unknown' };
 
+/**
+ * Returns the result of cancelling a batch.
+ *
+ * @param batch the batch before the change; `undefined` if it does not exist
+ * @param changed whether any of its jobs was cancelled or is to be cancelled
+ */
+export function batchControlResult(batch: Batch | undefined, changed: boolean): BatchControlResult {
+  if (batch === undefined) return { outcome: 'unknown' };
+  return batch.finishedAt === null ? { outcome: 'ok', batch, changed } : { outcome: 'illegal', batch };
+}
+
 export interface CancelBatchOptions extends ControlOptions<Batch, BatchControlResult> {
   /** Why, as for {@link CancelOptions.reason}. */
   readonly reason?: string | null | undefined;

@@ -12,22 +12,9 @@ import {
 } from '../job/argument-check.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import type { ActionOptions } from './audit-log.js';
+import { type BulkAction, bulkActions, statesOfAction } from './job-control.js';
 import { checkFilter, isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
-
-/** The actions that can be applied to many jobs at once. Each is named after a method of `JobControl`. */
-export const bulkActions = ['cancel', 'retry', 'run', 'reschedule', 'delete'] as const;
-
-export type BulkAction = (typeof bulkActions)[number];
-
-/** The job states to which each action applies. Jobs in other states are not changed, even if they match the filter. */
-export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...JobState[]]>> = {
-  cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
-  retry: ['failed', 'cancelled'],
-  run: ['awaiting', 'scheduled'],
-  reschedule: ['scheduled'],
-  delete: ['done', 'failed', 'cancelled'],
-};
 
 const maxIds = 1_000;
 

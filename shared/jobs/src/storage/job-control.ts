@@ -1,7 +1,37 @@
 import type { Claim, Job } from '../job/job.js';
+import type { JobState } from '../job/state.js';
 import type { ActionOptions } from './audit-log.js';
 import type { DecideEdits, EditOptions } from './job-content.js';
 import type { PauseOptions, PauseState } from '../job/pause.js';
+
+/** What operators do to jobs, one at a time or many at once. Each is named after a method of {@link JobControl}. */
+export const bulkActions = ['cancel', 'retry', 'run', 'reschedule', 'delete'] as const;
+
+export type BulkAction = (typeof bulkActions)[number];
+
+/** The states of the jobs that each action changes. */
+export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...JobState[]]>> = {
+  cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
+  retry: ['failed', 'cancelled'],
+  run: ['awaiting', 'scheduled'],
+  reschedule: ['scheduled'],
+  delete: ['done', 'failed', 'cancelled'],
+};
+
+/** The states in which a job already is what an action would make of it. */
+export const unchangedByAction: Readonly<Record<BulkAction, readonly JobState[]>> = {
+  cancel: ['cancelled'],
+  retry: ['enqueued', 'processing'],
+  run: ['enqueued', 'processing'],
+  reschedule: [],
+  delete: [],
+};
+
+/** Returns what an action does to a job in this state. `illegal` if the state does not allow it. */
+export function effectOf(action: BulkAction, state: JobState): 'change' | 'unchanged' | 'illegal' {
+  if (statesOfAction[action].includes(state)) return 'change';
+  return unchangedByAction[action].includes(state) ? 'unchanged' : 'illegal';
+}
 
 /**
  * Options for an operator's action.

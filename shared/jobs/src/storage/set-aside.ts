@@ -1,6 +1,6 @@
 import type { JobError } from '../job/job.js';
-import { type BulkAction, bulkActions, type BulkRequest } from './bulk-operations.js';
-import type { ControlOptions } from './job-control.js';
+import type { BulkRequest } from './bulk-operations.js';
+import { type BulkAction, bulkActions, type ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
 /**
