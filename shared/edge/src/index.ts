@@ -22,6 +22,7 @@ export { compareTexts, isStorable, printable, shorten, sortCollation, toStorable
 export {
   allowedTypos,
   maxErrorText,
+  nearestWord,
   spellingsInSlices,
   type Spelling,
   spellingsOf,

@@ -162,6 +162,29 @@ export function typosIn(words: readonly (readonly Spelling[])[]): (text: string)
 }
 
 /**
+ * Returns the candidate of which a word is probably a misspelling: the one with the fewest typos; `undefined` if each has
+ * more than `maxTypos`.
+ *
+ * @param typosOf returns the typos between the word and a candidate; default: {@link typosBetween}
+ */
+export function nearestWord(
+  word: string,
+  candidates: readonly string[],
+  maxTypos: number,
+  typosOf = typosBetween,
+): string | undefined {
+  let nearest: string | undefined;
+  let fewest = Infinity;
+  for (const candidate of candidates) {
+    const typos = typosOf(word, candidate, maxTypos);
+    if (typos === undefined || typos >= fewest) continue;
+    nearest = candidate;
+    fewest = typos;
+  }
+  return nearest;
+}
+
+/**
  * Returns the number of typos by which two words differ; `undefined` if more than `maxTypos`. Counts wrong, missing and
  * extra characters, and swapped neighbours (the optimal string alignment distance).
  *

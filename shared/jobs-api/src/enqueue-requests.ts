@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '@longshore/edge';
+import { mapInSlices, nextTurn, turnIsOver } from '@longshore/edge';
 import {
   defineJob,
   type EnqueueOptions,
@@ -7,7 +7,6 @@ import {
   type EnqueueRequest,
   UnknownParentError,
 } from '@longshore/jobs';
-import { mapInSlices } from '@longshore/jobs/storage';
 import { ApiError, apiError, type Problem, ProblemList, type UncheckedBody } from '@longshore/resources';
 import type { NewJobItem } from './job-item.js';
 import type { Static } from 'typebox';

@@ -1,3 +1,4 @@
+import { mapInSlices } from '@longshore/edge';
 import type { Job, JsonValue } from '@longshore/jobs';
 import {
   type Call,
@@ -6,7 +7,7 @@ import {
   jobOperations,
   type OperableStorage,
 } from '@longshore/jobs/operations';
-import { type DecideEdits, editableStates, type JobContent, mapInSlices } from '@longshore/jobs/storage';
+import { type DecideEdits, editableStates, type JobContent } from '@longshore/jobs/storage';
 import {
   ApiError,
   applyAll,

@@ -1,4 +1,4 @@
-import { parseUuid } from '@longshore/edge';
+import { mapInSlices, parseUuid } from '@longshore/edge';
 import {
   type ContinuationCondition,
   type EnqueuedBatch,
@@ -9,7 +9,7 @@ import {
   type TransactionClient,
   UnknownParentError,
 } from '@longshore/jobs';
-import { EnqueuedJobDetails, mapInSlices } from '@longshore/jobs/storage';
+import { EnqueuedJobDetails } from '@longshore/jobs/storage';
 import { apiError, Existing, type CallContext, type Problem, type UncheckedBody } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { maxJobs } from './fields.js';

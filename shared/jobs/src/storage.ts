@@ -34,7 +34,6 @@ export * from './storage/transaction.js';
 
 // Decisions that do not depend on where jobs are stored.
 export { EnqueuedJobDetails } from './client/enqueued-job-details.js';
-export { mapInSlices } from './client/slices.js';
 export { matchesFilter } from './events/event-filter.js';
 export * from './job/argument-check.js';
 export {

@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { nearestWord } from '@longshore/edge';
 import type { Environment } from './config.js';
 
 /**
@@ -7,8 +7,8 @@ import type { Environment } from './config.js';
  */
 const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
 
-/** Maximum number of wrong, missing or extra characters in a name that counts as misspelt. */
-const maxMistakes = 3;
+/** Maximum number of typos in a name that counts as misspelt. */
+const maxTypos = 3;
 
 /**
  * Returns a warning for each environment variable that is probably misspelt:
@@ -23,11 +23,9 @@ export function misspeltVariables(environment: Environment, variables: readonly 
   return Object.keys(environment)
     .filter((name) => !known.includes(name) && prefixes.has(prefixOf(name)))
     .flatMap((name) => {
-      const nearest = closest(
-        name,
-        known.filter((each) => prefixOf(each) === prefixOf(name)),
-      );
-      if (distance(name, nearest) <= maxMistakes)
+      const candidates = known.filter((candidate) => prefixOf(candidate) === prefixOf(name));
+      const nearest = nearestWord(name, candidates, maxTypos);
+      if (nearest !== undefined)
         return [`${name} has no effect: there is no such variable. Did you mean ${nearest}?`];
       const isOwn = name.startsWith('LONGSHORE_');
       return isOwn ? [`${name} has no effect: the known names are ${ownVariables.join(', ')}`] : [];

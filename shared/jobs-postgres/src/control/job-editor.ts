@@ -1,3 +1,4 @@
+import { mapInSlices } from '@longshore/edge';
 import type { Job } from '@longshore/jobs';
 import {
   checkEditedBytes,
@@ -9,7 +10,6 @@ import {
   type JobContent,
   type JsonText,
   keepStoredDigits,
-  mapInSlices,
   readyIn,
   outbox,
 } from '@longshore/jobs/storage';

@@ -1,3 +1,4 @@
+import { mapInSlices } from '@longshore/edge';
 import { excessBytes } from '../job/arguments.js';
 import { isString, isTransaction, maybe } from '../job/argument-check.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
@@ -10,7 +11,7 @@ import { checkMiddleware, compose } from '../job/middleware.js';
 import { checkOptions, type OptionNames } from '../job/options.js';
 import { shown } from '../job/shown.js';
 import { checkPeriod } from '../job/uniqueness.js';
-import { collectJobs, type Enqueuer } from '../storage/enqueuer.js';
+import { collectJobs, type Enqueuer, type EnqueueResult } from '../storage/enqueuer.js';
 import type { JobReader } from '../storage/job-reader.js';
 import { checkStorage, type JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
@@ -31,7 +32,6 @@ import {
   enqueueOptions,
 } from './enqueue-options.js';
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
-import { mapInSlices, slicesOf } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
@@ -194,7 +194,7 @@ export class JobClient {
   ): Promise<EnqueuedJob[]> {
     if (requests.length === 0 && batch === null) return [];
     const jobs: NewJob[] = [];
-    const slices = slicesOf(requests, sliceLength, (request) => {
+    const slices = slicesOf(requests, (request) => {
       const job = this.#toNewJob(request, jobs);
       jobs.push(batch === null ? job : { ...job, meta: { ...job.meta, batchId: batch.id } });
       return job;
@@ -202,7 +202,7 @@ export class JobClient {
     if (batch === null) {
       const isLong = requests.length > sliceLength;
       const result = await this.#enqueuer.enqueue(isLong ? slices : await collectJobs(slices), transaction);
-      return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
+      return detailsOf(jobs, result);
     }
     await collectJobs(slices);
     const { id, name, when } = batch;
@@ -212,7 +212,7 @@ export class JobClient {
         ? null
         : this.#toNewJob({ ...callback, options: { ...callback.options, after } }, jobs);
     const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, callback: last }, transaction);
-    return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
+    return detailsOf(last === null ? jobs : [...jobs, last], result);
   }
 
   /**
@@ -258,4 +258,26 @@ function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transacti
   if (options.transaction === undefined) return options;
   const { transaction: _, ...rest } = options;
   return rest;
+}
+
+/**
+ * Number of elements between two readings of the clock. Reading the clock takes about as long as processing one of these
+ * elements.
+ */
+const elementsPerClockRead = 64;
+
+/** Maps requests in time slices, and yields the results in slices of {@link sliceLength}. */
+async function* slicesOf(
+  requests: readonly EnqueueRequest[],
+  work: (request: EnqueueRequest) => NewJob,
+): AsyncGenerator<NewJob[]> {
+  for (let from = 0; from < requests.length; from += sliceLength) {
+    const slice = requests.slice(from, from + sliceLength);
+    const isShort = slice.length < elementsPerClockRead; // saves a promise for each job that is enqueued alone
+    yield isShort ? slice.map(work) : await mapInSlices(slice, work, elementsPerClockRead);
+  }
+}
+
+function detailsOf(jobs: readonly NewJob[], result: EnqueueResult): Promise<EnqueuedJobDetails[]> {
+  return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result), elementsPerClockRead);
 }

@@ -1,6 +1,6 @@
 import { printed } from './storable.js';
 import { builtIn, shown } from './shown.js';
-import { typosBetween } from '@longshore/edge';
+import { nearestWord, typosBetween } from '@longshore/edge';
 
 /**
  * Throws a TypeError or a RangeError unless a value is acceptable. The message begins with `what`, and states what was
@@ -110,15 +110,10 @@ export function nearestName(given: string, known: readonly string[]): string | u
   const translated = otherNames.get(lower)?.find((name) => known.includes(name));
   if (translated !== undefined) return translated;
   const maxTypos = Math.max(1, Math.floor(lower.length / 3));
-  const [nearest] = known
-    .flatMap((name) => {
-      const other = name.toLowerCase();
-      // One name is often the start of the other: delay and delayMs.
-      const [short, long] = lower.length < other.length ? [lower, other] : [other, lower];
-      if (short.length >= 3 && long.startsWith(short)) return [{ name, typos: 0.5 }];
-      const typos = typosBetween(lower, other, maxTypos);
-      return typos === undefined ? [] : [{ name, typos }];
-    })
-    .toSorted((one, other) => one.typos - other.typos);
-  return nearest?.name;
+  return nearestWord(lower, known, maxTypos, (word, name) => {
+    const other = name.toLowerCase();
+    // One name is often the start of the other: delay and delayMs.
+    const [short, long] = word.length < other.length ? [word, other] : [other, word];
+    return short.length >= 3 && long.startsWith(short) ? 0.5 : typosBetween(word, other, maxTypos);
+  });
 }
