@@ -45,7 +45,7 @@ const variables = Type.Object({
    * recurring job, a deployment, a set-aside item or an API key.
    */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
-  /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
+  /** Maximum backlog of a queue, which is its ready and blocked jobs; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Maximum number of scheduled and awaiting jobs in a queue, as for `API_MAX_BACKLOG`. Unlimited by default. */
   API_MAX_WAITING: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -68,7 +68,7 @@ export interface JobsApiOptions {
   /** Whether to accept jobs that `definitions` does not contain, with any arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
   /**
-   * Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected with 429. Unlimited by default.
+   * Maximum backlog of a queue, which is its ready and blocked jobs; further jobs sent over HTTP are rejected with 429. Unlimited by default.
    */
   readonly maxBacklog?: number;
   /**

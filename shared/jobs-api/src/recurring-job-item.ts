@@ -72,11 +72,11 @@ export const RecurringJobItem = Type.Object({
   priority: Priority,
   maxAttempts: MaxAttempts,
   ...defaulted,
-  maxReady: nullable(
+  maxBacklog: nullable(
     Type.Integer({
       minimum: 1,
       description:
-        'It enqueues nothing while its queue has this many ready jobs; null if that makes no difference',
+        'It enqueues nothing while its queue has a backlog of this many jobs, ready or blocked; null if that makes no difference',
     }),
   ),
   tags: Type.Array(Tag, {

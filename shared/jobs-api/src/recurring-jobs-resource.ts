@@ -46,7 +46,7 @@ import {
 type Item = Static<typeof RecurringJobItem>;
 
 const serverSet = [
-  'maxReady',
+  'maxBacklog',
   'tags',
   'concurrency',
   'application',
@@ -80,11 +80,11 @@ export function recurringJobsResource(
   requiresReason: boolean,
 ): Resource {
   const { recurring, clock } = storage;
-  const maxReady = backlog.limits.ready === Infinity ? null : backlog.limits.ready;
+  const maxBacklog = backlog.limits.ready === Infinity ? null : backlog.limits.ready;
   /** Returns a new recurring job. @throws {ApiError} 42202 if it would be due too often */
   const defined = async (options: RecurringJobOptions): Promise<NewRecurringJob> => {
     const [name = ''] = options.id.split('@');
-    const job = { ...defineRecurringJob({ maxReady, ...options, id: name }), id: options.id };
+    const job = { ...defineRecurringJob({ maxBacklog, ...options, id: name }), id: options.id };
     await quotas.checkSchedule(job);
     return job;
   };
@@ -95,9 +95,9 @@ export function recurringJobsResource(
   const changed = async (fields: Fields, current: RecurringJob | undefined): Promise<NewRecurringJob> => {
     const options = toRecurringJobOptions(requests, fields);
     if (current === undefined) return defined(options);
-    const { tags, concurrency, maxReady: most } = current;
+    const { tags, concurrency, maxBacklog: most } = current;
     const isSame = fields.name === current.name && isDeepStrictEqual(options.args, current.args);
-    return defined({ ...options, tags, maxReady: most, ...(isSame && { concurrency }) });
+    return defined({ ...options, tags, maxBacklog: most, ...(isSame && { concurrency }) });
   };
   const admitQueues = async (
     changes: readonly ItemChange<Item, Fields>[],

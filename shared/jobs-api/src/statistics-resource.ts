@@ -59,7 +59,7 @@ const Item = Type.Object({
     Type.Integer({
       minimum: 0,
       description:
-        'The largest number of ready jobs, measured once a minute; null if no server was running. For a job name with many ready jobs, an estimate',
+        'The largest backlog (ready and blocked jobs), measured once a minute; null if no server was running. For a job name with a large backlog, an estimate',
     }),
   ),
 });

@@ -163,7 +163,7 @@ onEachStorage('Everything that a recurring job is given in code', (api) => {
       misfire: 'all',
       misfireLimit: 7,
       overlap: 'wait',
-      maxReady: 9,
+      maxBacklog: 9,
       queue: api.newName(),
       priority: -4,
       maxAttempts: 3,
@@ -174,7 +174,7 @@ onEachStorage('Everything that a recurring job is given in code', (api) => {
     const { item } = await api.get(`/recurring-jobs/${given.id}`);
     expect(item).to.deep.include({ ...given, name: 'add' });
     const changed = await api.patch(`/recurring-jobs/${given.id}`, { priority: 5 });
-    expect(changed.item).to.deep.include({ tags: given.tags, concurrency, maxReady: 9, priority: 5 });
+    expect(changed.item).to.deep.include({ tags: given.tags, concurrency, maxBacklog: 9, priority: 5 });
   });
 });
 

@@ -127,7 +127,7 @@ export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
   misfire: 'once',
   misfireLimit: 10,
   overlap: 'allow',
-  maxReady: null,
+  maxBacklog: null,
   tags: [],
   concurrency: null,
   application: null,

@@ -107,7 +107,7 @@ export function limitingCallers(fixture: Fixture): void {
   });
 
   it('let a recurring job enqueue only as many jobs as its queue has room for', async () => {
-    const { id, queue, nextDueAt } = await recurring.addDue(10 * 60_000, { misfire: 'all', maxReady: 3 });
+    const { id, queue, nextDueAt } = await recurring.addDue(10 * 60_000, { misfire: 'all', maxBacklog: 3 });
     await fixture.storage.enqueuer.enqueue([newJob(queue)]);
     expect((await recurring.fire(id)).jobIds).to.have.length(2);
     await fixture.setNextDue(id, nextDueAt);

@@ -173,7 +173,7 @@ function nightly(definition: JobDefinition): Readonly<Record<keyof RecurringJobO
     misfire: 'skip',
     misfireLimit: 1,
     overlap: 'allow',
-    maxReady: null,
+    maxBacklog: null,
     queue: 'word',
     priority: 1,
     maxAttempts: 1,

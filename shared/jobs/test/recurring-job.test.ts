@@ -27,7 +27,7 @@ describe('A recurring job', () => {
       misfire: 'once',
       misfireLimit: 100,
       overlap: 'allow',
-      maxReady: null,
+      maxBacklog: null,
       tags: [],
       concurrency: null,
     });

@@ -132,7 +132,7 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
   });
   const durations = new Histogram({
     name: 'longshore_attempt_seconds',
-    help: 'Duration of attempts by job name',
+    help: 'How long attempts ran by job name, except snoozed and lost ones',
     labelNames: ['name'],
     buckets,
     registers: [registry],
@@ -144,20 +144,22 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
     buckets,
     registers: [registry],
   });
-  const running = new Map<string, { name: string; startedAt: number }>();
-  const end = (id: string, outcome: string): void => {
-    const attempt = running.get(id);
-    if (attempt === undefined) return; // the attempt was lost before its handler started
-    running.delete(id);
-    attempts.inc({ name: attempt.name, outcome });
-    durations.observe({ name: attempt.name }, (performance.now() - attempt.startedAt) / 1_000);
-  };
+  /** The names of running jobs by id, for the event `lost`, which has none. */
+  const running = new Map<string, string>();
   server.on('started', ({ job, waitedMs }) => {
     waits.observe({ queue: job.queue, name: job.name }, Math.max(0, waitedMs) / 1_000);
-    running.set(job.id, { name: job.name, startedAt: performance.now() });
+    running.set(job.id, job.name);
   });
-  for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed'] as const) {
-    server.on(outcome, ({ job }) => end(job.id, outcome));
-  }
-  server.on('lost', ({ claim }) => end(claim.jobId, 'lost'));
+  for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed'] as const)
+    server.on(outcome, ({ job: { id, name }, ranMs }) => {
+      running.delete(id);
+      attempts.inc({ name, outcome });
+      if (outcome !== 'snoozed') durations.observe({ name }, ranMs / 1_000);
+    });
+  server.on('lost', ({ claim }) => {
+    const name = running.get(claim.jobId);
+    if (name === undefined) return; // the attempt was lost before its handler started
+    running.delete(claim.jobId);
+    attempts.inc({ name, outcome: 'lost' });
+  });
 }

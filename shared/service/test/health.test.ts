@@ -5,6 +5,7 @@ import {
   JobServer,
   MemoryStorage,
   StorageUnavailableError,
+  SnoozeJob,
 } from '@longshore/jobs';
 import { eventually, httpClient, ManualClock, overriding, patientServer } from '@longshore/test-support';
 import { expect } from 'chai';
@@ -159,6 +160,37 @@ describe('The health of a service', () => {
       expect(text).to.contain('longshore_wait_seconds_count{service="test",queue="default",name="work"} 1');
     });
   }
+
+  it('is measured: running times are those of the statistics, without snoozed attempts', async () => {
+    let runs = 0;
+    const handler = handleJob(work, () => {
+      runs++;
+      if (runs === 1) throw new SnoozeJob(1);
+    });
+    const server = new JobServer({ storage, handlers: [handler], ...patientServer });
+    health.runs(server);
+    await server.start();
+    const { id } = await new JobClient(storage).enqueue(work, {});
+    await eventually(
+      async () => {
+        clock.advance(10);
+        return (await storage.jobs.find(id))?.state;
+      },
+      (state) => state === 'done',
+    );
+    await server.stop();
+    const { text } = await get('/metrics');
+    const [, seconds] = /longshore_attempt_seconds_sum\{[^}]*\} (\S+)/.exec(text) ?? [];
+    const until = new Date(clock.now() + 60_000);
+    const buckets = await storage.timings.read({
+      from: new Date(clock.now() - 120_000),
+      until,
+      bucketMs: 60_000,
+    });
+    const ranMs = buckets.reduce((sum, { timing }) => sum + timing.running.sumMs, 0);
+    expect(Number(seconds) * 1_000).to.be.closeTo(ranMs, 1e-6);
+    expect(text).to.contain('longshore_attempt_seconds_count{service="test",name="work"} 1');
+  });
 
   it('is measured: the five hundred longest queues, and the rest in total', async () => {
     const client = new JobClient(storage);

@@ -50,7 +50,7 @@ export const exportedLists: Readonly<Record<string, ExportedList>> = {
       'misfire',
       'misfireLimit',
       'overlap',
-      'maxReady',
+      'maxBacklog',
       'priority',
       'maxAttempts',
       'tags',

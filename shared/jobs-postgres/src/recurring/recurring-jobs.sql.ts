@@ -70,7 +70,7 @@ export function upsertValues(
 ): unknown[] {
   const { id, name, args, queue, priority, maxAttempts, cron, timeZone, misfire, misfireLimit, overlap } =
     job;
-  const { tags, concurrency, maxReady } = job;
+  const { tags, concurrency, maxBacklog } = job;
   const description = [
     name,
     args,
@@ -85,7 +85,7 @@ export function upsertValues(
     tags,
     concurrency?.key ?? null,
     concurrency?.limit ?? null,
-    maxReady,
+    maxBacklog,
   ];
   return [id, ...description, application, nextDueAt];
 }
@@ -214,7 +214,7 @@ export const selectBusy = prepared(
   `select id from longshore.recurring_job where id = any($1::text[]) and ${lastJobUnfinished}`,
 );
 
-/** $1 queue. Returns the number of its ready jobs. */
+/** $1 queue. Returns its backlog: the number of its ready and blocked jobs. */
 export const selectReadyJobs = prepared(
   'longshore-select-ready-jobs-for-recurring',
   `
@@ -247,7 +247,7 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
     misfire: row.misfire,
     misfireLimit: row.misfire_limit,
     overlap: row.overlap,
-    maxReady: row.max_ready,
+    maxBacklog: row.max_ready,
     tags: row.tags,
     concurrency:
       row.concurrency_key === null || row.concurrency_limit === null

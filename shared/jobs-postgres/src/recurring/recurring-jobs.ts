@@ -347,7 +347,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async #room(client: Connection, job: RecurringJob): Promise<number> {
-    if (job.maxReady === null) return Infinity;
+    if (job.maxBacklog === null) return Infinity;
     const [ready] = await query<{ jobs: number }>(client, sql.selectReadyJobs, [job.queue]);
     return roomFor(job, ready?.jobs ?? 0);
   }

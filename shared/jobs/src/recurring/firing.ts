@@ -13,7 +13,7 @@ export interface SkippedDueTimes {
   readonly until: Date;
   /**
    * `misfire`: no server handled these due times on time. `overlap`: the previous job had not finished. `backlog`: the
-   * queue had as many ready jobs as the recurring job allows.
+   * queue had as large a backlog as the recurring job allows.
    */
   readonly reason: 'misfire' | 'overlap' | 'backlog';
 }
@@ -69,9 +69,9 @@ export function planFiring(
   };
 }
 
-/** Returns how many more jobs a recurring job may enqueue while its queue has this many ready jobs. */
-export function roomFor({ maxReady }: Pick<RecurringJob, 'maxReady'>, ready: number): number {
-  return maxReady === null ? Infinity : Math.max(0, maxReady - ready);
+/** Returns how many more jobs a recurring job may enqueue while its queue has this backlog. */
+export function roomFor({ maxBacklog }: Pick<RecurringJob, 'maxBacklog'>, backlog: number): number {
+  return maxBacklog === null ? Infinity : Math.max(0, maxBacklog - backlog);
 }
 
 /**

@@ -54,8 +54,8 @@ export interface RecurringJob extends PauseState {
    */
   misfireLimit: number;
   overlap: OverlapPolicy;
-  /** No job is enqueued at a due time if the queue has this many ready jobs; `null` if that makes no difference. */
-  maxReady: number | null;
+  /** No job is enqueued at a due time if the queue's backlog has this many jobs; `null` if that makes no difference. */
+  maxBacklog: number | null;
   /** The tags of the enqueued jobs. */
   tags: readonly string[];
   /** The concurrency key and limit of the enqueued jobs; `null` if they have none. */
@@ -85,7 +85,7 @@ export interface NewRecurringJob extends Pick<
   | 'misfire'
   | 'misfireLimit'
   | 'overlap'
-  | 'maxReady'
+  | 'maxBacklog'
   | 'tags'
   | 'concurrency'
 > {
@@ -119,10 +119,10 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** `allow` by default. */
   overlap?: OverlapPolicy;
   /**
-   * No job is enqueued at a due time if the queue has this many ready jobs: 1 or more; no limit by default. Such due times
+   * No job is enqueued at a due time if the queue's backlog (its ready and blocked jobs) has this many jobs: 1 or more; no limit by default. Such due times
    * are recorded as missed.
    */
-  maxReady?: number | null;
+  maxBacklog?: number | null;
   /** Overrides the definition's queue. */
   queue?: string;
   /** Overrides the definition's priority. */
@@ -160,7 +160,7 @@ const recurringJobOptions: OptionNames<RecurringJobSettings<JobDefinition> & { a
   misfire: true,
   misfireLimit: true,
   overlap: true,
-  maxReady: true,
+  maxBacklog: true,
   queue: true,
   priority: true,
   maxAttempts: true,
@@ -183,7 +183,7 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   checkOptions('defineRecurringJob', options, recurringJobOptions);
   const { id, definition, args: input = {}, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
   checkDefinition('defineRecurringJob', definition);
-  const { misfire = 'once', overlap = 'allow', maxReady = null } = options;
+  const { misfire = 'once', overlap = 'allow', maxBacklog = null } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
   const { maxAttempts = definition.maxAttempts, tags = [] } = options;
   const { value: args, text } = definition.check(input);
@@ -197,7 +197,7 @@ export function defineRecurringJob<Definition extends JobDefinition>(
   if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
     throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${shown(misfireLimit)}`);
   }
-  if (maxReady !== null) checkInteger('maxReady', maxReady, maxReadyBounds);
+  if (maxBacklog !== null) checkInteger('maxBacklog', maxBacklog, maxBacklogBounds);
   checkSchedule(cron, timeZone);
   return Object.freeze({
     id,
@@ -211,14 +211,14 @@ export function defineRecurringJob<Definition extends JobDefinition>(
     misfire,
     misfireLimit,
     overlap,
-    maxReady,
+    maxBacklog,
     tags: checkTags(tags),
     concurrency: concurrency === null ? null : checkConcurrency(concurrency),
   });
 }
 
-/** The bounds of `maxReady`: those of a Postgres integer. */
-const maxReadyBounds = { min: 1, max: 2_147_483_647 };
+/** The bounds of `maxBacklog`: those of a Postgres integer. */
+const maxBacklogBounds = { min: 1, max: 2_147_483_647 };
 
 function checkOneOf(option: string, value: string, allowed: readonly string[]): void {
   if (allowed.includes(value)) return;

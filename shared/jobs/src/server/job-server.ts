@@ -72,7 +72,7 @@ export class JobServer {
       ...options,
       holdings,
       onStart: (job, waitedMs) => this.#events.started(job, waitedMs),
-      onOutcome: (job, outcome) => this.#finish(job, outcome),
+      onOutcome: (job, outcome, ranMs) => this.#finish(job, outcome, ranMs),
       onRunning: (jobs) => this.#membership.report(jobs),
     });
     const fetcher = new Fetcher({ ...options, holdings, runner });
@@ -288,11 +288,11 @@ export class JobServer {
     return this.#options.queuePollIntervalMs > 0;
   }
 
-  #finish(job: ClaimedJob, outcome: Outcome | null): void {
+  #finish(job: ClaimedJob, outcome: Outcome | null, ranMs: number): void {
     const { claim, meta } = job;
     if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
     logFailure(this.#options.logger, job, outcome);
-    this.#events.ended(job, outcome);
+    this.#events.ended(job, outcome, ranMs);
     this.#fetcher.jobFinished();
   }
 

@@ -21,8 +21,11 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
   readonly holdings: Holdings;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
-  /** Called when an attempt ends, but not for dropped attempts. `outcome` is `null` if it is already stored. */
-  readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
+  /**
+   * Called when an attempt ends, but not for dropped attempts. `outcome` is `null` if it is already stored, and `ranMs`
+   * for how long the attempt ran, in milliseconds.
+   */
+  readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null, ranMs: number) => void;
   /** Called with the number of running jobs when it may have changed. */
   readonly onRunning: (jobs: number) => void;
 }
@@ -232,14 +235,10 @@ export class Runner {
     // The attempt may have been dropped. This server may then run another attempt of the same job.
     if (this.#holdings.running.get(job.claim.jobId) !== attempt) return;
     this.#holdings.running.delete(job.claim.jobId);
-    this.#options.onOutcome(job, attempt.outcomeStored ? null : outcome);
+    const ranMs = performance.now() - attempt.startedMs;
+    this.#options.onOutcome(job, attempt.outcomeStored ? null : outcome, ranMs);
     const kind = attempt.outcomeStored ? 'done' : outcome.kind;
-    this.#options.storage.timings.ended(
-      job.claim.queue,
-      job.name,
-      kind,
-      performance.now() - attempt.startedMs,
-    );
+    this.#options.storage.timings.ended(job.claim.queue, job.name, kind, ranMs);
     this.#startNext();
   }
 

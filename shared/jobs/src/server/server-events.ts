@@ -5,17 +5,24 @@ import type { RunningJob } from './handler.js';
 import type { Logger } from './logger.js';
 import { toRunningJob } from './running-attempt.js';
 
+/** An attempt that has ended. */
+interface EndedAttempt {
+  readonly job: RunningJob;
+  /** For how long it ran, in milliseconds: from just before its handler was called until the handler ended. */
+  readonly ranMs: number;
+}
+
 /** The payloads of a server's events, by event name. */
 export interface JobServerEvents {
   /** Emitted just before the handler is called, `waitedMs` milliseconds after the job became ready. */
   started: { readonly job: RunningJob; readonly waitedMs: number };
-  done: { readonly job: RunningJob };
+  done: EndedAttempt;
   /** The job failed and will not be retried. */
-  failed: { readonly job: RunningJob; readonly error: JobError };
+  failed: EndedAttempt & { readonly error: JobError };
   /** The attempt failed. The next one can start after `delayMs` milliseconds. */
-  retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
-  cancelled: { readonly job: RunningJob; readonly error: JobError };
-  snoozed: { readonly job: RunningJob; readonly delayMs: number };
+  retrying: EndedAttempt & { readonly error: JobError; readonly delayMs: number };
+  cancelled: EndedAttempt & { readonly error: JobError };
+  snoozed: EndedAttempt & { readonly delayMs: number };
   /** The server lost the lease on the job. The job runs again, unless this was its last attempt or it is cancelled. */
   lost: { readonly claim: Claim };
 }
@@ -68,21 +75,21 @@ export class ServerEvents {
   }
 
   /** @param outcome `null` if the job succeeded and its outcome is already stored */
-  ended(claimed: ClaimedJob, outcome: Outcome | null): void {
+  ended(claimed: ClaimedJob, outcome: Outcome | null, ranMs: number): void {
     const kind = outcome?.kind ?? 'done';
     if (this.#listeners[kind === 'retry' ? 'retrying' : kind === 'snooze' ? 'snoozed' : kind].size === 0)
       return;
-    const job = toRunningJob(claimed);
+    const attempt = { job: toRunningJob(claimed), ranMs };
     switch (outcome?.kind) {
       case 'failed':
       case 'cancelled':
-        return this.#emit(outcome.kind, { job, error: outcome.error });
+        return this.#emit(outcome.kind, { ...attempt, error: outcome.error });
       case 'retry':
-        return this.#emit('retrying', { job, error: outcome.error, delayMs: outcome.delayMs });
+        return this.#emit('retrying', { ...attempt, error: outcome.error, delayMs: outcome.delayMs });
       case 'snooze':
-        return this.#emit('snoozed', { job, delayMs: outcome.delayMs });
+        return this.#emit('snoozed', { ...attempt, delayMs: outcome.delayMs });
       default:
-        return this.#emit('done', { job });
+        return this.#emit('done', attempt);
     }
   }
 

@@ -98,14 +98,14 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
       durationChart('Running', 'running', buckets, before, range),
       backlogChart(buckets, latest, before, range, now()),
     ],
-    rows: rows.map(({ at, timing, backlog: ready }) => ({
+    rows: rows.map(({ at, timing, backlog }) => ({
       at,
       pick: pickOf(at.getTime(), range),
       cells: [
         ...(['waiting', 'running'] as const).flatMap((part) =>
           shares.map(({ share }) => durationText(timing[part].percentile(share))),
         ),
-        ready === null ? '–' : formatNumber(ready),
+        backlog === null ? '–' : formatNumber(backlog),
         formatNumber(timing.done),
         formatNumber(timing.failed),
       ],
@@ -221,13 +221,17 @@ function backlogChart(
   const last = recent.findLast(({ value }) => value !== null);
   // Hides an outdated value. Servers measure the backlog, so it can grow unnoticed while no server is running.
   const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * MINUTE;
-  const ready = isOutdated ? null : (last?.value ?? null);
+  const latestBacklog = isOutdated ? null : (last?.value ?? null);
   const trend = isOutdated ? 'No recent figures' : backlogTrend(recent, nowMs);
   return {
     title: 'Backlog',
-    peak: hasValues(points, past) ? `Peak: ${formatNumber(max)} ready` : 'No figures',
+    peak: hasValues(points, past) ? `Peak: ${formatNumber(max)}` : 'No figures',
     lines: [
-      { word: 'ready', d: linePath(points, range, max), text: ready === null ? '–' : formatNumber(ready) },
+      {
+        word: 'ready or blocked',
+        d: linePath(points, range, max),
+        text: latestBacklog === null ? '–' : formatNumber(latestBacklog),
+      },
     ],
     before: linePath(past, range, max),
     beforeText: hasValues(past) ? `at most ${formatNumber(maxOf(past))}` : '–',
