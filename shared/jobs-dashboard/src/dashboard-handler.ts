@@ -44,13 +44,13 @@ export type DashboardHandler = (
  * @throws {TypeError} under the same conditions as {@link createDashboard}, and if `trustedProxies` is not a number of
  *   proxies
  */
-export function createDashboardHandler(given: DashboardHandlerOptions): DashboardHandler {
-  checkOptions('createDashboardHandler', given, handlerOptions);
-  const { trustedProxies = 0, onError, ...options } = given;
+export function createDashboardHandler(options: DashboardHandlerOptions): DashboardHandler {
+  checkOptions('createDashboardHandler', options, handlerOptions);
+  const { trustedProxies = 0, onError, ...ofDashboard } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const app = createApplication(Koa, trustedProxies);
   if (onError !== undefined) app.on('error', onError);
-  app.use(createDashboard(options));
+  app.use(createDashboard(ofDashboard));
   const answer = app.callback();
   return (request, response, next) => {
     const [path = '/'] = (request.url ?? '/').split('?');

@@ -85,8 +85,8 @@ class Once<Result> {
 
   do(key: string, act: () => Promise<Result>): Promise<Result> {
     this.#forget();
-    const known = this.#done.get(key);
-    if (known !== undefined) return known.result;
+    const submission = this.#done.get(key);
+    if (submission !== undefined) return submission.result;
     const result = act();
     this.#done.set(key, { result, at: this.#now() });
     result.catch(() => this.#done.delete(key));

@@ -8,9 +8,9 @@ interface BulkWords {
   /** The label of the action's button in a list. */
   readonly verb: string;
   /** Returns the label of a link or button for the action, such as `Retry 43 jobs`. */
-  readonly of: (jobs: string) => string;
+  readonly ofJobs: (jobs: string) => string;
   /** The label of the button that confirms the action, if the jobs were not counted exactly. */
-  readonly all: string;
+  readonly confirmAll: string;
   /** The past participle, such as `retried`. */
   readonly done: string;
   /** What happens to the jobs, as text for the confirmation page. */
@@ -22,8 +22,8 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk cancel',
     doing: 'Cancelling',
     verb: 'Cancel',
-    all: 'Cancel all matching jobs',
-    of: (jobs) => `Cancel ${jobs}`,
+    confirmAll: 'Cancel all matching jobs',
+    ofJobs: (jobs) => `Cancel ${jobs}`,
     done: 'cancelled',
     effect:
       'Waiting jobs never run. Running ones are asked to stop; if a handler completes anyway, its job counts as done.',
@@ -32,8 +32,8 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk retry',
     doing: 'Retrying',
     verb: 'Retry',
-    all: 'Retry all matching jobs',
-    of: (jobs) => `Retry ${jobs}`,
+    confirmAll: 'Retry all matching jobs',
+    ofJobs: (jobs) => `Retry ${jobs}`,
     done: 'retried',
     effect:
       'They go back to their queues, with one more attempt if none is left. Work that had been started is repeated.',
@@ -42,8 +42,8 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk run',
     doing: 'Making ready',
     verb: 'Run now',
-    all: 'Run all matching jobs now',
-    of: (jobs) => `Run ${jobs} now`,
+    confirmAll: 'Run all matching jobs now',
+    ofJobs: (jobs) => `Run ${jobs} now`,
     done: 'made ready',
     effect: 'They become ready at once, without waiting for their time or for other jobs.',
   },
@@ -51,8 +51,8 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk reschedule',
     doing: 'Rescheduling',
     verb: 'Reschedule',
-    all: 'Reschedule all matching jobs',
-    of: (jobs) => `Reschedule ${jobs}`,
+    confirmAll: 'Reschedule all matching jobs',
+    ofJobs: (jobs) => `Reschedule ${jobs}`,
     done: 'rescheduled',
     effect: 'They become ready at the time that you enter, instead of their own.',
   },
@@ -60,8 +60,8 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk delete',
     doing: 'Deleting',
     verb: 'Delete',
-    all: 'Delete all matching jobs',
-    of: (jobs) => `Delete ${jobs}`,
+    confirmAll: 'Delete all matching jobs',
+    ofJobs: (jobs) => `Delete ${jobs}`,
     done: 'deleted',
     effect:
       'Their attempts and results are deleted with them. You can undo this for two minutes; after that, the deletion is permanent.',

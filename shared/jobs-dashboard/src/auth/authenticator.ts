@@ -45,11 +45,11 @@ export function roleOf(
   groups: readonly unknown[],
   { roles: mapping, defaultRole }: RoleMapping,
 ): Role | null {
-  const known = new Map<unknown, Role>(
+  const roleOfGroup = new Map<unknown, Role>(
     mapping === undefined ? roles.map((role) => [role, role]) : Object.entries(mapping),
   );
-  const found = new Set([defaultRole, ...groups.map((group) => known.get(group))]);
-  return roles.findLast((role) => found.has(role)) ?? null;
+  const granted = new Set([defaultRole, ...groups.map((group) => roleOfGroup.get(group))]);
+  return roles.findLast((role) => granted.has(role)) ?? null;
 }
 
 /** Authenticates requests, and protects forms and flash messages with signed tokens. */

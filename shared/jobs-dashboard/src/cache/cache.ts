@@ -14,7 +14,7 @@ const OVERDUE_MS = 30_000;
 const MAX_AGE_MS = 5 * 60_000;
 
 /** The result of {@link Cache.readSoon}. */
-export interface Known<T> {
+export interface CachedValue<T> {
   readonly value: T;
   /** When the value was read, if its refresh is overdue by more than 30 s; `null` otherwise. */
   readonly asOf: Date | null;
@@ -128,7 +128,7 @@ export class Cache {
    *
    * @throws the error of `load`, if it fails within 5 ms
    */
-  async readSoon<T>(key: string, load: () => Promise<T>): Promise<Known<T> | undefined> {
+  async readSoon<T>(key: string, load: () => Promise<T>): Promise<CachedValue<T> | undefined> {
     const entry = this.#entry(key);
     const { settled } = entry;
     if (settled !== null && this.#now() < settled.freshUntilMs) {
@@ -136,11 +136,11 @@ export class Cache {
     }
     if (settled !== null && settled.tookMs > SOON_MS && this.#now() <= settled.staleUntilMs) {
       this.#refresh(this.#searches, { key, entry, load, lifetime: readSoonLifetime });
-      return this.#known<T>(settled);
+      return this.#cachedValue<T>(settled);
     }
     const value = await soon((entry.pending ?? this.#load(entry, load, readSoonLifetime)) as Promise<T>);
     if (value !== undefined) return { value, asOf: null };
-    return this.knows(key) && entry.settled !== null ? this.#known<T>(entry.settled) : undefined;
+    return this.knows(key) && entry.settled !== null ? this.#cachedValue<T>(entry.settled) : undefined;
   }
 
   /** Returns whether there is a cached value for the key, fresh or stale. */
@@ -236,10 +236,10 @@ export class Cache {
     refresh.catch(() => undefined);
   }
 
-  #known<T>({ value, readAtMs, tookMs }: Settled): Promise<Known<T>> {
+  #cachedValue<T>({ value, readAtMs, tookMs }: Settled): Promise<CachedValue<T>> {
     const isOverdue = this.#now() - readAtMs > OVERDUE_MS + restMs(tookMs) + 2 * tookMs;
-    return (value as Promise<T>).then((known) => ({
-      value: known,
+    return (value as Promise<T>).then((read) => ({
+      value: read,
       asOf: isOverdue ? new Date(readAtMs) : null,
     }));
   }

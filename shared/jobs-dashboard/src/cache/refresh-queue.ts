@@ -14,31 +14,31 @@ const MAX_REST_MS = 60_000;
  */
 export class RefreshQueue {
   readonly #now: () => number;
-  readonly #rest: (ms: number) => Promise<unknown>;
+  readonly #pause: (ms: number) => Promise<unknown>;
   /** Resolves when the next refresh can begin. */
   #free: Promise<unknown> = Promise.resolve();
 
-  /** @param rest waits for a number of milliseconds; by default, with a timer that does not keep the process alive */
+  /** @param pauseFor waits for a number of milliseconds; by default, with a timer that does not keep the process alive */
   constructor(
     now: () => number = Date.now,
-    rest: (ms: number) => Promise<unknown> = (ms) => pause(ms, undefined, { ref: false }),
+    pauseFor: (ms: number) => Promise<unknown> = (ms) => pause(ms, undefined, { ref: false }),
   ) {
     this.#now = now;
-    this.#rest = rest;
+    this.#pause = pauseFor;
   }
 
   /** Queues a refresh. Settles like the promise that `refresh` returns. */
   add<T>(refresh: () => Promise<T>): Promise<T> {
     let startedAtMs = 0;
     const result = this.#free
-      .then(() => this.#rest(LEAD_MS))
+      .then(() => this.#pause(LEAD_MS))
       .then(() => {
         startedAtMs = this.#now();
         return refresh();
       });
-    const rest = (): Promise<unknown> =>
-      this.#rest(Math.min(REST_FACTOR * (this.#now() - startedAtMs), MAX_REST_MS));
-    this.#free = result.then(rest, rest);
+    const pauseAfter = (): Promise<unknown> =>
+      this.#pause(Math.min(REST_FACTOR * (this.#now() - startedAtMs), MAX_REST_MS));
+    this.#free = result.then(pauseAfter, pauseAfter);
     return result;
   }
 }

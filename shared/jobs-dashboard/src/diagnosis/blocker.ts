@@ -153,16 +153,16 @@ export function pausedTypeBlocker({ name, ...pause }: PausedType): Blocker {
  */
 function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
-  const own = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;
+  const ownRunning = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;
   const [most = null] = queues
-    .filter((queue) => queue.name !== name && served.has(queue.name) && queue.counts.processing > own)
+    .filter((queue) => queue.name !== name && served.has(queue.name) && queue.counts.processing > ownRunning)
     .toSorted((one, other) => other.counts.processing - one.counts.processing);
   return most;
 }
 
 function isServedFirst(queue: string, other: string, { queues, queueWeights }: Server): boolean {
-  const place = queues.indexOf(queue);
-  return queueWeights === null && place >= 0 && place < queues.indexOf(other);
+  const rank = queues.indexOf(queue);
+  return queueWeights === null && rank >= 0 && rank < queues.indexOf(other);
 }
 
 /**

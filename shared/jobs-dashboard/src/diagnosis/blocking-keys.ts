@@ -58,8 +58,8 @@ export function readyText({ count, isExact }: ReadyJobs): string {
 export function blockedSentence(blocking: BlockingKeys): Sentence {
   const [first] = blocking.keys;
   if (first === undefined) return [];
-  const all = blockedBy(blocking);
-  const jobs = `${atLeast(all)}${counted(all.count, 'job is', 'jobs are')} blocked by`;
+  const total = blockedBy(blocking);
+  const jobs = `${atLeast(total)}${counted(total.count, 'job is', 'jobs are')} blocked by`;
   if (blocking.keys.length === 1 && blocking.isComplete) return sentence`${jobs} ${limitSentence(first)}.`;
   const keys = `${blocking.isComplete ? '' : 'at least '}${counted(blocking.keys.length, 'concurrency key')}`;
   const share = `${first.blocked.exact ? '' : 'at least '}${formatNumber(first.blocked.count)}`;
@@ -72,10 +72,10 @@ export function limitSentence({ key, details }: BlockingKey): Sentence {
   const { limit, occupants } = details;
   const shown = occupants.slice(0, MAX_OCCUPANTS).map(occupantText);
   const more = occupants.length - shown.length;
-  const all = shown.flatMap((each, index): Sentence => (index === 0 ? each : [', ', ...each]));
-  const held =
-    shown.length === 0 ? '' : sentence`, held by ${all}${more > 0 ? ` and at least ${more} more` : ''}`;
-  return sentence`concurrency key “${key}”, which allows ${formatNumber(limit)} at once${held}`;
+  const holders = shown.flatMap((text, index): Sentence => (index === 0 ? text : [', ', ...text]));
+  const heldBy =
+    shown.length === 0 ? '' : sentence`, held by ${holders}${more > 0 ? ` and at least ${more} more` : ''}`;
+  return sentence`concurrency key “${key}”, which allows ${formatNumber(limit)} at once${heldBy}`;
 }
 
 /**

@@ -57,33 +57,34 @@ interface Explanation {
   readonly tone: 'calm' | 'attention';
 }
 
-export function explain(job: Job, around: ExplanationContext): Explanation {
+export function explain(job: Job, context: ExplanationContext): Explanation {
   switch (job.state) {
     case 'scheduled':
-      return explainScheduled(job, around);
+      return explainScheduled(job, context);
     case 'awaiting':
-      return explainAwaiting(around);
+      return explainAwaiting(context);
     case 'enqueued':
-      return explainEnqueued(job, around);
+      return explainEnqueued(job, context);
     case 'processing':
-      return withRequest(explainProcessing(job, around), job);
+      return withRequest(explainProcessing(job, context), job);
     case 'done':
-      return calm(sentence`It is done${onWhichAttempt(job)}: ${span(job, around)}.`);
+      return calm(sentence`It is done${onWhichAttempt(job)}: ${span(job, context)}.`);
     case 'failed':
-      return attention(explainFailure(job, around));
+      return attention(explainFailure(job, context));
     case 'cancelled':
-      return calm(explainCancelled(job, around));
+      return calm(explainCancelled(job, context));
   }
 }
 
-function explainScheduled(job: Job, around: ExplanationContext): Explanation {
-  const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
-  if (job.attempt === 0) return withServers(sentence`It is scheduled and becomes ready ${due}.`, job, around);
+function explainScheduled(job: Job, context: ExplanationContext): Explanation {
+  const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, context.nowMs);
+  if (job.attempt === 0)
+    return withServers(sentence`It is scheduled and becomes ready ${due}.`, job, context);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
   return withServers(
-    sentence`${attempts} ${howItEnded(around)}. The next one becomes ready ${due}.`,
+    sentence`${attempts} ${howItEnded(context)}. The next one becomes ready ${due}.`,
     job,
-    around,
+    context,
   );
 }
 
@@ -106,17 +107,17 @@ function explainCancelled({ error }: Job, { parent = null }: ExplanationContext)
   return sentence`Skipped: ${name} ${ending}.`;
 }
 
-function explainEnqueued(job: Job, around: ExplanationContext): Explanation {
-  const { typePause = null } = around;
+function explainEnqueued(job: Job, context: ExplanationContext): Explanation {
+  const { typePause = null } = context;
   const paused = typePause === null ? null : pauseText(typePause);
   if (paused !== null)
     return attention(
       sentence`It is ready, but job type “${job.name}” was ${paused}. It starts when the type is resumed.`,
     );
-  const { queue, queues = [], nowMs } = around;
-  const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(around)}.` : '';
+  const { queue, queues = [], nowMs } = context;
+  const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(context)}.` : '';
   if (job.readyAt === null) {
-    const { blocking = null } = around;
+    const { blocking = null } = context;
     const key = blocking === null ? 'its concurrency key' : limitSentence(blocking);
     return calm(
       sentence`It is blocked by ${key}. It becomes ready when a job with that key ends and no other comes first.${retried}`,
@@ -124,7 +125,7 @@ function explainEnqueued(job: Job, around: ExplanationContext): Explanation {
   }
   if (queue === null)
     return attention(sentence`It is ready to run, but its queue no longer exists.${retried}`);
-  const consumers = serversOf(job.queue, around.servers);
+  const consumers = serversOf(job.queue, context.servers);
   const blocker = findBlocker({ ...queue, oldestEnqueuedAt: job.readyAt }, consumers, nowMs, { queues });
   if (blocker !== null) {
     const { reason, remedy, tone } = blocker;
@@ -136,8 +137,8 @@ function explainEnqueued(job: Job, around: ExplanationContext): Explanation {
   );
 }
 
-function explainProcessing(job: Job, around: ExplanationContext): Explanation {
-  const { servers, lease = null, lastLineAt = null, nowMs } = around;
+function explainProcessing(job: Job, context: ExplanationContext): Explanation {
+  const { servers, lease = null, lastLineAt = null, nowMs } = context;
   const attempt = `attempt ${job.attempt} of ${job.maxAttempts}`;
   const server = servers.find(({ id }) => id === job.serverId);
   if (server === undefined) {
@@ -180,8 +181,9 @@ function withRequest({ text, tone }: Explanation, { cancelRequestedAt: at }: Job
  */
 function explainFailure(job: Job, { attempts }: ExplanationContext): Sentence {
   const { attempt, maxAttempts } = job;
-  const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;
-  const tries = attempt >= maxAttempts ? all : `it gave up at attempt ${attempt} of ${maxAttempts}`;
+  const usedUp =
+    maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;
+  const tries = attempt >= maxAttempts ? usedUp : `it gave up at attempt ${attempt} of ${maxAttempts}`;
   const lost = wasLost(attempts) ? '; the last one was lost with its server' : '';
   return sentence`It is not retried automatically: ${tries}${lost}.`;
 }

@@ -188,7 +188,7 @@ export async function findFailingTypes(
   ]);
   return suspects
     .flatMap(({ name, timing, share, isOfLastMinute }) => {
-      const before = shareBefore(timing, usual.find((each) => each.name === name)?.timing);
+      const before = shareBefore(timing, usual.find((type) => type.name === name)?.timing);
       const errors = groups
         .filter((group) => group.name === name)
         .toSorted((one, other) => other.count - one.count);
@@ -250,9 +250,9 @@ function shareOf(outcomes: Outcomes): number {
  * Returns the share of failed attempts in the day before the recent span; `null` if there were too few attempts to
  * tell.
  */
-function shareBefore(recent: Outcomes, all: Outcomes | undefined): number | null {
-  if (all === undefined) return null;
-  const of = (member: keyof Outcomes): number => Math.max(0, all[member] - recent[member]);
+function shareBefore(recent: Outcomes, wholeDay: Outcomes | undefined): number | null {
+  if (wholeDay === undefined) return null;
+  const of = (member: keyof Outcomes): number => Math.max(0, wholeDay[member] - recent[member]);
   const before = { done: of('done'), failed: of('failed'), retried: of('retried') };
   return before.done + failuresOf(before) < MIN_USUAL ? null : shareOf(before);
 }

@@ -139,23 +139,23 @@ export class WarningWatch {
    * Returns the current warnings: first the ones found now, then the ones that have eased. An eased warning is omitted
    * if a warning found now has the same subject or link.
    *
-   * @param found the warnings found now, at most one per cause
+   * @param observed the warnings found now, at most one per cause
    */
-  judge(found: readonly Warning[], nowMs: number): CurrentWarning[] {
-    for (const warning of found) {
+  judge(observed: readonly Warning[], nowMs: number): CurrentWarning[] {
+    for (const warning of observed) {
       if (warning.isMeasured === true) this.#seen.set(warning.cause, { warning, atMs: nowMs });
     }
     for (const [cause, { atMs }] of this.#seen) {
       if (nowMs - atMs >= ENDS_AFTER_MS) this.#seen.delete(cause);
     }
-    const causes = new Set(found.map(({ cause }) => cause));
-    const subjects = new Set(found.flatMap(subjectsOf));
+    const causes = new Set(observed.map(({ cause }) => cause));
+    const subjects = new Set(observed.flatMap(subjectsOf));
     const eased = [...this.#seen].filter(
       ([cause, { warning }]) =>
         !causes.has(cause) && !subjectsOf(warning).some((subject) => subjects.has(subject)),
     );
     return [
-      ...found.map((warning) => ({ ...warning, easedAt: null })),
+      ...observed.map((warning) => ({ ...warning, easedAt: null })),
       ...eased.map(([, { warning, atMs }]) => ({
         ...warning,
         text: stoppedAt(warning.text, atMs),

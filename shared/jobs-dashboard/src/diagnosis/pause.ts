@@ -47,8 +47,8 @@ export async function findPausedJobs(reader: Reader, queue?: string): Promise<Pa
   const sampled = await Promise.all(
     paused.slice(0, MAX_SAMPLED).map((type) => sampleOf(type, queue, reader)),
   );
-  const others = paused.slice(MAX_SAMPLED).map((type) => ({ ...type, jobs: unknown, queues: [] }));
-  return [...sampled, ...others].filter(({ jobs }) => jobs.count > 0 || !jobs.exact);
+  const unsampled = paused.slice(MAX_SAMPLED).map((type) => ({ ...type, jobs: unknown, queues: [] }));
+  return [...sampled, ...unsampled].filter(({ jobs }) => jobs.count > 0 || !jobs.exact);
 }
 
 const unknown: JobCount = { count: 0, exact: false };
@@ -59,10 +59,10 @@ async function sampleOf(type: PausedType, queue: string | undefined, { jobs }: R
     name: [type.name],
     ...(queue === undefined ? {} : { queue: [queue] }),
   };
-  const found = await jobs.listBrief({ filter, order: 'oldest', limit: SAMPLE, reach: 'near' });
-  const queues = [...new Set(found.jobs.map((job) => job.queue))].toSorted();
-  const { length } = found.jobs;
-  return { ...type, jobs: { count: length, exact: found.isComplete && length < SAMPLE }, queues };
+  const page = await jobs.listBrief({ filter, order: 'oldest', limit: SAMPLE, reach: 'near' });
+  const queues = [...new Set(page.jobs.map((job) => job.queue))].toSorted();
+  const { length } = page.jobs;
+  return { ...type, jobs: { count: length, exact: page.isComplete && length < SAMPLE }, queues };
 }
 
 /** Returns the paused types that have jobs waiting in the queue. */

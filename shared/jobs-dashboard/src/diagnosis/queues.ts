@@ -69,8 +69,8 @@ export function queueStatus(
 
 /** Returns the status of a queue whose waiting jobs are all blocked by concurrency keys. */
 function allBlocked(blocking: BlockingKeys, blocker: Blocker | null): QueueStatus {
-  const each = sentence`${blockedSentence(blocking)} The next one becomes ready when a job with its key ends.`;
-  if (blocker === null) return { badge: blockedByKeys, text: each, tone: 'calm' };
+  const blockedText = sentence`${blockedSentence(blocking)} The next one becomes ready when a job with its key ends.`;
+  if (blocker === null) return { badge: blockedByKeys, text: blockedText, tone: 'calm' };
   const text = sentence`No other job is ready, ${blocker.reason}. ${blocker.remedy} ${blockedSentence(blocking)}`;
   return { badge: blockerBadges[blocker.kind], text, tone: blocker.tone };
 }
@@ -183,7 +183,7 @@ function subjectOf({ name }: Queue, blocker: Blocker | null, consumers: readonly
 }
 
 function warningOf(cause: string, waits: readonly LongWait[]): Warning {
-  const [first, ...others] = waits.toSorted((one, other) => one.since.getTime() - other.since.getTime());
+  const [first, ...laterWaits] = waits.toSorted((one, other) => one.since.getTime() - other.since.getTime());
   if (first === undefined) throw new Error('A cause has at least one queue');
   const { queue, since, blocker, subject } = first;
   const ready = {
@@ -191,22 +191,22 @@ function warningOf(cause: string, waits: readonly LongWait[]): Warning {
     isExact: waits.every((wait) => wait.ready.isExact),
   };
   const reason: Sentence | string = blocker === null ? '' : sentence`, ${blocker.reason}`;
-  const isOne = others.length === 0;
+  const isOne = laterWaits.length === 0;
   const [stalled, lags] = isOne ? ['is stalled', 'lags'] : ['are stalled', 'lag'];
   return {
     cause,
     subject,
     isMeasured: true,
-    text: sentence`${namesOf(queue, others)} ${blocker?.tone === 'attention' ? stalled : lags}: ${isOne ? 'its' : 'their'} oldest job has been ready for ${{ since }}${reason}.`,
+    text: sentence`${namesOf(queue, laterWaits)} ${blocker?.tone === 'attention' ? stalled : lags}: ${isOne ? 'its' : 'their'} oldest job has been ready for ${{ since }}${reason}.`,
     advice: `${readyText(ready)}. ${blocker?.remedy ?? 'Add servers, or check what keeps them busy.'}`,
     link: isOne ? `queues/${encodeURIComponent(queue.name)}` : 'queues?sort=wait',
   };
 }
 
 /** Returns the subject of a sentence: `Queue “a”`, or `Queues “a”, “b” and 6 others`. */
-function namesOf(first: Queue, others: readonly LongWait[]): string {
-  if (others.length === 0) return `Queue “${first.name}”`;
-  const names = [first.name, ...others.map(({ queue }) => queue.name)].map((name) => `“${name}”`);
+function namesOf(first: Queue, laterWaits: readonly LongWait[]): string {
+  if (laterWaits.length === 0) return `Queue “${first.name}”`;
+  const names = [first.name, ...laterWaits.map(({ queue }) => queue.name)].map((name) => `“${name}”`);
   if (names.length <= MAX_NAMES + 1) return `Queues ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   return `Queues ${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} others`;
 }

@@ -133,7 +133,7 @@ async function read(reader: ReadingContext['reader']): Promise<FailingRecurring[
       return judge(recurring, jobs);
     }),
   );
-  return judged.filter((each) => each !== null);
+  return judged.filter((streak) => streak !== null);
 }
 
 /**

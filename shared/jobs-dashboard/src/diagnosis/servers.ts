@@ -13,9 +13,9 @@ export function groupByQueue(servers: readonly Server[]): ConsumersOf {
   const byQueue = new Map<string, Server[]>();
   for (const server of servers) {
     for (const queue of server.queues) {
-      const known = byQueue.get(queue);
-      if (known === undefined) byQueue.set(queue, [server]);
-      else known.push(server);
+      const consumers = byQueue.get(queue);
+      if (consumers === undefined) byQueue.set(queue, [server]);
+      else consumers.push(server);
     }
   }
   return (queue) => byQueue.get(queue) ?? [];
@@ -129,10 +129,10 @@ export function skewOf(aheadMs: number | null): string | null {
  * @param aheadMs how far this process's clock is ahead of the storage's, in milliseconds
  */
 export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[] {
-  const own = skewOf(aheadMs);
+  const ownSkew = skewOf(aheadMs);
   const ofDashboard = {
     cause: 'the clock of the dashboard is wrong',
-    text: sentence`The clock of this dashboard is ${own ?? ''}.`,
+    text: sentence`The clock of this dashboard is ${ownSkew ?? ''}.`,
     advice: 'Check the time service of its machine.',
     link: 'servers',
   };
@@ -149,5 +149,5 @@ export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[
       },
     ];
   });
-  return own === null ? ofServers : [ofDashboard, ...ofServers];
+  return ownSkew === null ? ofServers : [ofDashboard, ...ofServers];
 }

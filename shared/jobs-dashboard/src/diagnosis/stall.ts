@@ -57,8 +57,10 @@ export function stallOf(
     const queue = queues.find((candidate) => candidate.name === name);
     const waiting = jobs.filter((job) => job.queue === name);
     const paused = pausedTypes.find((type) => waiting.every((job) => job.name === type.name));
-    const found = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs, { queues });
-    const blocker = paused !== undefined && found?.tone !== 'attention' ? pausedTypeBlocker(paused) : found;
+    const queueBlocker =
+      queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs, { queues });
+    const blocker =
+      paused !== undefined && queueBlocker?.tone !== 'attention' ? pausedTypeBlocker(paused) : queueBlocker;
     if (blocker === null || !stopsUntilOperatorActs(blocker, waiting)) return null;
     stops.push({ blocker, count: waiting.length });
   }
@@ -130,7 +132,7 @@ export async function findBatchStall(id: string, context: ReadingContext): Promi
       },
       context,
     );
-  const [running, waiting, around] = await Promise.all([
+  const [running, waiting, system] = await Promise.all([
     seek(['processing'], 1),
     seek(['enqueued', 'scheduled'], SAMPLE),
     readSystemState(context),
@@ -139,7 +141,7 @@ export async function findBatchStall(id: string, context: ReadingContext): Promi
   if (running.partial || waiting.partial) return { stall: null, retry: null, partial: true };
   const more = waiting.jobs.length === SAMPLE;
   const retry = more ? null : awaitedRetry(waiting.jobs);
-  return { stall: stallOf(waiting.jobs, around, 'batch', more), retry, partial: false };
+  return { stall: stallOf(waiting.jobs, system, 'batch', more), retry, partial: false };
 }
 
 type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;

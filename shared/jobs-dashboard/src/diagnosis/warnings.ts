@@ -118,11 +118,11 @@ function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
     if (ofRole === undefined) byRole.set(item.role, [item]);
     else ofRole.push(item);
   }
-  return [...byRole].flatMap(([role, [first, ...others]]) => {
+  return [...byRole].flatMap(([role, [first, ...older]]) => {
     if (first === undefined) return [];
     const reason = shorten(first.error.message, MAX_REASON, '…');
     const more =
-      others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
+      older.length === 0 ? '' : ` ${counted(older.length, 'other item')} of the same kind failed too.`;
     return [
       {
         cause: `${role} set an item aside`,

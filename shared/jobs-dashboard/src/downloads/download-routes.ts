@@ -39,9 +39,9 @@ export function serveExports(router: Router, { closing, now, ...context }: Expor
     if (slots.pendingCount >= MAX_WAITING || closing?.aborted === true) throw tooMany;
     const release = await slotOf(slots);
     try {
-      const rest = list.read(query, { ...context, nowMs });
+      const pages = list.read(query, { ...context, nowMs });
       // Reads the first page before the response begins, because an error page can still be sent at that point.
-      const first = await rest.next();
+      const first = await pages.next();
       ctx.status = 200;
       attach(
         ctx,
@@ -50,7 +50,7 @@ export function serveExports(router: Router, { closing, now, ...context }: Expor
       );
       const onError = (error: unknown): void => void ctx.app.emit('error', error, ctx);
       const bounds = { maxRows: MAX_ROWS, maxMs: MAX_MS, closing, onError };
-      const body = Readable.from(exportList(first, rest, exportFormats[format](list.columns), bounds), {
+      const body = Readable.from(exportList(first, pages, exportFormats[format](list.columns), bounds), {
         highWaterMark: 1,
       });
       // Bypasses Koa, because it would report a closed connection as an error.

@@ -23,7 +23,7 @@ interface ExportBounds {
  */
 export async function* exportList(
   first: IteratorResult<RowPage, void>,
-  rest: ReturnType<ExportedList['read']>,
+  pages: ReturnType<ExportedList['read']>,
   format: ExportFormat,
   bounds: ExportBounds,
 ): AsyncGenerator<string> {
@@ -50,7 +50,7 @@ export async function* exportList(
       if (why !== null) incomplete = { why, after: next };
       else {
         const askedAt = performance.now();
-        read = await rest.next();
+        read = await pages.next();
         if (read.done !== true) await setTimeout(performance.now() - askedAt);
       }
     }

@@ -64,9 +64,9 @@ async function* readJobs(
     const { jobs } = await reader.jobs.listBrief({ ...position, limit: ROWS });
     const next = jobs.length < ROWS ? null : (jobs.at(-1)?.id ?? null);
     const page = { jobs, next, isUnsearched: false };
-    const { jobs: found, ...place } = hasWords ? await searchedPart(page, position, reader) : page;
-    yield { rows: found.map((job) => rowOf(job, redact)), ...place };
-    after = place.next;
+    const { jobs: searchedJobs, ...cursor } = hasWords ? await searchedPart(page, position, reader) : page;
+    yield { rows: searchedJobs.map((job) => rowOf(job, redact)), ...cursor };
+    after = cursor.next;
   } while (after !== null);
 }
 

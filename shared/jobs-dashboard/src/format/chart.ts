@@ -132,18 +132,18 @@ function round(value: number): number {
  *   for them, and removes the same number of the oldest buckets
  */
 export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {
-  const least = new Map<number, { done: number; failed: number }>();
+  const sums = new Map<number, { done: number; failed: number }>();
   for (const { at, done, failed } of fine) {
     const start = Math.floor(at.getTime() / bucketMs) * bucketMs;
-    const sum = least.get(start) ?? { done: 0, failed: 0 };
-    least.set(start, { done: sum.done + done, failed: sum.failed + failed });
+    const sum = sums.get(start) ?? { done: 0, failed: 0 };
+    sums.set(start, { done: sum.done + done, failed: sum.failed + failed });
   }
   const newest = coarse.at(-1)?.at.getTime() ?? 0;
-  const later = [...least.keys()].filter((start) => start > newest);
-  const all = [...coarse, ...later.map((start) => ({ at: new Date(start), done: 0, failed: 0 }))];
-  return all.slice(later.length).map(({ at, done, failed }) => {
-    const known = least.get(at.getTime());
-    return { at, done: Math.max(done, known?.done ?? 0), failed: Math.max(failed, known?.failed ?? 0) };
+  const later = [...sums.keys()].filter((start) => start > newest);
+  const buckets = [...coarse, ...later.map((start) => ({ at: new Date(start), done: 0, failed: 0 }))];
+  return buckets.slice(later.length).map(({ at, done, failed }) => {
+    const sum = sums.get(at.getTime());
+    return { at, done: Math.max(done, sum?.done ?? 0), failed: Math.max(failed, sum?.failed ?? 0) };
   });
 }
 

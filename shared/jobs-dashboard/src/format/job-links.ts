@@ -25,11 +25,11 @@ export class JobLinks {
 
   /** @throws {TypeError} if a template is invalid */
   constructor({ logUrl = '', traceUrl = '' }: JobLinkTemplates) {
-    const given = [
+    const settings = [
       { word: 'Logs', name: 'logUrl', text: logUrl },
       { word: 'Trace', name: 'traceUrl', text: traceUrl },
     ];
-    this.#templates = given
+    this.#templates = settings
       .filter(({ text }) => text !== '')
       .map(({ word, name, text }) => ({ word, template: new LinkTemplate(name, text) }));
   }
@@ -98,12 +98,12 @@ class LinkTemplate {
    *   unmatched brace, or a placeholder before the path
    */
   constructor(name: string, template: string) {
-    const names = Array.from(template.matchAll(placeholder), ([, found = '']) => found);
-    const unknown = names.find((found) => !Object.hasOwn(placeholders, found));
+    const names = Array.from(template.matchAll(placeholder), ([, placeholderName = '']) => placeholderName);
+    const unknown = names.find((placeholderName) => !Object.hasOwn(placeholders, placeholderName));
     if (unknown !== undefined)
       throw new TypeError(
         `${name} contains {${unknown}}, which is not one of ${Object.keys(placeholders)
-          .map((known) => `{${known}}`)
+          .map((placeholderName) => `{${placeholderName}}`)
           .join(', ')}`,
       );
     if (/[{}]/.test(template.replaceAll(placeholder, '')))

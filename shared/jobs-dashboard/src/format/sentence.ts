@@ -38,8 +38,8 @@ function isSentence(value: string | Elapsed | Moment | End | Sentence): value is
 }
 
 export function capitalized(text: Sentence | null): Sentence | null {
-  const [first, ...rest] = text ?? [];
-  return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;
+  const [first, ...parts] = text ?? [];
+  return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...parts] : text;
 }
 
 /** Formats a sentence as plain text. Elapsed and relative times are as of `nowMs`. End times are in UTC. */

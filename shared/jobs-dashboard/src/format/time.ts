@@ -18,9 +18,9 @@ export function formatDuration(ms: number): string {
 }
 
 function pair(span: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
-  const rest = Math.floor((span % large) / small);
+  const remainder = Math.floor((span % large) / small);
   const head = `${Math.floor(span / large)} ${largeUnit}`;
-  return rest === 0 ? head : `${head} ${rest} ${smallUnit}`;
+  return remainder === 0 ? head : `${head} ${remainder} ${smallUnit}`;
 }
 
 /** The texts of a `<time>` element. */

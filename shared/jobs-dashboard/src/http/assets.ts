@@ -35,13 +35,13 @@ export class Assets {
 
   /** @throws {TypeError} if the logo or the accent colour cannot be used */
   constructor({ logo, accent }: Branding = {}) {
-    const own = logo === undefined ? null : readLogo(logo);
-    this.logo = own?.name ?? null;
+    const logoFile = logo === undefined ? null : readLogo(logo);
+    this.logo = logoFile?.name ?? null;
     const styles = styleSheet();
     const sources = new Map<string, Buffer>([
       ['dashboard.css', Buffer.from(accent === undefined ? styles : styles + accentStyles(accent, styles))],
       ['icon.svg', readFileSync(new URL('icon.svg', folder))],
-      ...(own === null ? [] : [[own.name, own.content] satisfies [string, Buffer]]),
+      ...(logoFile === null ? [] : [[logoFile.name, logoFile.content] satisfies [string, Buffer]]),
       ...namesIn('scripts/').map((name): [string, Buffer] => [name, script(name)]),
     ]);
     const hash = createHash('sha256');

@@ -45,11 +45,11 @@ export function readLogo(file: string): Logo {
  * @throws {TypeError} under the same conditions as {@link accentOf}
  */
 export function accentStyles(accent: string, styles: string): string {
-  const found = backgrounds.map((name) =>
+  const colourPairs = backgrounds.map((name) =>
     Array.from(styles.matchAll(new RegExp(`--${name}:\\s*(#[\\da-f]+)`, 'g')), ([, colour = '']) => colour),
   );
-  const light = found.flatMap(([colour = []]) => colour);
-  const dark = found.flatMap(([, colour = []]) => colour);
+  const light = colourPairs.flatMap(([colour = []]) => colour);
+  const dark = colourPairs.flatMap(([, colour = []]) => colour);
   const colours = accentOf(accent, { light, dark });
   return `:root{--accent:${colours.light}}@media(prefers-color-scheme:dark){:root{--accent:${colours.dark}}}`;
 }
@@ -82,19 +82,21 @@ interface Accent {
  * @throws {TypeError} if the colour is not a hex colour, or is too light to be readable on a light background
  */
 export function accentOf(colour: string, backgrounds: Backgrounds): Accent {
-  const own = parse(colour);
-  const ratio = minContrast(own, backgrounds.light);
+  const configured = parse(colour);
+  const ratio = minContrast(configured, backgrounds.light);
   if (ratio < MIN_CONTRAST) {
     throw new TypeError(
       `The accent colour ${colour} has a contrast of ${ratio.toFixed(1)}:1 with light backgrounds; choose a darker one, with at least ${MIN_CONTRAST}:1`,
     );
   }
   for (let step = 0; step < STEPS; step += 1) {
-    const lighter = own.map((part) => Math.round(part + ((255 - part) * step) / STEPS)) as unknown as Colour;
+    const lighter = configured.map((part) =>
+      Math.round(part + ((255 - part) * step) / STEPS),
+    ) as unknown as Colour;
     if (minContrast(lighter, backgrounds.dark) >= MIN_CONTRAST)
-      return { light: format(own), dark: format(lighter) };
+      return { light: format(configured), dark: format(lighter) };
   }
-  return { light: format(own), dark: '#ffffff' };
+  return { light: format(configured), dark: '#ffffff' };
 }
 
 /** Returns the contrast ratio of two hex colours, from 1 to 21, as defined by WCAG 2.2. */

@@ -55,12 +55,12 @@ function isLoopbackAddress(address: string | undefined): boolean {
  * `Sec-Fetch-Site` nor `Origin` does not come from a browser, so no other site can have forged it. (Valsorda,
  * “Cross-Site Request Forgery”, 2025.)
  *
- * @param own the origin at which browsers reach this service, such as `https://ops.example.com`. Needed behind a proxy that
- *   passes on another `Host`; pages of this origin always count as own
+ * @param configuredOrigin the origin at which browsers reach this service, such as `https://ops.example.com`. Needed
+ *   behind a proxy that passes on another `Host`; pages of this origin always count as the service's own
  */
-export function isSameOrigin(ctx: Context, own?: string): boolean {
+export function isSameOrigin(ctx: Context, configuredOrigin?: string): boolean {
   const origin = ctx.get('Origin');
-  if (own !== undefined && origin === own) return true;
+  if (configuredOrigin !== undefined && origin === configuredOrigin) return true;
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site === 'same-origin' || site === 'none';
   if (origin === '') return true;

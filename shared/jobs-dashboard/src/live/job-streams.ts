@@ -53,13 +53,13 @@ export function serveStreams(
     closing?.addEventListener('abort', () => closed.abort(), { signal });
     open += 1;
     signal.addEventListener('abort', () => (open -= 1));
-    const news = jobStream(id, placeIn(ctx), context.reader, {
+    const jobEvents = jobStream(id, lastLineId(ctx), context.reader, {
       everyMs: EVERY_MS,
       lifetimeMs: LIFETIME_MS,
       signal,
     });
-    const render = (view: string, own: object): string => layout.render(ctx, view, own);
-    sendWhileOpen(ctx, Readable.from(eventsOf(news, render, context.redact)), closed);
+    const render = (view: string, locals: object): string => layout.render(ctx, view, locals);
+    sendWhileOpen(ctx, Readable.from(eventsOf(jobEvents, render, context.redact)), closed);
   });
 }
 
@@ -83,19 +83,23 @@ function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController):
 }
 
 async function* eventsOf(
-  news: AsyncGenerator<JobEvent>,
-  render: (view: string, own: object) => string,
+  jobEvents: AsyncGenerator<JobEvent>,
+  render: (view: string, locals: object) => string,
   redact: RegExp,
 ): AsyncGenerator<string> {
   yield 'retry: 1000\n\n';
   let attempt: number | undefined;
-  for await (const each of news) {
-    if (each.kind === 'end') yield event('end', '');
-    else if (each.kind === 'progress')
-      yield event('progress', render('job-progress', { progress: each.progress }));
+  for await (const jobEvent of jobEvents) {
+    if (jobEvent.kind === 'end') yield event('end', '');
+    else if (jobEvent.kind === 'progress')
+      yield event('progress', render('job-progress', { progress: jobEvent.progress }));
     else {
-      const lines = each.lines.map((line) => logRow(line, redact));
-      yield event('log', render('log-lines', { lines, after: attempt ?? lines[0]?.attempt }), each.lastId);
+      const lines = jobEvent.lines.map((line) => logRow(line, redact));
+      yield event(
+        'log',
+        render('log-lines', { lines, after: attempt ?? lines[0]?.attempt }),
+        jobEvent.lastId,
+      );
       attempt = lines.at(-1)?.attempt;
     }
   }
@@ -110,9 +114,9 @@ function event(name: string, html: string, id?: string): string {
  * Returns the id of the last log line that the viewer has; `null` if there is none or it is invalid. A page sends the
  * id as `after` when it connects. The browser sends it as `Last-Event-ID` when it reconnects.
  */
-function placeIn(ctx: Context): string | null {
-  const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');
-  return /^[\w.:-]{1,80}$/.test(place) ? place : null;
+function lastLineId(ctx: Context): string | null {
+  const lineId = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');
+  return /^[\w.:-]{1,80}$/.test(lineId) ? lineId : null;
 }
 
 /** An event in the stream of a running job. */

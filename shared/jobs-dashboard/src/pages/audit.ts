@@ -47,9 +47,9 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
         view: 'audit-list',
         everyMs: 5_000,
         load: async () => {
-          const place = after === null ? {} : { after };
+          const position = after === null ? {} : { after };
           const { rows, isComplete } = await readRows(ROWS, (limit) =>
-            reader.audit.list({ limit, ...wanted, ...place }),
+            reader.audit.list({ limit, ...wanted, ...position }),
           );
           return {
             entries: rows.map((entry) => auditRow(entry, redact)),
@@ -86,7 +86,7 @@ function auditRow(
   { id, at, who, action, target, filter, count, reason }: AuditEntry,
   pattern: RegExp,
 ): object {
-  const { outcome, counted: known, values, before, ...details } = auditDetails(filter);
+  const { outcome, counted: counting, values, before, ...details } = auditDetails(filter);
   const filters = storedFilters(filter);
   const ids = storedIds(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
@@ -106,7 +106,7 @@ function auditRow(
     outcome: outcomeWords[outcome],
     done: [
       details.automatic ? `${done} automatically:` : done,
-      isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing,
+      isBulk ? (outcome === 'done' ? jobsCounted(count, counting) : 'jobs') : thing,
     ]
       .filter(Boolean)
       .join(' '),
@@ -114,7 +114,7 @@ function auditRow(
     whole: isLong ? target : null,
     limits,
     ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk/delete' },
-    given: limits === null ? withTimes(changeLine(before, values, pattern)) : [],
+    change: limits === null ? withTimes(changeLine(before, values, pattern)) : [],
     path: kept ? pathOf(action, target) : null,
   };
 }
@@ -132,9 +132,9 @@ function pathOf(action: string, target: string): string {
   return `${action.replace(/\/.*/s, '')}/${encodeURIComponent(target)}`;
 }
 
-function jobsCounted(count: number, known: AuditDetails['counted']): string {
-  if (known === 'not') return 'jobs, not counted';
-  return known === 'exactly' ? counted(count, 'job') : `${formatNumber(count)}+ jobs`;
+function jobsCounted(count: number, counting: AuditDetails['counted']): string {
+  if (counting === 'not') return 'jobs, not counted';
+  return counting === 'exactly' ? counted(count, 'job') : `${formatNumber(count)}+ jobs`;
 }
 
 export function selectionText(filters: Filters): string {
@@ -144,11 +144,11 @@ export function selectionText(filters: Filters): string {
 
 /** Parses the filters of the audit page: `who`, `action` and `target`. Omits empty ones. */
 export function wantedIn(query: URLSearchParams): Partial<Record<'who' | 'action' | 'target', string>> {
-  const given = ['who', 'action', 'target'].flatMap((name) => {
+  const filters = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, value] as const];
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(filters);
 }
 
 function auditPath(parameters: Readonly<Record<string, string>>): string {
@@ -166,7 +166,7 @@ function changeLine(before: JsonValue, values: JsonValue, pattern: RegExp): stri
   if (!isObject(before) || !isObject(values)) return argsLine(values, pattern);
   const changed = Object.entries(values).filter(([key, value]) => !isDeepStrictEqual(before[key], value));
   const lines = changed.map(([key, value]) => {
-    const line = (each: JsonValue): string => argsLine({ [key]: each }, pattern);
+    const line = (json: JsonValue): string => argsLine({ [key]: json }, pattern);
     return `${line(before[key] ?? null)} → ${line(value).slice(`${key}: `.length)}`;
   });
   return lines.join(', ') || argsLine(values, pattern);
@@ -212,14 +212,14 @@ function capitalized(text: string): string {
  */
 function limitsLine(before: JsonValue, values: JsonValue): string | null {
   if (!isObject(values)) return null;
-  const given = Object.entries(values);
-  const known = new Map(isObject(before) ? Object.entries(before) : []);
-  const changed = given.filter(([key, value]) => !isDeepStrictEqual(known.get(key), value));
+  const limits = Object.entries(values);
+  const previous = new Map(isObject(before) ? Object.entries(before) : []);
+  const changed = limits.filter(([key, value]) => !isDeepStrictEqual(previous.get(key), value));
   const lines =
     changed.length === 0
-      ? given.map(([key, value]) => limitLine(key, [value]))
+      ? limits.map(([key, value]) => limitLine(key, [value]))
       : changed.map(([key, value]) =>
-          limitLine(key, known.has(key) ? [known.get(key) ?? null, value] : [value]),
+          limitLine(key, previous.has(key) ? [previous.get(key) ?? null, value] : [value]),
         );
   return lines.includes(null) ? null : lines.join(', ');
 }

@@ -24,9 +24,9 @@ export async function batchesPage({ query }: PageRequest, { reader }: PageContex
         view: 'batches-list',
         everyMs: 5_000,
         load: async () => {
-          const place = after === null ? {} : { after };
+          const position = after === null ? {} : { after };
           const { rows, isComplete } = await readRows(ROWS, (limit) =>
-            reader.batches.list({ limit, ...place }),
+            reader.batches.list({ limit, ...position }),
           );
           return {
             batches: rows.map((batch) => ({ ...batch, end: endOf(batch) })),
@@ -85,10 +85,10 @@ async function loadJobsOfBatch(id: string, context: PageContext): Promise<object
     findJobsOf(id, 'failed', context),
     findJobsOf(id, null, context),
   ]);
-  const others = urgency.flatMap((state) => newest.jobs.filter((job) => job.state === state));
+  const unfailed = urgency.flatMap((state) => newest.jobs.filter((job) => job.state === state));
   return {
     id,
-    jobs: [...failed.jobs, ...others].slice(0, MAX_JOBS),
+    jobs: [...failed.jobs, ...unfailed].slice(0, MAX_JOBS),
     partial: failed.partial || newest.partial,
     searching: isFirstSearch(failed) || isFirstSearch(newest),
     gaveUp: failed.gaveUp || newest.gaveUp,

@@ -52,8 +52,10 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
  */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
-  const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
-  const { effect, of, all } = bulkWords[action];
+  const states = statesOfAction[action].filter(
+    (candidate) => state.length === 0 || state.includes(candidate),
+  );
+  const { effect, ofJobs, confirmAll } = bulkWords[action];
   const common = {
     action,
     effect,
@@ -85,7 +87,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
         : { ...skipped, exact: skipped.exact && exact && count.count <= jobs.length },
     confirmed: preview === null ? null : confirmedField(preview),
     searchedFrom: preview === null ? null : latestIn(preview.oldestSearchedIds),
-    button: exact ? of(counted(count.count, 'job')) : all,
+    button: exact ? ofJobs(counted(count.count, 'job')) : confirmAll,
     typed: !exact && isDestructive(action) ? action : null,
     sampled: !exact || count.count > jobs.length ? jobs.length : null,
     kinds: kindsOf(jobs),
@@ -108,7 +110,7 @@ async function readSample(
   filter: JobFilter,
   context: PageContext,
 ): Promise<Shown> {
-  const [found, known] = await Promise.all([
+  const [sample, counting] = await Promise.all([
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
     countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
@@ -116,14 +118,14 @@ async function readSample(
   // because it is unknown how far the search got.
   const uncounted =
     filter.q === undefined ? { count: null, asOf: new Date(context.now()), oldestSearchedIds: {} } : null;
-  const preview = known === undefined ? null : (known.value ?? uncounted);
+  const preview = counting === undefined ? null : (counting.value ?? uncounted);
   return {
-    jobs: found.jobs,
+    jobs: sample.jobs,
     preview,
-    count: preview?.count ?? { count: found.jobs.length, exact: false },
-    partial: known === undefined,
+    count: preview?.count ?? { count: sample.jobs.length, exact: false },
+    partial: counting === undefined,
     asOf: null,
-    gaveUp: known !== undefined && (preview?.count ?? null) === null,
+    gaveUp: counting !== undefined && (preview?.count ?? null) === null,
   };
 }
 
@@ -162,7 +164,7 @@ function kindsOf(jobs: readonly Sample[]): object[] {
       by: kind.by,
       tally: kind.tally
         .slice(0, MAX_KINDS)
-        .map((each) => ({ ...each, value: shorten(each.value, MAX_KIND, '…') })),
+        .map((entry) => ({ ...entry, value: shorten(entry.value, MAX_KIND, '…') })),
       more: Math.max(0, kind.tally.length - MAX_KINDS),
     }));
 }

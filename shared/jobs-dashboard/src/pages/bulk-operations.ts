@@ -38,8 +38,10 @@ export async function bulkPage({ query }: PageRequest, { reader }: PageContext):
         view: 'bulk-list',
         everyMs: 2_000,
         load: async () => {
-          const place = after === null ? {} : { after };
-          const { rows, isComplete } = await readRows(ROWS, (limit) => reader.bulk.list({ limit, ...place }));
+          const position = after === null ? {} : { after };
+          const { rows, isComplete } = await readRows(ROWS, (limit) =>
+            reader.bulk.list({ limit, ...position }),
+          );
           return {
             operations: rows.map(bulkRow),
             order: 'newest',
@@ -95,20 +97,20 @@ async function loadJobsOfOperation(
   { reader, redact }: PageContext,
 ): Promise<object> {
   const { action } = await findOperation(id, { reader });
-  const place = after === null ? {} : { after };
+  const position = after === null ? {} : { after };
   const { rows: ids, isComplete } = await readRows(ROWS, (limit) =>
-    reader.bulk.listChanged(id, { limit, ...place }),
+    reader.bulk.listChanged(id, { limit, ...position }),
   );
   if (ids.length === 0 && after === null) return nothing;
-  const found =
+  const jobs =
     ids.length === 0 || action === 'delete'
       ? []
       : (await reader.jobs.listBrief({ filter: { id: ids }, limit: ROWS })).jobs;
-  const known = new Set(found.map((job) => job.id));
+  const jobIds = new Set(jobs.map((job) => job.id));
   return {
     words: bulkWords[action],
-    jobs: found.map((job) => jobLine(job, redact)),
-    deleted: ids.filter((each) => !known.has(each)),
+    jobs: jobs.map((job) => jobLine(job, redact)),
+    deleted: ids.filter((changedId) => !jobIds.has(changedId)),
     order: 'newest',
     first: after === null ? null : `bulk/${id}`,
     next: isComplete ? null : `bulk/${id}?after=${ids.at(-1)}`,

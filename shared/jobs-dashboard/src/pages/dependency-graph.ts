@@ -95,17 +95,19 @@ class GraphReader implements DependencyGraph {
 
   /** Adds the jobs that depend on these nodes. Returns the ids of the added jobs. */
   async #readDependents(ids: readonly string[]): Promise<string[]> {
-    const found = await this.#findDependents(ids);
-    return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
+    const dependents = await this.#findDependents(ids);
+    return dependents.filter((job) => this.#addJob(job)).map(({ id }) => id);
   }
 
   /** Finds the jobs that depend on these nodes and are not in the graph yet. */
   async #findDependents(ids: readonly string[]): Promise<Job[]> {
     if (ids.length === 0) return [];
     const dependents = await this.#reader.jobs.listDependents(ids, MAX_DEPENDENTS + 1);
-    if (dependents.some((each) => each.ids.length > MAX_DEPENDENTS)) this.isCut = true;
-    const all = new Set(dependents.flatMap((each) => each.ids.slice(0, MAX_DEPENDENTS)));
-    return this.#findJobs([...all].filter((id) => !this.#nodes.has(id)));
+    if (dependents.some((jobDependents) => jobDependents.ids.length > MAX_DEPENDENTS)) this.isCut = true;
+    const dependentIds = new Set(
+      dependents.flatMap((jobDependents) => jobDependents.ids.slice(0, MAX_DEPENDENTS)),
+    );
+    return this.#findJobs([...dependentIds].filter((id) => !this.#nodes.has(id)));
   }
 
   async #findJobs(ids: readonly string[]): Promise<Job[]> {
@@ -119,17 +121,17 @@ class GraphReader implements DependencyGraph {
     if (ids.length === 0) return;
     const jobs = await this.#findJobs(ids);
     for (const job of jobs) this.#addJob(job);
-    const found = new Set(jobs.map(({ id }) => id));
-    const others = ids.filter((id) => !found.has(id)).slice(0, MAX_DEPENDENTS);
-    for (const batch of await Promise.all(others.map((id) => this.#reader.batches.find(id)))) {
+    const jobIds = new Set(jobs.map(({ id }) => id));
+    const otherIds = ids.filter((id) => !jobIds.has(id)).slice(0, MAX_DEPENDENTS);
+    for (const batch of await Promise.all(otherIds.map((id) => this.#reader.batches.find(id)))) {
       if (batch !== null) this.#addBatch(batch);
     }
-    for (const id of others) if (!this.#nodes.has(id)) this.#removed.add(id);
+    for (const id of otherIds) if (!this.#nodes.has(id)) this.#removed.add(id);
   }
 
   #missing(): string[] {
-    const known = [...this.#parents.values()].flat();
-    return [...new Set(known)].filter((id) => !this.#nodes.has(id) && !this.#removed.has(id));
+    const parentIds = [...this.#parents.values()].flat();
+    return [...new Set(parentIds)].filter((id) => !this.#nodes.has(id) && !this.#removed.has(id));
   }
 
   /** Adds a job if it is new and the graph has room. Returns whether it was added. */
@@ -242,8 +244,8 @@ export function drawGraph({ nodes, edges }: DependencyGraph): GraphDrawing {
 function columnsOf(parents: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {
   const columns = new Map<string, number>();
   const columnOf = (id: string): number => {
-    const known = columns.get(id);
-    if (known !== undefined) return known;
+    const columnSoFar = columns.get(id);
+    if (columnSoFar !== undefined) return columnSoFar;
     columns.set(id, 0); // ends the recursion if the stored dependencies form a cycle
     const column = Math.max(-1, ...(parents.get(id) ?? []).map(columnOf)) + 1;
     columns.set(id, column);
@@ -260,12 +262,12 @@ function edgePath(from: Place | undefined, to: Place | undefined, between: reado
   if (from === undefined || to === undefined) return [];
   let [x, y] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2];
   let path = `M${x} ${y}`;
-  for (const place of [...between, to]) {
-    const end = place.y + NODE_HEIGHT / 2;
-    const middle = (x + place.x) / 2;
-    path += `C${middle} ${y} ${middle} ${end} ${place.x} ${end}`;
-    [x, y] = [place.x + NODE_WIDTH, end];
-    if (place !== to) path += `H${x}`;
+  for (const stop of [...between, to]) {
+    const end = stop.y + NODE_HEIGHT / 2;
+    const middle = (x + stop.x) / 2;
+    path += `C${middle} ${y} ${middle} ${end} ${stop.x} ${end}`;
+    [x, y] = [stop.x + NODE_WIDTH, end];
+    if (stop !== to) path += `H${x}`;
   }
   return [`${path}m-6 -4l6 4l-6 4`];
 }

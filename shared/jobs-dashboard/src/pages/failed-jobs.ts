@@ -40,8 +40,8 @@ export async function readFailed(
   rows: number,
   context: PageContext,
 ): Promise<FailedList> {
-  const [queue, ...others] = filters.terms;
-  const isIndexed = queue === undefined || (queue.key === 'queue' && others.length === 0);
+  const [queue, ...otherTerms] = filters.terms;
+  const isIndexed = queue === undefined || (queue.key === 'queue' && otherTerms.length === 0);
   return isIndexed
     ? readIndexed(queue?.value, after, rows, context)
     : searchFailed(filters, after, rows, context);
@@ -53,14 +53,14 @@ async function readIndexed(
   rows: number,
   { reader }: PageContext,
 ): Promise<FailedList> {
-  const found = await readRows(rows, (limit) =>
+  const page = await readRows(rows, (limit) =>
     reader.jobs.listLatestFailed({
       limit,
       ...(queue === undefined ? {} : { queue }),
       ...(after === null ? {} : { after }),
     }),
   );
-  return { jobs: found.rows, hasNext: !found.isComplete, searched: whole, partial: false };
+  return { jobs: page.rows, hasNext: !page.isComplete, searched: whole, partial: false };
 }
 
 const whole = { last: null, jobs: 0 };

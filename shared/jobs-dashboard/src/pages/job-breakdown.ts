@@ -92,10 +92,10 @@ export function breakdownRegion(filters: Filters, by: string, context: PageConte
     view: 'jobs-breakdown',
     everyMs: 5_000,
     load: async () => {
-      const known = await context.cache.readSoon(`breakdown ${jobsPath(filters, { by })}`, () =>
+      const counting = await context.cache.readSoon(`breakdown ${jobsPath(filters, { by })}`, () =>
         breakDown(filters, dimension, context),
       );
-      return { breakdown: known?.value ?? null, word: dimension.word, partial: known === undefined };
+      return { breakdown: counting?.value ?? null, word: dimension.word, partial: counting === undefined };
     },
   };
 }
@@ -107,8 +107,8 @@ async function breakDown(
 ): Promise<Breakdown> {
   const reading = { nowMs: now(), redact: pattern };
   const query = { filter: filterQuery(filters, reading), order: 'newest', limit: EXAMINED + 1 } as const;
-  const found = await searchHistory(query, reader);
-  const jobs = found ?? (await reader.jobs.listBrief({ ...query, reach: 'near' })).jobs;
+  const history = await searchHistory(query, reader);
+  const jobs = history ?? (await reader.jobs.listBrief({ ...query, reach: 'near' })).jobs;
   const examined = jobs.slice(0, EXAMINED);
   const counts = new Map<string, number>();
   let without = 0;
@@ -134,7 +134,7 @@ async function breakDown(
     examined: examined.length,
     without,
     moreValues: Math.max(0, sorted.length - MAX_VALUES),
-    isSample: found === null || jobs.length > EXAMINED,
+    isSample: history === null || jobs.length > EXAMINED,
   };
 }
 

@@ -75,12 +75,12 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
         view: 'job-log-page',
         everyMs: isFinished(job.state) ? 30_000 : 5_000,
         load: async () => {
-          const place = {
+          const position = {
             ...(after === null ? {} : { after }),
             ...(attempt === null ? {} : { attempt: Number(attempt) }),
           };
           const { rows, isComplete } = await readRows(LINES, (limit) =>
-            context.reader.reports.listLogs(id, { limit, ...place }),
+            context.reader.reports.listLogs(id, { limit, ...position }),
           );
           const lines = rows.map((line) => logRow(line, context.redact));
           return {

@@ -63,11 +63,11 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
 
 /** A {@link JobRow} with the job's arguments as one line of text. */
 export interface JobLine extends JobRow {
-  readonly given: string;
+  readonly argsText: string;
 }
 
 export function jobLine(job: BriefJob, pattern: RegExp): JobLine {
-  return { ...jobRow(job), given: job.argsOmitted ? LARGE_ARGS : argsLine(job.args, pattern) };
+  return { ...jobRow(job), argsText: job.argsOmitted ? LARGE_ARGS : argsLine(job.args, pattern) };
 }
 
 function errorLine(error: JobError): string {

@@ -61,7 +61,7 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, delays, lease, log, dependents, skipped, actions, others] =
+  const [attempts, servers, queue, delays, lease, log, dependents, skipped, actions, otherParents] =
     await Promise.all([
       reader.jobs.listAttempts(id),
       reader.servers.list(),
@@ -94,7 +94,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     isEditable: editableStates.includes(job.state),
     failure: failureOf(job),
     parent,
-    otherParents: others,
+    otherParents,
     moreParents: job.parentIds.slice(MAX_PARENTS),
     dependents: dependents.rows.map(jobRow),
     moreDependents: !dependents.isComplete,
@@ -117,10 +117,10 @@ async function readOtherParents(
 ): Promise<object[]> {
   const ids = parentIds.slice(1, MAX_PARENTS);
   if (ids.length === 0) return [];
-  const found = new Map((await jobs.findMany(ids)).map((job) => [job.id, job]));
+  const jobsById = new Map((await jobs.findMany(ids)).map((job) => [job.id, job]));
   return Promise.all(
     ids.map(async (id) => {
-      const job = found.get(id);
+      const job = jobsById.get(id);
       if (job !== undefined) return { id, kind: 'job', name: job.name, state: job.state };
       const batch = await batches.find(id);
       if (batch === null) return { id, kind: null };
@@ -137,13 +137,13 @@ async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
   { queues, jobTypes }: PageContext['reader'],
 ): Promise<Pick<ExplanationContext, 'queues' | 'blocking' | 'typePause'>> {
-  const [all, blocking, paused] = await Promise.all([
+  const [allQueues, blocking, paused] = await Promise.all([
     queues.list(),
     readyAt === null ? queues.listBlockingKeys(queue) : noBlockingKeys,
     jobTypes.listPaused(),
   ]);
   return {
-    queues: all,
+    queues: allQueues,
     blocking: blocking.keys.find(({ key }) => key === concurrencyKey) ?? null,
     typePause: paused.find((type) => type.name === name) ?? null,
   };
@@ -300,6 +300,6 @@ async function findParent(id: string, context: ReadingContext): Promise<Parent |
   const batch = await reader.batches.find(id);
   if (batch === null) return null;
   const state = endOf(batch) ?? 'processing';
-  const found = isFinished(state) ? null : await findBatchStall(id, context);
-  return { kind: 'batch', id, name: batch.name ?? 'batch', state, stall: found?.stall ?? null };
+  const batchStall = isFinished(state) ? null : await findBatchStall(id, context);
+  return { kind: 'batch', id, name: batch.name ?? 'batch', state, stall: batchStall?.stall ?? null };
 }

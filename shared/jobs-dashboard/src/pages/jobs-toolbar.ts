@@ -37,16 +37,16 @@ export function jobsToolbar(
   const narrowed = state !== null || terms.length > 0;
   const shown = state === null ? jobStates : [state];
   const countIn = (states: readonly JobState[]): JobCount | null => {
-    const fitting = states.filter((each) => shown.includes(each));
+    const fitting = states.filter((jobState) => shown.includes(jobState));
     return counts === undefined && fitting.length > 0
       ? null
-      : sum(fitting.flatMap((each) => counts?.[each] ?? []));
+      : sum(fitting.flatMap((jobState) => counts?.[jobState] ?? []));
   };
   const offers = bulkActions.flatMap((action) => {
     const count = countIn(statesOfAction[action]);
     if (count?.count === 0) return [];
     return {
-      words: bulkWords[action].of(count === null ? 'all that match' : `all ${formatCount(count)}`),
+      words: bulkWords[action].ofJobs(count === null ? 'all that match' : `all ${formatCount(count)}`),
       admin: action === 'delete',
       path: confirmPath(filters, action),
     };

@@ -8,7 +8,7 @@ import {
   jobStates,
   statesOfAction,
 } from '@longshore/jobs/storage';
-import type { Known } from '../cache/cache.js';
+import type { CachedValue } from '../cache/cache.js';
 import { badRequest, type Problem } from '../http/problem.js';
 import { countSoon, findJobs, readWordSearch, searchHistory, wasSearched } from '../reading/job-search.js';
 import { type ArgumentSearch, numberIn, suggestArguments } from '../search/argument-paths.js';
@@ -110,15 +110,15 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
  * after the list has been read. Doing both at the same time would delay the list.
  */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
-  const known = isNarrowed(filters)
+  const counting = isNarrowed(filters)
     ? await countNarrowed(filters, position, context)
     : { value: asExact(await context.reader.jobs.stateCounts()), asOf: null };
-  const { value: counts, asOf = null } = known ?? {};
+  const { value: counts, asOf = null } = counting ?? {};
   return {
     ...tabsOf(filters, counts ?? undefined),
     toolbar: jobsToolbar(filters, counts ?? undefined),
     asOf,
-    partial: known === undefined || asOf !== null,
+    partial: counting === undefined || asOf !== null,
     gaveUp: counts === null,
   };
 }
@@ -127,17 +127,17 @@ async function countNarrowed(
   filters: Filters,
   position: Position,
   context: PageContext,
-): Promise<Known<Counts | null> | undefined> {
+): Promise<CachedValue<Counts | null> | undefined> {
   const { reader, now, redact } = context;
   const reading = { nowMs: now(), redact };
   const list = listQuery(filters, position, reading);
   const { isComplete } = await reader.jobs.listBrief({ ...list, reach: 'near' });
-  const each: Filters = { ...filters, state: null };
+  const inAnyState: Filters = { ...filters, state: null };
   const count = async (): Promise<Counts> => {
     if (!isComplete && !wasSearched(listKey(filters, position), context)) await searchHistory(list, reader);
-    return reader.jobs.countByState(filterQuery(each, reading));
+    return reader.jobs.countByState(filterQuery(inAnyState, reading));
   };
-  return countSoon(jobsPath(each), count, context);
+  return countSoon(jobsPath(inAnyState), count, context);
 }
 
 function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
@@ -147,8 +147,8 @@ function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
     path: jobsPath({ ...filters, state }),
     current: filters.state === state,
   });
-  const each = jobStates.map((state) => tab(state, counts?.[state]));
-  return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
+  const stateTabs = jobStates.map((state) => tab(state, counts?.[state]));
+  return { tabs: [tab(null, counts && sum(Object.values(counts))), ...stateTabs] };
 }
 
 /** Returns whether there is a filter besides the state. Without one, the counts are known without scanning jobs. */
@@ -188,14 +188,14 @@ async function loadList(filters: Filters, position: Position, context: PageConte
     query: listQuery(filters, position, { nowMs: now(), redact }),
     row: (job: BriefJob) => jobLine(job, redact),
   };
-  const [{ jobs: found, partial, asOf, gaveUp }, words, paused] = await Promise.all([
+  const [{ jobs, partial, asOf, gaveUp }, words, paused] = await Promise.all([
     findJobs(sought, context),
     readWordSearch(sought.key, sought.query, filters, context),
     context.reader.jobTypes.listPaused(),
   ]);
   const pausedNames = new Set(paused.map(({ name }) => name));
-  const more = found.length > ROWS;
-  const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
+  const more = jobs.length > ROWS;
+  const rows = backwards ? jobs.slice(0, ROWS).toReversed() : jobs.slice(0, ROWS);
   const hasPrevious = backwards ? more : after !== null;
   const hasNext = backwards ? true : more;
   const path = (change: Readonly<Record<string, string>>): string =>

@@ -38,6 +38,6 @@ export async function readRows<Row>(
   limit: number,
   read: (limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows<Row>> {
-  const found = await read(limit + 1);
-  return { rows: found.slice(0, limit), isComplete: found.length <= limit };
+  const rows = await read(limit + 1);
+  return { rows: rows.slice(0, limit), isComplete: rows.length <= limit };
 }

@@ -72,8 +72,8 @@ export async function queuesPage({ query }: PageRequest, { reader }: PageContext
           const queues = (await reader.queues.list()).toSorted(
             (a, b) => sorts[sort](a, b) || sorts.name(a, b),
           );
-          const { rows, ...place } = pageOf(queues, query, ROWS);
-          return { ...place, sort, ...(await queueRows(rows, reader)) };
+          const { rows, ...paging } = pageOf(queues, query, ROWS);
+          return { ...paging, sort, ...(await queueRows(rows, reader)) };
         },
       },
     ],

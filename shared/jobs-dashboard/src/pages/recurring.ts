@@ -32,7 +32,11 @@ export async function recurringPage({ query }: PageRequest, { reader }: PageCont
         view: 'recurring-list',
         everyMs: 5_000,
         load: async () => {
-          const { rows, ...place } = pageOf((await reader.recurring.list()).toSorted(byNextDue), query, ROWS);
+          const { rows, ...paging } = pageOf(
+            (await reader.recurring.list()).toSorted(byNextDue),
+            query,
+            ROWS,
+          );
           const [last, missed] = await Promise.all([
             lastRuns(rows, reader),
             reader.recurring.listMissed(
@@ -40,7 +44,7 @@ export async function recurringPage({ query }: PageRequest, { reader }: PageCont
               1,
             ),
           ]);
-          return { ...place, jobs: rows.map((job) => recurringRow(job, last, missed)) };
+          return { ...paging, jobs: rows.map((job) => recurringRow(job, last, missed)) };
         },
       },
     ],
@@ -128,7 +132,7 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
     args: jsonTokens(redact(parseExactly(args ?? 'null'), context.redact)),
     warnings: [
       ...failingRecurringWarnings(
-        failing.filter((each) => each.id === id),
+        failing.filter((streak) => streak.id === id),
         new Set(),
       ),
       ...missedWarnings(missed),
@@ -170,7 +174,7 @@ async function following(
 
 async function loadRuns(id: string, context: PageContext): Promise<object> {
   const { reader, redact } = context;
-  const [job, found, missed] = await Promise.all([
+  const [job, runs, missed] = await Promise.all([
     findRecurringJob(id, context),
     findJobs(
       {
@@ -187,7 +191,7 @@ async function loadRuns(id: string, context: PageContext): Promise<object> {
     const [second] = await following(job, from, 1);
     spans.push({ from, until: second !== undefined && second < until ? until : null, reason });
   }
-  return { id, missed: spans, ...found, searching: isFirstSearch(found) };
+  return { id, missed: spans, ...runs, searching: isFirstSearch(runs) };
 }
 
 async function findRecurringJob(id: string, { reader }: Pick<PageContext, 'reader'>): Promise<RecurringJob> {

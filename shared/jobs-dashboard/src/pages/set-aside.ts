@@ -33,9 +33,9 @@ export async function setAsidePage({ query }: PageRequest, { reader }: PageConte
         view: 'set-aside-list',
         everyMs: 5_000,
         load: async () => {
-          const place = after === null ? {} : { after };
+          const position = after === null ? {} : { after };
           const { rows, isComplete } = await readRows(ROWS, (limit) =>
-            reader.setAside.list({ limit, ...place }),
+            reader.setAside.list({ limit, ...position }),
           );
           return {
             items: rows.map(itemRow),

@@ -71,11 +71,11 @@ export async function typesPage({ query }: PageRequest, context: PageContext): P
         view: 'types-list',
         everyMs: 5_000,
         load: async () => {
-          const { rows, ...place } = pageOf(await readTypes(span.ms, sort, context), query, ROWS);
+          const { rows, ...paging } = pageOf(await readTypes(span.ms, sort, context), query, ROWS);
           const sortPaths = Object.fromEntries(
             (Object.keys(sorts) as Sort[]).map((by) => [by, path(span.key, by)]),
           );
-          return { ...place, types: rows, sort, sortPaths, path: path(span.key, sort), word: span.word };
+          return { ...paging, types: rows, sort, sortPaths, path: path(span.key, sort), word: span.word };
         },
       },
     ],
@@ -91,9 +91,9 @@ async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): 
   const pauses = new Map(paused.map((pause) => [pause.name, pauseText(pause)]));
   const usual = new Map(day.map(({ name, timing }) => [name, timing]));
   const rows = timed.map((type) => typeRow(type, usual.get(type.name), pauses.get(type.name) ?? null));
-  const known = new Set(timed.map(({ name }) => name));
+  const timedNames = new Set(timed.map(({ name }) => name));
   const idle = paused
-    .filter(({ name }) => !known.has(name))
+    .filter(({ name }) => !timedNames.has(name))
     .map(({ name }): TypeRow => ({
       name,
       isOthers: false,

@@ -6,7 +6,7 @@ import {
   type SearchedRange,
   timeOfId,
 } from '@longshore/jobs/storage';
-import type { Known } from '../cache/cache.js';
+import type { CachedValue } from '../cache/cache.js';
 import type { Filters } from '../search/filters.js';
 import type { DashboardReader, ReadingContext } from './dashboard-reader.js';
 
@@ -40,12 +40,12 @@ export async function findJobs<Row extends { readonly id: string }>(
   const near = await reader.jobs.listBrief({ ...query, reach: 'near' });
   const jobs = near.jobs.map(row);
   if (near.isComplete) return { jobs, partial: false, asOf: null, gaveUp: false };
-  const known = await cache.readSoon(listed(key), async () => {
-    const all = await searchHistory(query, reader);
-    return all?.map(row) ?? null;
+  const history = await cache.readSoon(listed(key), async () => {
+    const matches = await searchHistory(query, reader);
+    return matches?.map(row) ?? null;
   });
-  const { value = null, asOf = null } = known ?? {};
-  const partial = known === undefined || asOf !== null;
+  const { value = null, asOf = null } = history ?? {};
+  const partial = history === undefined || asOf !== null;
   if (value === null) return { jobs, partial, asOf: null, gaveUp: !partial };
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
@@ -68,7 +68,7 @@ export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
   { cache }: Pick<Sources, 'cache'>,
-): Promise<Known<Count | null> | undefined> {
+): Promise<CachedValue<Count | null> | undefined> {
   return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
@@ -77,8 +77,8 @@ export async function searchHistory(
   query: JobListQuery,
   reader: Sources['reader'],
 ): Promise<BriefJob[] | null> {
-  const found = await unlessGivenUp(reader.jobs.listBrief({ ...query, reach: 'history' }));
-  return found?.jobs ?? null;
+  const page = await unlessGivenUp(reader.jobs.listBrief({ ...query, reach: 'history' }));
+  return page?.jobs ?? null;
 }
 
 function listed(key: string): string {
@@ -97,10 +97,10 @@ async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {
 /** Merges the results of both searches. Near jobs take precedence, because they were read more recently. */
 function merged<Row extends { readonly id: string }>(
   near: readonly Row[],
-  found: readonly Row[],
+  history: readonly Row[],
   { order = 'newest', limit }: JobListQuery,
 ): Row[] {
-  const byId = new Map([...found, ...near].map((job) => [job.id, job]));
+  const byId = new Map([...history, ...near].map((job) => [job.id, job]));
   const direction = order === 'newest' ? -1 : 1;
   return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -direction : direction)).slice(0, limit);
 }
@@ -128,14 +128,14 @@ export async function readWordSearch(
   { reader, cache }: Pick<ReadingContext, 'reader' | 'cache'>,
 ): Promise<WordSearch | null> {
   if (!terms.some((term) => term.key === 'q')) return whole;
-  const place = after === undefined ? {} : { after };
-  const known = await cache.readSoon(`words ${key}`, () =>
-    reader.jobs.searchedRange({ filter, order, ...place }),
+  const position = after === undefined ? {} : { after };
+  const range = await cache.readSoon(`words ${key}`, () =>
+    reader.jobs.searchedRange({ filter, order, ...position }),
   );
-  if (known === undefined) return null;
-  const lastId = lastSearched(known.value, order);
+  if (range === undefined) return null;
+  const lastId = lastSearched(range.value, order);
   const back = lastId === null ? null : (timeOfId(lastId) ?? null);
-  return { lastId, back, someUnfinished: known.value.unfinished.length > 0 };
+  return { lastId, back, someUnfinished: range.value.unfinished.length > 0 };
 }
 
 /**

@@ -31,8 +31,9 @@ export function suggestArguments(
   pattern: RegExp,
 ): ArgumentSearch[] {
   const counts = new Map<string, number>();
-  for (const each of args)
-    for (const path of numbersIn(redact(each, pattern), [])) counts.set(path, (counts.get(path) ?? 0) + 1);
+  for (const document of args)
+    for (const path of numbersIn(redact(document, pattern), []))
+      counts.set(path, (counts.get(path) ?? 0) + 1);
   return [...counts]
     .toSorted(([, one], [, other]) => other - one)
     .slice(0, MAX_PATHS)

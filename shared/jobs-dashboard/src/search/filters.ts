@@ -116,8 +116,8 @@ export function filterQuery({ state, terms }: Filters, { nowMs, redact }: Readin
   const values = (key: TermKey): string[] =>
     terms.filter((term) => term.key === key).map(({ value }) => value);
   const list = (member: keyof JobFilter, key: TermKey): JobFilter => {
-    const given = values(key);
-    return given.length === 0 ? {} : { [member]: given };
+    const alternatives = values(key);
+    return alternatives.length === 0 ? {} : { [member]: alternatives };
   };
   const time = (member: keyof JobFilter, key: TermKey): JobFilter => {
     const moment = momentOf(values(key).at(-1) ?? '', nowMs);
@@ -253,7 +253,7 @@ export function queryFilters(query: URLSearchParams, redact: RegExp): Filters {
       `“${state}” is not a state. The states are ${jobStates.join(', ')}.`,
     );
   }
-  const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
+  const invalid = terms.map(termError).find((message) => message !== null) ?? hiddenTermError(terms, redact);
   if (invalid !== null) throw badRequest('Invalid filter', invalid);
   return { state, terms };
 }

@@ -47,14 +47,14 @@ export interface JobSelection {
  * @throws {Problem} (400) if a condition is invalid, if no jobs are selected, or if the filter matches every job
  */
 export function parseJobSelection(query: URLSearchParams, reading: Reading): JobSelection {
-  const given = [...query].filter(([name]) => !nonSelectionParameters.has(name));
-  const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
-  if (ids.length > 0) return selectionOfIds(ids, given.length);
+  const conditions = [...query].filter(([name]) => !nonSelectionParameters.has(name));
+  const ids = conditions.filter(([name]) => name === 'id').map(([, id]) => id);
+  if (ids.length > 0) return selectionOfIds(ids, conditions.length);
   if (query.has('selected'))
     throw badRequest('No jobs are selected', 'Go back, select some rows and try again.');
-  const filters = pinned(filtersOf(given, reading.redact), reading.nowMs);
+  const filters = pinned(filtersOf(conditions, reading.redact), reading.nowMs);
   const fields = parametersOf(filters);
-  if (fields.length !== given.length) throw unclear('Some of the conditions are invalid.');
+  if (fields.length !== conditions.length) throw unclear('Some of the conditions are invalid.');
   const filter = filterQuery(filters, reading);
   if (isUnrestricted(filter)) throw unclear('The filter matches every job. Narrow the list first.');
   const { state, terms } = filters;
@@ -62,8 +62,8 @@ export function parseJobSelection(query: URLSearchParams, reading: Reading): Job
   return { filter, which: new URLSearchParams(fields).toString(), auditFilter, list: jobsPath(filters) };
 }
 
-function selectionOfIds(ids: readonly string[], given: number): JobSelection {
-  if (ids.length !== given) throw unclear('Select jobs or give conditions, not both.');
+function selectionOfIds(ids: readonly string[], conditionCount: number): JobSelection {
+  if (ids.length !== conditionCount) throw unclear('Select jobs or give conditions, not both.');
   if (ids.length > MAX_IDS || !ids.every(isId)) throw unclear('The selection has invalid ids, or too many.');
   return {
     filter: { id: ids },
@@ -73,10 +73,10 @@ function selectionOfIds(ids: readonly string[], given: number): JobSelection {
   };
 }
 
-function filtersOf(given: readonly [string, string][], redact: RegExp): Filters {
-  const { state, terms } = filtersIn(given);
+function filtersOf(conditions: readonly [string, string][], redact: RegExp): Filters {
+  const { state, terms } = filtersIn(conditions);
   if (state !== null && !isJobState(state)) throw unclear(`There is no state “${state}”.`);
-  const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
+  const invalid = terms.map(termError).find((message) => message !== null) ?? hiddenTermError(terms, redact);
   if (invalid !== null) throw unclear(invalid);
   return { state, terms };
 }
@@ -112,12 +112,12 @@ function countIn(value: unknown): BulkPreview['count'] {
 
 function idsIn(value: unknown): BulkPreview['oldestSearchedIds'] {
   const ids = membersOf(value);
-  const known = finishedStates.flatMap((state) => {
+  const validIds = finishedStates.flatMap((state) => {
     const id = ids[state];
     return typeof id === 'string' && isId(id) ? [[state, id] as const] : [];
   });
-  if (known.length !== Object.keys(ids).length) throw unconfirmed();
-  return Object.fromEntries(known);
+  if (validIds.length !== Object.keys(ids).length) throw unconfirmed();
+  return Object.fromEntries(validIds);
 }
 
 function objectIn(text: string | null): Readonly<Record<string, unknown>> {

@@ -20,10 +20,10 @@ type Search =
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 /** Matches a word, or a phrase in double quotes. Quotes within a phrase are doubled. */
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
-const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
+const keyNames = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
 /** Matches a term with a key. An id in such a term does not open a page. */
-const keyedTerm = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
-const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
+const keyedTerm = new RegExp(String.raw`(?<!\S)(?:${keyNames}):${value}`, 'gi');
+const term = new RegExp(String.raw`(?:(id|${keyNames}):)?${value}?`, 'gi');
 
 /**
  * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
@@ -46,7 +46,9 @@ export function parseSearch(text: string): Search {
 /** Formats filters as text that {@link parseSearch} accepts. Omits the state, because the page shows it separately. */
 export function searchText({ terms }: Filters): string {
   return terms
-    .map((each) => (isPlainWord(each) ? each.value : `${each.key}:${quoted(each.value)}`))
+    .map((condition) =>
+      isPlainWord(condition) ? condition.value : `${condition.key}:${quoted(condition.value)}`,
+    )
     .join(' ');
 }
 
@@ -60,7 +62,7 @@ function add(filters: Filters, written: string, value: string): Filters | string
   }
   if (key === 'id') return `“${value}” is not the id of a job, which is a UUID.`;
   if (!isTermKey(key)) {
-    return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((each) => `${each}:`).join(', ')}, state: or args.path:.`;
+    return `“${key}:” cannot be searched for. Use id:, ${plainKeys.map((name) => `${name}:`).join(', ')}, state: or args.path:.`;
   }
   return termError({ key, value }) ?? { ...filters, terms: [...filters.terms, { key, value }] };
 }
@@ -101,7 +103,7 @@ export function filterText(filter: JobFilter): string {
   const { id, state = [] } = filter;
   if (id !== undefined && id.length > 0) return counted(id.length, 'selected job');
   const texts = [
-    state.map((each) => `state:${each}`).join(' '),
+    state.map((jobState) => `state:${jobState}`).join(' '),
     searchText({ state: null, terms: termsOf(filter) }),
   ];
   return texts.filter(Boolean).join(' ') || 'all jobs';

@@ -45,11 +45,11 @@ export class Layout {
   }
 
   /** Renders a view to a string, without sending it. */
-  render(ctx: Context, view: string, own: object): string {
+  render(ctx: Context, view: string, locals: object): string {
     const link = this.links(ctx);
     const nowMs = this.#now();
     return this.#renderer.render(view, {
-      ...own,
+      ...locals,
       link,
       asset: (name: string) => link(this.#assets.path(name)),
       logo: this.#assets.logo,

@@ -67,8 +67,8 @@ export class PageResponder {
     if (wanted.length < names.length)
       throw badRequest('There is no such region', 'This page has no part of that name.');
     const loaded = await this.#loadAll(ctx, requestContext, wanted);
-    const known = ctx.get('If-None-Match').split(/, */);
-    const news = loaded.filter(({ etag }) => !known.includes(etag));
+    const shownTags = ctx.get('If-None-Match').split(/, */);
+    const news = loaded.filter(({ etag }) => !shownTags.includes(etag));
     ctx.status = news.length === 0 ? 304 : 200;
     if (news.length === 0) return;
     const key = JSON.stringify(['fragment', ctx.path, ctx.querystring, ...news.map(({ etag }) => etag)]);
@@ -153,8 +153,8 @@ class Fragments {
     render: (ofViewer: ViewerData) => string,
   ): Promise<void> {
     ctx.type = 'html';
-    const known = await this.#cache.peek<SharedText>(key);
-    if (known !== undefined) return known.send(ctx);
+    const cachedText = await this.#cache.peek<SharedText>(key);
+    if (cachedText !== undefined) return cachedText.send(ctx);
     let isShared = true;
     const formToken = (): string => {
       isShared = false;

@@ -64,8 +64,8 @@ export class Renderer {
    */
   render(view: string, it: object): string {
     const page = Object.assign(Object.create(null) as object, formats, it, {
-      include: (name: string, own: object): string =>
-        this.#view(name)(Object.assign(Object.create(page) as object, own)),
+      include: (name: string, locals: object): string =>
+        this.#view(name)(Object.assign(Object.create(page) as object, locals)),
     });
     return this.#view(view)(page);
   }

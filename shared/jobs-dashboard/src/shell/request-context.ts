@@ -27,15 +27,15 @@ interface ViewerContext extends RequestContext {
 }
 
 /** The key of the context in `ctx.state`. A symbol cannot clash with keys of the host application. */
-const place = Symbol('request context');
+const contextKey = Symbol('request context');
 
 export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
-  Object.assign(ctx.state, { [place]: requestContext });
+  Object.assign(ctx.state, { [contextKey]: requestContext });
 }
 
 /** Returns the context of a request; `null` if the client is not authenticated. */
 export function findRequestContext(ctx: Context): ViewerContext | null {
-  return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
+  return (ctx.state as { [contextKey]?: ViewerContext })[contextKey] ?? null;
 }
 
 /**

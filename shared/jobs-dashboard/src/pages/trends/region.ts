@@ -198,11 +198,11 @@ function durationChart(
 
 /** Merges the durations of all buckets into one histogram; `undefined` if there are no buckets. */
 function wholeOf(
-  [first, ...others]: readonly TimingBucket[],
+  [first, ...later]: readonly TimingBucket[],
   part: 'waiting' | 'running',
 ): DurationHistogram | undefined {
   const whole = first?.timing.copy()[part];
-  for (const { timing } of others) whole?.merge(timing[part]);
+  for (const { timing } of later) whole?.merge(timing[part]);
   return whole;
 }
 
