@@ -18,7 +18,17 @@ export {
   parseUuid,
   type Uuid,
 } from './scalars.js';
-export { compareTexts, isStorable, printable, shorten, sortCollation, toStorable } from './text.js';
+export {
+  compareTexts,
+  isStorable,
+  printable,
+  shorten,
+  sortCollation,
+  toStorable,
+  decodePairs,
+  decodePercent,
+  UrlError,
+} from './text.js';
 export {
   allowedTypos,
   maxErrorText,
@@ -30,5 +40,4 @@ export {
   typosBetween,
 } from './spellings.js';
 export { type Attempt, Throttle, type ThrottlePolicy } from './throttle.js';
-export { decodePairs, decodePercent, UrlError } from './url.js';
 export { fold, jsonEscapes, jsonWords, wordPattern, wordsOf } from './words.js';

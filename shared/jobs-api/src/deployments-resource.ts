@@ -2,7 +2,7 @@ import { deploymentOperations, type OperableStorage } from '@longshore/jobs/oper
 import { type Deployment, deploymentBounds, newId } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import type { CallerQuotas } from './caller-quotas.js';
+import type { CallerQuotas } from './quotas.js';
 import { withApiErrors } from './enqueue-requests.js';
 import { nullable, text } from './fields.js';
 import { checkOf, perform } from './operations.js';

@@ -15,8 +15,7 @@ import {
 } from '@longshore/jobs';
 import { checkOptions, checkStorage, type OptionNames, KeyHolderHiddenError } from '@longshore/jobs/storage';
 import { type Resource, type ApiError, apiError } from '@longshore/resources';
-import { Backlog } from './backlog.js';
-import { CallerQuotas, type Quotas } from './caller-quotas.js';
+import { Backlog, CallerQuotas, type Quotas } from './quotas.js';
 import { auditEntriesResource } from './audit-entries-resource.js';
 import { batchesResource } from './batches-resource.js';
 import { bulkOperationsResource } from './bulk-operations-resource.js';
@@ -33,7 +32,7 @@ import { serversResource } from './servers-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';
 import { statisticsResource } from './statistics-resource.js';
 
-export type { Quotas } from './caller-quotas.js';
+export type { Quotas } from './quotas.js';
 export { checkOf, perform } from './operations.js';
 
 export interface JobsApiOptions {

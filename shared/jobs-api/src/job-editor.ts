@@ -17,8 +17,7 @@ import {
 } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
-import type { Backlog } from './backlog.js';
-import type { CallerQuotas, Creator } from './caller-quotas.js';
+import type { Backlog, CallerQuotas, Creator } from './quotas.js';
 import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
 import { perform } from './operations.js';
 

@@ -13,8 +13,7 @@ import { EnqueuedJobDetails } from '@longshore/jobs/storage';
 import { apiError, Existing, type CallContext, type Problem, type UncheckedBody } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { maxJobs } from './fields.js';
-import type { Backlog } from './backlog.js';
-import type { CallerQuotas } from './caller-quotas.js';
+import type { Backlog, CallerQuotas } from './quotas.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
 import { type EnqueueRequests, problemsOf, withApiErrors, withEnqueueRequests } from './enqueue-requests.js';
 

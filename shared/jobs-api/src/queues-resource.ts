@@ -10,7 +10,7 @@ import {
   type Resource,
 } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
-import type { CallerQuotas } from './caller-quotas.js';
+import type { CallerQuotas } from './quotas.js';
 import { endOf, startAfterCommit } from './bulk-operations-resource.js';
 import { withApiErrors } from './enqueue-requests.js';
 import { Name, nullable, Time, toTime, pauseFieldNames, pauseFields, toPauseItem } from './fields.js';

@@ -28,8 +28,7 @@ import {
   withJob,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
-import type { Backlog } from './backlog.js';
-import type { CallerQuotas, Creator } from './caller-quotas.js';
+import type { Backlog, CallerQuotas, Creator } from './quotas.js';
 import { jobsBelow } from './job-lists.js';
 import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';

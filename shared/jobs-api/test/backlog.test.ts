@@ -2,7 +2,7 @@ import { defineJob, type EnqueueRequest, MemoryStorage, ReadTimeoutError } from 
 import { newId } from '@longshore/jobs/storage';
 import { ManualClock } from '@longshore/test-support';
 import { expect } from 'chai';
-import { Backlog } from '../src/backlog.js';
+import { Backlog } from '../src/quotas.js';
 
 const work = defineJob({ name: 'work' });
 

@@ -1,6 +1,6 @@
 import { MemoryStorage } from '@longshore/jobs';
 import { turnsDuring } from '@longshore/test-support';
-import { CallerQuotas } from '../src/caller-quotas.js';
+import { CallerQuotas } from '../src/quotas.js';
 import { expect } from 'chai';
 
 describe('The quotas of callers', () => {

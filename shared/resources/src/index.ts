@@ -13,7 +13,7 @@ export {
   inTransaction,
 } from './database/database.js';
 export { classifySqlError } from './database/sql-errors.js';
-export type { CallContext, Principal } from './definition/call-context.js';
+export type { CallContext, Principal, Enqueue, Platform } from './definition/context.js';
 export { defineResource } from './definition/define-resource.js';
 export {
   type EventSource,
@@ -34,7 +34,6 @@ export {
 } from './definition/storage.js';
 export type { FilterDeclaration } from './definition/filter-declaration.js';
 export { DefinitionError } from './definition/naming.js';
-export type { Enqueue, Platform } from './definition/platform.js';
 export {
   type ChildDeclaration,
   type OperationDeclaration,

@@ -1,6 +1,6 @@
 import type { Throttle } from '@longshore/edge';
 import { createCatalog } from './definition/catalog.js';
-import type { Platform } from './definition/platform.js';
+import type { Platform } from './definition/context.js';
 import type { Resource } from './definition/resource.js';
 import type { ApiError } from './errors/api-error.js';
 import type { ErrorStackPolicy } from './errors/incident.js';

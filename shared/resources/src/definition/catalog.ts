@@ -1,5 +1,5 @@
 import { DefinitionError } from './naming.js';
-import type { Platform } from './platform.js';
+import type { Platform } from './context.js';
 import type { Resource } from './resource.js';
 import type { AnyStorage } from './storage.js';
 

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../validation/json-schema.js';
 import type { BodySchemas } from './body-schemas.js';
 import type { Deprecation, DeprecationDeclaration } from './deprecation.js';
 import type { FieldPath, FilterDeclaration } from './filter-declaration.js';
-import type { Platform } from './platform.js';
+import type { Platform } from './context.js';
 import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
 
 /** The field names of an item's schema. */

@@ -4,7 +4,7 @@ import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
 import { type Problem, ProblemList } from '../errors/api-error.js';
 import type { ItemRecord } from '../validation/json-schema.js';
-import type { CallContext } from './call-context.js';
+import type { CallContext } from './context.js';
 import { nameInProse } from './naming.js';
 
 /**

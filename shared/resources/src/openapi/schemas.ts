@@ -4,7 +4,7 @@ import { type JsonSchema, mapValues } from '../validation/json-schema.js';
 import { completedSchema, publishedBody } from './bounded-schema.js';
 import { withDescriptions } from './wording.js';
 import { NamedParts } from './named-parts.js';
-import { maxElements } from '../validation/large-body.js';
+import { maxElements } from '../validation/validator.js';
 import type { ResponseObject } from './document-types.js';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;

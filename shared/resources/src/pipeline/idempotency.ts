@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.js';
 import type { ApiResponse } from './request/request.js';
 import { createHash } from 'node:crypto';
-import type { CallContext } from '../definition/call-context.js';
+import type { CallContext } from '../definition/context.js';
 import type { Resource } from '../definition/resource.js';
 import { apiError } from '../errors/api-error.js';
 import { canonicalJson, withoutShownOnce } from './handlers/representation.js';

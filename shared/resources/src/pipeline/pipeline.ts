@@ -1,4 +1,4 @@
-import type { CallContext } from '../definition/call-context.js';
+import type { CallContext } from '../definition/context.js';
 import type { Catalog } from '../definition/catalog.js';
 import {
   callerOf,

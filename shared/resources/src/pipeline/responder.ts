@@ -1,6 +1,6 @@
 import { shorten } from '@longshore/edge';
 import { classifySqlError } from '../database/sql-errors.js';
-import type { Principal } from '../definition/call-context.js';
+import type { Principal } from '../definition/context.js';
 import { requireNoParameters, pathSegments } from '../query/query-parser.js';
 import { ApiError, apiError } from '../errors/api-error.js';
 import { type ErrorStackPolicy, newIncident } from '../errors/incident.js';

@@ -1,6 +1,5 @@
 import type { Transaction } from '../database/database.js';
-import type { CallContext } from '../definition/call-context.js';
-import type { EnqueueHere } from '../definition/platform.js';
+import type { CallContext, EnqueueHere } from '../definition/context.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 

@@ -1,7 +1,6 @@
 import { mapInSlices } from '@longshore/edge';
 import { type Database, type Queryable, untilAborted } from '../database/database.js';
-import type { CallContext } from '../definition/call-context.js';
-import type { Platform } from '../definition/platform.js';
+import type { CallContext, Platform } from '../definition/context.js';
 import type { Resource } from '../definition/resource.js';
 import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';

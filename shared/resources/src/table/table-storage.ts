@@ -1,9 +1,8 @@
 import { mapInSlices, brand } from '@longshore/edge';
 import { type Database, type Queryable, type Transaction, inTransaction } from '../database/database.js';
-import type { CallContext } from '../definition/call-context.js';
+import type { CallContext, NamedJob, Platform } from '../definition/context.js';
 import { applyAll, type ItemChange, type AnyStorage, withJob } from '../definition/storage.js';
 import { DefinitionError } from '../definition/naming.js';
-import type { NamedJob, Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
 import { apiError, ProblemList } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';

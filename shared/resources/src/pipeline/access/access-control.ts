@@ -1,5 +1,5 @@
 import { type Attempt, networkOf, type Throttle, type ThrottlePolicy } from '@longshore/edge';
-import type { Principal } from '../../definition/call-context.js';
+import type { Principal } from '../../definition/context.js';
 import { ApiError, apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
 import { createHash } from 'node:crypto';

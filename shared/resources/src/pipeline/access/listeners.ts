@@ -1,4 +1,4 @@
-import type { Principal } from '../../definition/call-context.js';
+import type { Principal } from '../../definition/context.js';
 import { apiError, ApiError } from '../../errors/api-error.js';
 import { callerOf, type Authenticate, authenticateWith, requireScope } from './access-control.js';
 import type { ApiRequest } from '../request/request.js';

@@ -1,4 +1,4 @@
-import type { CallContext, Principal } from '../../definition/call-context.js';
+import type { CallContext, Principal } from '../../definition/context.js';
 import {
   type ItemChange,
   noSuchElement,

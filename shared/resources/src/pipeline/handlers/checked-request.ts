@@ -1,4 +1,4 @@
-import type { CallContext } from '../../definition/call-context.js';
+import type { CallContext } from '../../definition/context.js';
 import type { Preferences } from '../request/negotiation.js';
 import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';

@@ -1,15 +1,13 @@
 import { inSlices, mapInSlices, shorten } from '@longshore/edge';
-import type { CallContext } from '../../definition/call-context.js';
+import type { CallContext } from '../../definition/context.js';
 import { afterCommit, Existing, resultOf } from '../../definition/storage.js';
 import { apiError, type Problem, ProblemList } from '../../errors/api-error.js';
 import type { CollectionQuery } from '../../query/collection-query.js';
 import type { Filter } from '../../query/filter.js';
-import type { Page } from '../../query/page.js';
-import { pageLinks } from '../../query/page-links.js';
+import { type Page, pageLinks } from '../../query/page.js';
 import { parseCollectionQuery, parseDeletionQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
-import { checkBody, requireElements } from '../../validation/large-body.js';
-import { validatorFor } from '../../validation/validator.js';
+import { checkBody, requireElements, validatorFor } from '../../validation/validator.js';
 import { matchesWeakly, pageTag, itemResponse, represent, preconditionsOf } from './representation.js';
 import { throwAllProblems, type CheckedRequest, type Execute } from './checked-request.js';
 import { requestedChange } from './requested-change.js';

@@ -1,5 +1,5 @@
 import { shorten } from '@longshore/edge';
-import type { CallContext } from '../../definition/call-context.js';
+import type { CallContext } from '../../definition/context.js';
 import { type ItemId, keyValue, type Parent } from '../request/route.js';
 import { nameInProse } from '../../definition/naming.js';
 import type { Resource } from '../../definition/resource.js';

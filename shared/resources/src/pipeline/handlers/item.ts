@@ -1,4 +1,4 @@
-import type { CallContext } from '../../definition/call-context.js';
+import type { CallContext } from '../../definition/context.js';
 import { keyValue } from '../request/route.js';
 import { resultOf } from '../../definition/storage.js';
 import { apiError, ProblemList } from '../../errors/api-error.js';
