@@ -80,7 +80,13 @@ export type { Concurrency } from './job/concurrency.js';
 export { checkDefinition, checkName } from './job/definition.js';
 export { durationBuckets, DurationHistogram } from './job/duration-histogram.js';
 export { type ArgumentProblem, ClaimLostError, KeyHolderHiddenError, ServerLostError } from './job/errors.js';
-export { exactNumberOf, isExactNumber, keepStoredDigits, parseExactly } from './job/exact-number.js';
+export {
+  type ExactJson,
+  ExactNumber,
+  isExactNumber,
+  keepStoredDigits,
+  parseExactly,
+} from './job/exact-number.js';
 export { firstIdOf, IdSource, isId, newId, timeOfId } from './job/id.js';
 export {
   type EventSubject,
@@ -121,7 +127,6 @@ export { type Check, checkOptions, isOptions, nearestName, type OptionNames } fr
 export * from './job/pause.js';
 export {
   defaultRedaction,
-  ExactNumber,
   isRedacted,
   omitted,
   redact,

@@ -38,6 +38,15 @@ describe('The digits of a stored document', () => {
     expect(changed(odd, (value) => value)).to.equal(odd);
   });
 
+  it('are those of the last of several members of one name, which is the one that counts', () => {
+    expect(keepStoredDigits('{"n":1.50,"n":2.50}', '{"n":1.5,"n":2.5}')).to.equal('{"n":2.50}');
+  });
+
+  it('are not affected by objects that look like numbers with digits', () => {
+    const odd = '{"text":"1],[","isLosslessNumber":true,"value":"7"}';
+    expect(changed(`{"a":${odd},"n":0.10}`, (value) => value)).to.equal(`{"a":${odd},"n":0.10}`);
+  });
+
   it('never change the meaning of a document', () => {
     const document = fc.jsonValue({ maxDepth: 4 });
     fc.assert(

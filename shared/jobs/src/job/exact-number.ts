@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import type { JsonText, JsonValue } from './job.js';
+import { type NumberStringifier, parse, stringify } from 'lossless-json';
+import type { JsonText } from './job.js';
 
 /**
  * A decimal number with at most this many significant digits survives the conversion to a JavaScript number (IEEE 754,
@@ -19,31 +19,29 @@ export function isExactNumber(literal: string): boolean {
   return digits === '' || (digits.length <= maxExactDigits && size >= 1e-300 && size <= 1e300);
 }
 
-/** The key that marks exact numbers. It is random, so that no key in the arguments of a job is mistaken for it. */
-const mark = randomUUID();
-const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+/** A number as text, with all digits. A JavaScript number might lose some of them. */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A JSON value in which some numbers, or all of them, have all of their digits. */
+export type ExactJson = JsonPrimitive | ExactNumber | ExactJson[] | { [key: string]: ExactJson };
+type JsonPrimitive = null | boolean | number | string;
 
 /**
  * Parses JSON without losing digits of large numbers such as `900719925474099312345`. A number that JavaScript would
- * write differently becomes a marked object; {@link exactNumberOf} returns the digits of that object.
+ * write differently becomes an {@link ExactNumber}.
  */
-export function parseExactly(text: JsonText): JsonValue {
-  const marked = text.replaceAll(stringOrNumber, (literal) =>
-    literal.startsWith('"') || String(Number(literal)) === literal ? literal : `{"${mark}":"${literal}"}`,
-  );
-  return JSON.parse(marked) as JsonValue;
+export function parseExactly(text: JsonText): ExactJson {
+  return read(text, (literal) => {
+    const number = Number(literal);
+    return String(number) === literal ? number : new ExactNumber(literal);
+  });
 }
-
-/** Returns the digits of a number that {@link parseExactly} has marked; `null` for any other object. */
-export function exactNumberOf(value: object): string | null {
-  return mark in value ? String((value as Record<string, unknown>)[mark]) : null;
-}
-
-/** A parsed JSON document. Strings, numbers and literals are kept as source text. */
-type Document = Map<string, Document> | Document[] | string;
-
-/** Matches the tokens of JSON: strings with their quotes, punctuation, numbers and literals. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
  * Returns the new document, but keeps the stored digits of numbers that did not change. Compares each number with the
@@ -57,68 +55,45 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
  * @param next the new document
  */
 export function keepStoredDigits(stored: JsonText, next: JsonText): JsonText {
-  return stored === next ? stored : textOf(merged(read(stored), read(next)));
+  if (stored === next) return stored;
+  const toNumber = (literal: string): ExactNumber => new ExactNumber(literal);
+  return stringify(merged(read(stored, toNumber), read(next, toNumber)), null, undefined, [asWritten]) ?? '';
 }
 
-function merged(stored: Document | undefined, next: Document): Document {
-  if (next instanceof Map) {
-    const before = stored instanceof Map ? stored : new Map<string, Document>();
-    return new Map([...next].map(([key, member]) => [key, merged(before.get(key), member)]));
-  }
+const asWritten: NumberStringifier = {
+  test: (value) => value instanceof ExactNumber,
+  stringify: (value) => (value as ExactNumber).text,
+};
+
+function merged(stored: ExactJson | undefined, next: ExactJson): ExactJson {
+  if (stored instanceof ExactNumber && readsAs(stored, next)) return stored;
+  if (typeof next !== 'object' || next === null || next instanceof ExactNumber) return next;
   if (Array.isArray(next)) {
     const before = Array.isArray(stored) ? stored : [];
     return next.map((element, index) => merged(before[index], element));
   }
-  return typeof stored === 'string' && readsTheSame(stored, next) ? stored : next;
+  const before = new Map(isMembers(stored) ? Object.entries(stored) : []);
+  return Object.fromEntries(
+    Object.entries(next).map(([key, member]) => [key, merged(before.get(key), member)]),
+  );
+}
+
+function isMembers(value: ExactJson | undefined): value is { [key: string]: ExactJson } {
+  return (
+    typeof value === 'object' && value !== null && !(value instanceof ExactNumber) && !Array.isArray(value)
+  );
 }
 
 /**
  * Returns whether `next` is what JavaScript writes after reading the stored number. If the number is out of range, such
  * as 1e400, JavaScript writes `null`.
  */
-function readsTheSame(stored: string, next: string): boolean {
-  return /^[-\d]/.test(stored) && JSON.stringify(Number(stored)) === next;
+function readsAs(stored: ExactNumber, next: ExactJson): boolean {
+  const written = JSON.stringify(Number(stored.text));
+  return next instanceof ExactNumber ? next.text === written : next === null && written === 'null';
 }
 
-function read(text: JsonText): Document {
-  const rest = text.matchAll(tokens);
-  return readValue(nextToken(rest), rest);
-}
-
-function readValue(token: string, rest: Iterator<RegExpMatchArray>): Document {
-  if (token === '{') return readMembers(rest);
-  if (token === '[') return readElements(rest);
-  return token;
-}
-
-function readMembers(rest: Iterator<RegExpMatchArray>): Document {
-  const members = new Map<string, Document>();
-  for (let token = nextToken(rest); token !== '}'; token = nextToken(rest)) {
-    if (token === ',') continue;
-    nextToken(rest); // skips the colon
-    members.set(JSON.parse(token) as string, readValue(nextToken(rest), rest));
-  }
-  return members;
-}
-
-function readElements(rest: Iterator<RegExpMatchArray>): Document {
-  const elements: Document[] = [];
-  for (let token = nextToken(rest); token !== ']'; token = nextToken(rest))
-    if (token !== ',') elements.push(readValue(token, rest));
-  return elements;
-}
-
-/** @throws {SyntaxError} if the document is incomplete */
-function nextToken(rest: Iterator<RegExpMatchArray>): string {
-  const match = rest.next();
-  if (match.done === true) throw new SyntaxError('The text is not a JSON document');
-  return match.value[0];
-}
-
-function textOf(document: Document): JsonText {
-  if (document instanceof Map) {
-    const members = [...document].map(([key, member]) => `${JSON.stringify(key)}:${textOf(member)}`);
-    return `{${members.join(',')}}`;
-  }
-  return Array.isArray(document) ? `[${document.map(textOf).join(',')}]` : document;
+function read(text: JsonText, parseNumber: (literal: string) => number | ExactNumber): ExactJson {
+  // The last of several members of one name counts, as for JSON.parse.
+  return parse(text, null, { parseNumber, onDuplicateKey: ({ newValue }) => newValue }) as ExactJson;
 }

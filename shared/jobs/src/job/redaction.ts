@@ -1,5 +1,5 @@
-import { exactNumberOf, parseExactly } from './exact-number.js';
-import type { JsonText, JsonValue } from './job.js';
+import { type ExactJson, ExactNumber, parseExactly } from './exact-number.js';
+import type { JsonText } from './job.js';
 
 /**
  * Default pattern for the keys of secret values. Some words, such as `pin`, match only as whole words, so `spin` does
@@ -23,15 +23,6 @@ export const omitted: unique symbol = Symbol('omitted');
 
 const maxDepth = 64;
 
-/** A number as text, with all digits. A JavaScript number might lose some of them. */
-export class ExactNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 export type Shown =
   JsonPrimitive | ExactNumber | typeof redacted | typeof omitted | Shown[] | { [key: string]: Shown };
 type JsonPrimitive = null | boolean | number | string;
@@ -48,14 +39,12 @@ const labelled = new Set(['value', 'values']);
  *
  * Objects and arrays at depth 64 become {@link omitted}. The function `redacted` in SQL returns the same.
  */
-export function redact(value: JsonValue, pattern: RegExp): Shown {
+export function redact(value: ExactJson, pattern: RegExp): Shown {
   return redactAt(value, pattern, 0, false);
 }
 
-function redactAt(value: JsonValue, pattern: RegExp, depth: number, isElement: boolean): Shown {
-  if (value === null || typeof value !== 'object') return value;
-  const exact = exactNumberOf(value);
-  if (exact !== null) return new ExactNumber(exact);
+function redactAt(value: ExactJson, pattern: RegExp, depth: number, isElement: boolean): Shown {
+  if (value === null || typeof value !== 'object' || value instanceof ExactNumber) return value;
   if (depth === maxDepth) return omitted;
   if (Array.isArray(value)) {
     const isPair = isElement && value.length === 2 && isRedactedLabel(value[0], pattern);
@@ -75,7 +64,7 @@ function redactAt(value: JsonValue, pattern: RegExp, depth: number, isElement: b
   return copy;
 }
 
-function isRedactedLabel(label: JsonValue | undefined, pattern: RegExp): boolean {
+function isRedactedLabel(label: ExactJson | undefined, pattern: RegExp): boolean {
   return typeof label === 'string' && isRedacted(label, pattern);
 }
 
