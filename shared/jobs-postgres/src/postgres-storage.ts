@@ -1,6 +1,5 @@
 import { type JobStorage, StorageClosedError } from '@longshore/jobs';
 import { distribute } from './citus/distribution.js';
-import { citusForm } from './citus/forms.js';
 import { PostgresAlerts } from './records/alerts.js';
 import {
   checkDocumentedCalls,
@@ -59,7 +58,7 @@ import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './history/retention.js';
 import { feedPlans, indexPlans, searchPlans } from './connection/session.js';
 import { Notifier } from './notifications/notifier.js';
-import { setDistributedForms } from './connection/statement.js';
+import { unnamed } from './connection/statement.js';
 
 /** Maximum time, in milliseconds, that each step of closing waits for running work. */
 const closeGraceMs = 3_000;
@@ -103,7 +102,6 @@ export class PostgresStorage implements JobStorage {
 
   constructor(options: PostgresOptions) {
     const writes = databaseOptions(options);
-    if (writes.distribution === 'citus') setDistributedForms(citusForm);
     const database = new Database(writes, indexPlans, 1);
     const beside = ownConnectionOptions(options);
     const reads = new Database(readOptions(options));
@@ -225,7 +223,7 @@ export class PostgresStorage implements JobStorage {
   }
 
   async ping(): Promise<void> {
-    await Promise.all([this.#database.requireWritable(), this.#reads.query({ text: 'select' })]);
+    await Promise.all([this.#database.requireWritable(), this.#reads.query(unnamed('select'))]);
   }
 
   async open(): Promise<void> {

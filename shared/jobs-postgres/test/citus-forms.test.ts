@@ -1,58 +1,78 @@
-import { type JobOrder, jobOrderMembers } from '@longshore/jobs/storage';
+import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
+import pg from 'pg';
+import type { TestDatabase } from '@longshore/test-support';
+import { staticStatements } from '../src/connection/statement.js';
+import { recordFirstFailures, selectErrorGroups } from '../src/statistics/error-groups.sql.js';
+import { builtQueries } from './support/built-queries.js';
+import { createClusterOfOne } from './support/cluster-of-one.js';
+import { type Described, described } from './support/described.js';
 
-/** Returns the numbers of the parameters that a statement uses, such as 1 for `$1`. */
-const parametersOf = (text: string): readonly number[] =>
-  [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number));
+const source = new URL('../src/', import.meta.url);
+
+/** What a cluster cannot run in a query over its nodes: queues from an array, and a limit that a subquery computes for each. */
+const unsupported = /\) as queue \(id\)|limit \(select [^)]*\) from [^)]* where queue_id = queue\.id/;
 
 describe('The forms of statements for Citus', () => {
-  let forms: readonly { readonly name: string; readonly usual: string; readonly text: string }[];
+  let database: TestDatabase;
+  let client: pg.Client;
 
   before(async () => {
-    await import('../src/index.js'); // defines all statements
-    const { staticStatements } = await import('../src/connection/statement.js');
-    const { citusForm } = await import('../src/citus/forms.js');
-    // `citusForm` throws if a form is meant to replace a fragment that the single-node statement no longer contains.
-    forms = [...staticStatements()].map(([name, usual]) => {
-      const { text } = citusForm({ name, text: usual });
-      return { name, usual, text };
-    });
+    const files = await readdir(source, { recursive: true });
+    await Promise.all(
+      files.filter((file) => file.endsWith('.sql.ts')).map((file) => import(`../src/${file}`)),
+    );
+    await import('../src/index.js');
+    database = await createClusterOfOne();
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+  });
+  after(async () => {
+    await client.end();
+    await database.drop();
   });
 
-  it('have no parameters that the usual statements lack', () => {
-    for (const { name, usual, text } of forms)
-      expect(parametersOf(usual), name).to.include.members(parametersOf(text));
+  it('have the parameters and columns of the forms for a single Postgres', async () => {
+    const now = new Date();
+    const daily = [selectErrorGroups(86_400_000, now), recordFirstFailures(300_000, now)];
+    const statements = [
+      ...staticStatements(),
+      ...daily.map((statement) => [statement.name, statement] as const),
+    ];
+    const pairs = statements.filter(([, { citus }]) => citus !== undefined);
+    for (const [name, { text, citus = text }] of pairs)
+      expectAlike(await described(client, citus), await described(client, text), name);
+    expect(pairs.length).to.be.above(80);
   });
 
-  it('of searches leave no fragment that Citus cannot run', async () => {
-    const { searchForm } = await import('../src/citus/searches.js');
-    const search = (queues: string): string =>
-      searchForm({
-        text: `select * from unnest(${queues}) as queue (id), lateral (select * from longshore.job) as job`,
-      });
-    expect(search('$1::integer[]')).to.contain('where queue_id = any($1::integer[])');
-    expect(() => search('$1::bigint[]')).to.throw('") as queue (id)" was not replaced');
-  });
-
-  it('of lists in any order leave none either', async () => {
-    const { searchForm } = await import('../src/citus/searches.js');
-    const { sortedJobs } = await import('../src/read/sorted-jobs.sql.js');
-    for (const by of jobOrderMembers)
-      for (const filter of [{}, { name: ['work'] }, { q: 'word' }]) {
-        const holding = { queues: 2, jobs: 9, most: 5, ids: '{1,2}' };
-        const scope = { filter, now: new Date(), queueIds: undefined, holding: () => holding };
-        const order: JobOrder = [
-          { by, descending: true },
-          { by: 'id', descending: true },
-        ];
-        const place = [null, '01890000-0000-7000-8000-000000000000'];
-        const page = { order, reversed: false, limit: 20, offset: 0, after: place };
-        const { text = '' } = sortedJobs({ ...scope, ...page }) ?? {};
-        expect(searchForm({ text })).not.to.contain('as queue (id)');
-      }
-  });
-
-  it('are the statements themselves where Citus can run these', () => {
-    expect(forms.filter(({ usual, text }) => usual === text)).to.have.length.above(forms.length / 2);
+  it('of searches have the parameters and columns of those for a single Postgres, in every shape', async () => {
+    const usual = new Map(builtQueries('none'));
+    const seen = new Set<string>();
+    for (const [shape, query] of builtQueries('citus')) {
+      const other = usual.get(shape);
+      expect(query?.values, shape).to.deep.equal(other?.values);
+      if (query === undefined || other === undefined || query.text === other.text || seen.has(query.text))
+        continue;
+      seen.add(query.text);
+      expect(query.text, shape).not.to.match(unsupported);
+      expectAlike(await described(client, query.text), await described(client, other.text), shape);
+    }
+    expect(seen.size).to.be.above(500);
   });
 });
+
+/** Statements whose rows are not read. */
+const unread = 'longshore-summarize-times';
+
+const { INT2, INT4, INT8 } = pg.types.builtins;
+
+/** The types of integers, which accept the same parameters. */
+const integers: ReadonlySet<number> = new Set([INT2, INT4, INT8]);
+
+/** Expects that the second form of a statement accepts the same parameters, and returns at least the same columns. */
+function expectAlike(second: Described, first: Described, name: string | undefined): void {
+  const kinds = ({ parameters }: Described): readonly (number | string)[] =>
+    parameters.map((type) => (integers.has(type) ? 'integer' : type));
+  expect(kinds(second), name).to.deep.equal(kinds(first));
+  if (name !== unread) expect(second.columns, name).to.include.deep.members(first.columns);
+}

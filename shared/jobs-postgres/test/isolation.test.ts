@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions, type PostgresOptions } from '../src/connection/options.js';
+import { unnamed } from '../src/connection/statement.js';
 
 const tables = [
   'job',
@@ -54,7 +55,7 @@ describe('Transactions of the Postgres storage', () => {
   /** Returns the isolation level of a transaction, after setting the session's default level to serializable. */
   const levelOf = (opened: Database): Promise<string | undefined> =>
     opened
-      .query({ text: 'set session characteristics as transaction isolation level serializable' })
+      .query(unnamed('set session characteristics as transaction isolation level serializable'))
       .then(() => opened.transaction((client) => client.query<{ level: string }>(showLevel)))
       .then(({ rows }) => rows[0]?.level);
 

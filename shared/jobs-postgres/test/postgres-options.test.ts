@@ -5,6 +5,7 @@ import pg from 'pg';
 import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { databaseOptions, type PostgresOptions } from '../src/connection/options.js';
+import { unnamed } from '../src/connection/statement.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('Options of the Postgres storage', () => {
@@ -45,7 +46,7 @@ describe('Options of the Postgres storage', () => {
       const other = new Database(databaseOptions({ url: database.url, ...patientStorage, ...options }));
       const [row] = await other.query<{ transaction_isolation: string }>({
         name: 'isolation',
-        text: 'show transaction_isolation',
+        ...unnamed('show transaction_isolation'),
       });
       await other.close();
       return row?.transaction_isolation;
@@ -87,8 +88,8 @@ describe('Options of the Postgres storage', () => {
       const isLimited = known.rowCount === 1;
       const failure: unknown = await batch
         .transaction(async (client) => {
-          await client.query({ text: 'set local statement_timeout = 0' });
-          await client.query({ text: `select pg_sleep(${isLimited ? 3_600 : 0})` });
+          await client.query('set local statement_timeout = 0');
+          await client.query(`select pg_sleep(${isLimited ? 3_600 : 0})`);
         })
         .catch((caught: unknown) => caught);
       await batch.close();

@@ -20,7 +20,8 @@ const migrations = new URL('../migrations/', import.meta.url);
 describe('The schema of a storage', () => {
   it('replaces the default schema in every statement and migration', async () => {
     const files = (await readdir(migrations)).map((name) => readFile(new URL(name, migrations), 'utf8'));
-    const texts = [...staticStatements().values(), ...(await Promise.all(files))];
+    const statements = [...staticStatements().values()].flatMap(({ text, citus }) => [text, citus ?? '']);
+    const texts = [...statements, ...(await Promise.all(files))];
     expect(texts.length).to.be.greaterThan(100);
     const schema = new Schema('order');
     const left = texts.flatMap((text) => schema.render(text).match(/.*longshore(?!%').*/g) ?? []);
@@ -28,7 +29,8 @@ describe('The schema of a storage', () => {
   });
 
   it('leaves the default schema as it is written', () => {
-    const statement = { name: 'a', text: `select 'longshore.job'::regclass from longshore.job` };
+    const text = `select 'longshore.job'::regclass from longshore.job`;
+    const statement = { name: 'a', text, citus: undefined };
     expect(new Schema(defaultSchema).statement(statement)).to.equal(statement);
     expect(new Schema('order').statement(statement).text).to.equal(
       `select 'order.job'::regclass from "order".job`,

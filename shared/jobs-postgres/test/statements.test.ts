@@ -1,6 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import pg from 'pg';
+import { staticStatements } from '../src/connection/statement.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const source = new URL('../src/', import.meta.url);
@@ -20,8 +21,7 @@ describe('The static statements', () => {
       files.filter((file) => file.endsWith('.sql.ts')).map((file) => import(`../src/${file}`)),
     );
     await import('../src/index.js');
-    const { staticStatements } = await import('../src/connection/statement.js');
-    statements = [...staticStatements()];
+    statements = Array.from(staticStatements(), ([name, { text }]) => [name, text]);
   });
 
   it('match statements.sql', async () => {

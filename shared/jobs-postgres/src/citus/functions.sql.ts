@@ -283,9 +283,13 @@ const keyHolderState = `
   end
   $$`;
 
+/**
+ * Finds what the recursive query of `restoreSkipped` finds on a single Postgres, one generation of dependents at a time.
+ * Finds only jobs in the queues with these names; in all queues if the names are null.
+ */
 const skippedBecauseOf = `
-  create or replace function longshore.skipped_because_of(parents uuid[]) returns table (id uuid, is_batch boolean)
-  language plpgsql as $$
+  create or replace function longshore.skipped_because_of(parents uuid[], visible_queues text[])
+  returns table (id uuid, is_batch boolean) language plpgsql as $$
   #variable_conflict use_column
   declare
     generation uuid[] := parents;
@@ -302,7 +306,8 @@ const skippedBecauseOf = `
       into jobs, batches
       from (
         select id, (meta ->> 'batchId')::uuid as batch_id from longshore.job_history_cancelled
-        where id = any (children) and attempt = 0 and error ->> 'name' = '${skippedErrorName}'
+        where id = any (children) and attempt = 0 and error ->> 'name' = '${skippedErrorName}' and (visible_queues is null
+          or queue_id in (select queue.id from longshore.queue where queue.name = any (visible_queues)))
       ) as skipped;
       return query select job, false from unnest(jobs) as job where job <> all (seen);
       return query select batch, true from unnest(batches) as batch where batch <> all (seen);

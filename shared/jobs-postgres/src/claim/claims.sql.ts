@@ -2,8 +2,6 @@ import type { JsonValue } from '@longshore/jobs';
 import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { isPaused, pausedTypes } from '../queues/pause.sql.js';
-import { transitionRecorded } from '../jobs/job-transitions.sql.js';
-import { gapCte } from '../jobs/ready-scans.sql.js';
 
 /** A claimed job. If nothing was claimed, there is a single row without a job. */
 export interface ClaimedRow {
@@ -57,6 +55,75 @@ export function startedAt(now: string): string {
  * once per claim; usually, there are none.
  */
 const toCancel = 'array(select job_id from longshore.job_cancellation where queue_id = $1)';
+
+// On Citus, a claim runs on the queue's node, with separate tasks for the jobs and the counters. Rows are found by id
+// instead of `ctid`.
+
+/**
+ * The first CTEs of a claim, which run on the coordinator. They lock the server's row until the claim has been
+ * committed on the queue's node. They also compute the times, because statements for nodes can contain only constants.
+ */
+const known = `
+    names as materialized (
+      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2 for key share
+    ),
+    clock as materialized (
+      select clock_timestamp() as at, clock_timestamp() + $4::float8 * interval '1 millisecond' as until
+    )`;
+
+/**
+ * Returns the CTE that claims jobs. Citus runs the CTE as a single task on the queue's node. A CTE that locks rows can
+ * read other CTEs only through nested CTEs (here `handler`, `started` and `allowed`).
+ *
+ * @param limit SQL expression for the maximum number of jobs; may refer to `allowed`
+ * @param condition an additional SQL condition on the jobs
+ * @param allowed the nested CTE `allowed`, followed by a comma; required if `limit` refers to it
+ */
+const claimed = (limit: string, condition: string, allowed = ''): string => `
+    claimed as (
+      with handler as materialized (select handled, paused from names),
+      started as materialized (select at, until from clock),${allowed}
+      candidate as materialized (
+        select next.id
+        from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
+        cross join lateral (
+          select job.id from longshore.job
+          where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
+            and job.server_id is null and exists (select 1 from handler)
+            and coalesce(job.name = any ((select handled from handler)::text[]), true)
+            and job.name <> all ((select paused from handler)::text[]) and not exists (
+              select 1 from longshore.job_cancellation as request where request.queue_id = $1 and request.job_id = job.id
+            ) and ${condition}
+          order by job.seq limit ${limit}
+          for update of job skip locked
+        ) as next
+        limit ${limit}
+      )
+      update longshore.job
+      set server_id = $2, attempt = job.attempt + 1, started_at = ${startedAt('started.at')}, lease_until = started.until
+      from candidate, started
+      where job.queue_id = $1 and job.id = candidate.id
+      returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at, job.ready_at,
+        job.meta
+    )`;
+
+const jobOf = `claimed.id, claimed.seq, claimed.priority, claimed.attempt, claimed.max_attempts, claimed.name, claimed.args,
+      date_part('epoch', claimed.created_at) * 1000 as created_ms,
+      date_part('epoch', nullif(claimed.ready_at, claimed.created_at)) * 1000 as later_ready_ms, claimed.meta`;
+
+/**
+ * CTEs that update the counters for the claimed jobs. They read the jobs from the table `job`, so that the whole insert
+ * runs on the queue's node. Otherwise, Citus would copy the counts to the node and use two-phase commit.
+ */
+const counted = `
+    ids as materialized (select array_agg(id) as ids from claimed),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select queue_id, change.state, change.sign * count(*)
+      from longshore.job, (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
+      where queue_id = $1 and id = any ((select ids from ids)::uuid[])
+      group by queue_id, change.state, change.sign
+    )`;
 
 /**
  * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
@@ -135,6 +202,19 @@ export const claimReady = prepared(
       case when claimed.id is null then exists (select 1 from longshore.queue where id = $1 and ${isPaused}) end as paused
     from (values (1)) as one left join claimed on true
     where (select count(set_config('synchronous_commit', 'off', true)) from total where not (has_last_attempt or ${hasCrashed})) >= 0`,
+  `
+    with ${known}, ${claimed(
+      '$3',
+      `not exists (
+              select 1 from longshore.queue
+              where id = $1 and (${isPaused} or concurrency_limit is not null or rate_limit is not null))`,
+    )}, ${counted}
+    select ${jobOf}, case when claimed.id is null then exists (select 1 from names) end as alive,
+      case when claimed.id is null then exists (
+        select 1 from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)
+      ) end as limited,
+      case when claimed.id is null then exists (select 1 from longshore.queue where id = $1 and ${isPaused}) end as paused
+    from (values (1)) as one left join claimed on true`,
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
@@ -235,86 +315,42 @@ export const claimWithinLimits = prepared(
       coalesce((select jobs from room), 0)::integer as room,
       greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in
     from setting left join claimed on true`,
-);
-
-/**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Renews leases and returns the claims that are still valid.
- * Skips locked jobs, because waiting for the lock could deadlock. A job is locked while it is being finished, or while
- * its handler has an open transaction. A skipped job keeps the old lease, but the claim is returned as valid.
- */
-export const renewClaims = prepared(
-  'longshore-renew-claims',
   `
-    with held as materialized (
-      select job.id, job.attempt
-      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
-      join longshore.job on job.queue_id = $1 and job.id = claim.id
-        and job.server_id = claim.server_id and job.attempt = claim.attempt
+    with ${known},
+    bucket as materialized (select tokens, refilled_at from longshore.queue_bucket where queue_id = $1),
+    running as materialized (
+      select coalesce(sum(jobs), 0)::bigint as jobs from longshore.job_count where queue_id = $1 and state = 'processing'
     ),
-    free as materialized (
-      select id from longshore.job
-      where queue_id = $1 and id in (select id from held)
-      order by id
-      for update skip locked
+    setting as materialized (
+      select not ${isPaused} as open, concurrency_limit, rate_limit, refill, clock.at as now,
+        least((rate_limit -> 'burst')::float8, bucket.tokens + refill *
+          greatest(0, extract(epoch from clock.at - bucket.refilled_at)::float8 * 1000)) as tokens
+      from longshore.queue
+      cross join clock
+      left join bucket on true
+      cross join lateral (select (rate_limit -> 'jobs')::float8 / (rate_limit -> 'periodMs')::float8 as refill) as rate
+      where queue.id = $1
     ),
-    renewed as (
-      update longshore.job set lease_until = now() + $5::float8 * interval '1 millisecond'
-      from free where job.queue_id = $1 and job.id = free.id
+    room as materialized (
+      select greatest(0, least($3::bigint, floor(tokens + 1e-6)::bigint, concurrency_limit - (select jobs from running))) as jobs
+      from setting where open
+    ), ${claimed(
+      'coalesce((select jobs from allowed), 0)',
+      'true',
+      `
+      allowed as materialized (select jobs from room),`,
+    )}, ${counted},
+    left_over as materialized (
+      select setting.tokens - (select count(*) from claimed) as tokens, setting.now as at
+      from setting where setting.tokens is not null and exists (select 1 from claimed)
+    ),
+    spent as (
+      update longshore.queue_bucket as bucket set tokens = left_over.tokens, refilled_at = left_over.at
+      from left_over where bucket.queue_id = $1
     )
-    select id, attempt from held`,
-);
-
-/**
- * $1 queue, $2 server. Returns the server's claims in the queue. `job_count` has the number of running jobs, so the
- * scan can stop after the last of them.
- */
-export const selectClaims = prepared(
-  'longshore-select-claims',
-  `
-    select id, attempt
-    from (
-      select id, attempt, server_id from longshore.job
-      where queue_id = $1 and server_id is not null
-      order by priority, seq
-      limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = $1 and state = 'processing')
-    ) as running
-    where server_id = $2`,
-);
-
-/**
- * $1 queue, $2 ids, $3 servers, $4 attempts. Makes claimed jobs ready again; the attempt does not count. Returns the
- * claims that were valid.
- */
-export const releaseClaims = prepared(
-  'longshore-release-claims',
-  `
-    with held as materialized (
-      select job.queue_id, job.id, job.server_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.priority, job.seq
-      from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as claim (id, server_id, attempt)
-      join longshore.job on job.queue_id = $1 and job.id = claim.id
-        and job.server_id = claim.server_id and job.attempt = claim.attempt
-    ),
-    released as (
-      update longshore.job
-      set server_id = null, attempt = job.attempt - 1, started_at = null, lease_until = null
-      from held
-      where job.queue_id = $1 and job.id = held.id
-        and job.server_id = held.server_id and job.attempt = held.attempt
-      returning held.*
-    ),
-    ${transitionRecorded('released', 'released', {
-      runAt: 'run_at',
-      readyAt: 'ready_at',
-      startedAt: 'started_at',
-      serverId: 'server_id',
-    })},
-    ${gapCte('released')},
-    counted as (
-      insert into longshore.job_count (queue_id, state, jobs)
-      select $1, change.state, change.sign * total.jobs
-      from (select count(*) as jobs from released) as total,
-        (values ('processing'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
-      where total.jobs > 0
-    )
-    select id, attempt from released`,
+    select exists (select 1 from names) as alive, ${jobOf},
+      concurrency_limit is not null or rate_limit is not null as limited, not open as paused,
+      coalesce((select jobs from room), 0)::integer as room,
+      greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in
+    from setting left join claimed on true`,
 );

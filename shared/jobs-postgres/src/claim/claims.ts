@@ -16,14 +16,8 @@ import { claimArrays, type TouchedRow, without } from '../jobs/claim-arrays.js';
 import type { LimitedQueues } from './limited-queues.js';
 import type { ReadyScan, ReadyScans } from './ready-scans.js';
 import type { Place, ScanStart } from './scan-cursor.js';
-import {
-  type ClaimedRow,
-  claimReady,
-  type LimitedClaimedRow,
-  releaseClaims,
-  renewClaims,
-  selectClaims,
-} from './claims.sql.js';
+import { type ClaimedRow, claimReady, type LimitedClaimedRow } from './claims.sql.js';
+import { releaseClaims, renewClaims, selectClaims } from './held-claims.sql.js';
 
 /** Claims jobs for servers within the limits of the queues. Renews and releases the claims. */
 export class PostgresClaims implements Claims {

@@ -130,7 +130,7 @@ export class PostgresCompletions {
       async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
         const { rows } = await client.queryAndLend<{ meta: JobMeta | null }>({
-          text: lockClaim.text,
+          ...lockClaim,
           values: [queueId, jobId, serverId, attempt],
         });
         const [row] = rows;
@@ -139,8 +139,10 @@ export class PostgresCompletions {
         const result = await work(transaction);
         await allTurns(transaction); // calls that the handler did not wait for
         const jobKind = row.meta === null ? 'plain' : 'any';
+        const { text, citus } = finishDone[jobKind]; // without its name, because the handler could deallocate it
         await client.takeBackAndQuery({
-          text: finishDone[jobKind].text,
+          text,
+          citus,
           values: [queueId, ...claimParameters([claim]), [storedResult(result)]],
         });
         return jobKind;

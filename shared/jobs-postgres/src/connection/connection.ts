@@ -3,7 +3,7 @@ import { fromDriver, fromStorage } from './driver-errors.js';
 import { atOnce } from './pipeline.js';
 import type { Schema } from './schema.js';
 import type { Lending } from './session.js';
-import type { Statement } from './statement.js';
+import { type Statement, unnamed } from './statement.js';
 import { storedTypes } from './stored-value.js';
 
 type Query = Statement & { readonly values?: unknown[] };
@@ -39,8 +39,7 @@ export class Connection {
     query: string | Query,
     values: unknown[] | undefined = typeof query === 'string' ? undefined : query.values,
   ): Promise<pg.QueryResult<Row>> {
-    const statement = typeof query === 'string' ? { text: query } : query;
-    const { name, text } = this.#schema.statement(statement);
+    const { name, text } = this.#schema.statement(typeof query === 'string' ? unnamed(query) : query);
     const prepared = {
       text,
       ...(values !== undefined && { values }),

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { ConnectionSettings } from './connection-settings.js';
 import { limits, type Settings, startupOptions } from './session.js';
+import type { Distribution } from './statement.js';
 
 /**
  * The kind of connection pooler. `transaction`: each transaction can run on a different connection, as with pgbouncer
@@ -8,9 +9,6 @@ import { limits, type Settings, startupOptions } from './session.js';
  * transactions.
  */
 export type Pooler = 'none' | 'transaction';
-
-/** How the tables are stored. `citus` spreads them over the nodes of a Citus cluster. */
-export type Distribution = 'none' | 'citus';
 
 export interface DatabaseOptions {
   readonly connection: ConnectionSettings;

@@ -1,4 +1,4 @@
-import { prepared, type Statement } from './statement.js';
+import { prepared, unnamed } from './statement.js';
 
 /**
  * $1 process id of a backend, $2 application name. Terminates the backend if its connection still has this application
@@ -26,4 +26,4 @@ export const lockQueues = prepared(
  * The statement deletes no rows. It has an effect because any write to a table that Citus manages on the coordinator
  * triggers two-phase commit. A transaction that writes on no other node has no additional cost.
  */
-export const forceTwoPhaseCommit: Statement = { text: 'delete from longshore.two_phase_commit' };
+export const forceTwoPhaseCommit = unnamed('delete from longshore.two_phase_commit');

@@ -40,7 +40,7 @@ import { UnnamedClient } from './unnamed-client.js';
 import { requireWritable } from './writable.js';
 import { watchedConfig } from './watched-client.js';
 import { type Watchdog, watchdogOf } from './watchdog.js';
-import { distributedForm, type Statement } from './statement.js';
+import { type Statement, unnamed } from './statement.js';
 
 export interface Query {
   readonly statement: Statement;
@@ -286,7 +286,7 @@ export class Database {
 
   /** Opens the connections that stay open while idle. */
   async connect(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
+    await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query(unnamed('select 1'))));
   }
 
   /** Runs `work` with a connection outside any transaction, for statements that cannot run in one. */
@@ -393,5 +393,5 @@ export class Database {
 
 /** Returns the {@link Schema} that rewrites statements for a store's schema name and distribution. */
 export function schemaOf({ schema, distribution }: DatabaseOptions): Schema {
-  return new Schema(schema, distribution === 'citus' ? distributedForm : undefined);
+  return new Schema(schema, distribution);
 }

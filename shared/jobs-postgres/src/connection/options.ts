@@ -12,7 +12,8 @@ import {
 } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } from './connection-settings.js';
-import type { DatabaseOptions, Distribution, Pooler } from './database-options.js';
+import type { DatabaseOptions, Pooler } from './database-options.js';
+import type { Distribution } from './statement.js';
 import { defaultSchema } from './schema.js';
 
 /** Options of the Postgres storage. Exactly one of `url` and `pool` is required; all other options are optional. */

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { DistributedForm, Statement } from './statement.js';
+import type { Distribution, Statement } from './statement.js';
+
+/** What is sent to Postgres: a statement in one of its forms. */
+type Rendered = Pick<Statement, 'name' | 'text'>;
 
 /**
  * The default schema name. Statements and migrations contain this name in the source code, and are rewritten for other
@@ -20,26 +23,26 @@ const references = /'longshore(?=[.'])|'longshore(?= for )|\blongshore(?=\.)/g;
 export class Schema {
   readonly name: string;
   readonly #isDefault: boolean;
-  readonly #otherFormOf: DistributedForm | undefined;
+  readonly #distribution: Distribution;
   /**
    * Maps original statements to statements rewritten for this schema. Weak, because searches build new statements for
    * each request.
    */
-  readonly #rendered = new WeakMap<Statement, Statement>();
+  readonly #rendered = new WeakMap<Statement, Rendered>();
 
   /**
    * @param name lowercase letters, digits and underscores, as `databaseOptions` checks it
-   * @param otherFormOf for a distributed store, returns the statement to send instead of the given one
+   * @param distribution which form of each statement is sent
    */
-  constructor(name: string, otherFormOf?: DistributedForm) {
+  constructor(name: string, distribution: Distribution = 'none') {
     this.name = name;
     this.#isDefault = name === defaultSchema;
-    this.#otherFormOf = otherFormOf;
+    this.#distribution = distribution;
   }
 
   /** Whether the tables are spread over several nodes. */
   get isDistributed(): boolean {
-    return this.#otherFormOf !== undefined;
+    return this.#distribution !== 'none';
   }
 
   /**
@@ -52,11 +55,13 @@ export class Schema {
     return `${this.#application} for ${serverId}`;
   }
 
-  statement(statement: Statement): Statement {
-    if (this.#isDefault && this.#otherFormOf === undefined) return statement;
+  /** Returns what to send for a statement: its form for this distribution, written for this schema. */
+  statement(statement: Statement): Rendered {
+    const { name, citus } = statement;
+    if (this.#isDefault && (this.#distribution === 'none' || citus === undefined)) return statement;
     let rendered = this.#rendered.get(statement);
     if (rendered === undefined) {
-      const { name, text } = this.#otherFormOf?.(statement) ?? statement;
+      const text = this.#distribution === 'citus' && citus !== undefined ? citus : statement.text;
       // Statement names differ between schemas, because stores can share a pool, and a connection prepares only one
       // text under each name.
       rendered = { text: this.render(text), ...(name !== undefined && { name: this.#nameOf(name) }) };

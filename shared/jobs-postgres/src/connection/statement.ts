@@ -1,3 +1,6 @@
+/** How the tables are stored. `citus` spreads them over the nodes of a Citus cluster. */
+export type Distribution = 'none' | 'citus';
+
 /**
  * An SQL statement. If it has a name, each connection prepares it once under that name, so a name must always stand for
  * the same text.
@@ -5,52 +8,40 @@
 export interface Statement {
   readonly name?: string;
   readonly text: string;
+  /**
+   * The second form of the statement, for a Citus cluster, with the same parameters and columns; `undefined` if Citus
+   * runs `text` as well (docs/adr/025).
+   */
+  readonly citus: string | undefined;
 }
 
-const defined = new Map<string, string>();
+/** What a single Postgres and a Citus cluster need instead of each other: parts of SQL, or functions that return them. */
+export type Forms<Part> = Readonly<Record<Distribution, Part>>;
+
+const defined = new Map<string, Statement>();
 
 /** Defines a statement that each connection prepares once. */
-export function prepared(name: string, text: string): Statement {
-  define(name, text);
-  return { name, text };
+export function prepared(name: string, text: string, citus?: string): Statement {
+  return define(name, { name, text, citus });
 }
 
 /** Defines a statement that Postgres plans for the given values each time it runs. The name is not sent to Postgres. */
-export function unprepared(name: string, text: string): Statement {
-  define(name, text);
-  return { text };
+export function unprepared(name: string, text: string, citus?: string): Statement {
+  return define(name, { text, citus });
 }
 
-/** Returns the texts of all statements defined so far, by name. */
-export function staticStatements(): ReadonlyMap<string, string> {
+/** Returns a statement without a name, which is not among the {@link staticStatements}. */
+export function unnamed(text: string): Statement {
+  return { text, citus: undefined };
+}
+
+/** Returns all statements defined so far, by name. */
+export function staticStatements(): ReadonlyMap<string, Statement> {
   return defined;
 }
 
-function define(name: string, text: string): void {
+function define(name: string, statement: Statement): Statement {
   if (defined.has(name)) throw new Error(`Two statements are named ${name}`);
-  defined.set(name, text);
+  defined.set(name, statement);
+  return statement;
 }
-
-/** Maps a statement to its form for a distributed store; returns the statement itself if there is no other form. */
-export type DistributedForm = (statement: Statement) => Statement;
-
-let otherForm: DistributedForm | undefined;
-
-/**
- * Sets the function that maps statements to their distributed forms. Injected, because importing the modules with the
- * forms here would be circular.
- */
-export function setDistributedForms(form: DistributedForm): void {
-  otherForm = form;
-}
-
-/**
- * Returns the form of a statement for a distributed store.
- *
- * @throws {Error} if {@link setDistributedForms} has not been called
- */
-export const distributedForm: DistributedForm = (statement) => {
-  if (otherForm === undefined)
-    throw new Error('The forms of statements for a distributed store are not loaded');
-  return otherForm(statement);
-};

@@ -98,6 +98,40 @@ export const editReady = ofTables(readyTables, (table) =>
   ),
 );
 
+/** The columns that only one of the tables has, each preceded by a comma. */
+const ownColumns = { job_scheduled: ', retried_at', job_awaiting: ', delay_ms' } as const;
+
+/**
+ * Returns the text, for Citus, of a statement that edits the jobs of one table. Deletes and reinserts the jobs, because on
+ * Citus a row cannot change its queue.
+ */
+function editOnNodes(table: 'job_scheduled' | 'job_awaiting'): string {
+  const columns = ownColumns[table];
+  const newRunAt = `case when ${sameTime('removed.run_at', 'edit.run_at')}
+        then removed.run_at else edit.run_at end`;
+  return `
+    with ${edit},
+    removed as (
+      delete from longshore.${table} where queue_id = $1 and id = any($2::uuid[]) returning *
+    ),
+    edited as materialized (
+      select edit.to_queue as queue_id, removed.id, created_at, ${table === 'job_scheduled' ? dueFrom(newRunAt) : newRunAt} as run_at,
+        edit.priority, attempt, coalesce(edit.max_attempts, removed.max_attempts) as max_attempts, name, edit.args,
+        ${metaWithTags('removed.meta', 'edit.tags')} as meta, past_attempts${columns}
+      from removed join edit on edit.id = removed.id
+    ),
+    inserted as (
+      insert into longshore.${table} (${jobColumns}${columns}) select ${jobColumns}${columns} from edited
+    ),
+    moved as materialized (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select queue_id, ${stateIn[table]}, jobs from moved
+      union all select $1, ${stateIn[table]}, -jobs from moved
+    )
+    select 1 from moved`;
+}
+
 /** Edits scheduled or awaiting jobs, and moves them if their queue changes. */
 export const editWaiting = ofTables(waitingTables, (table) =>
   prepared(
@@ -114,6 +148,7 @@ export const editWaiting = ofTables(waitingTables, (table) =>
     insert into longshore.job_count (queue_id, state, jobs)
     select queue_id, ${stateIn[table]}, jobs from moved
     union all select $1, ${stateIn[table]}, -jobs from moved`,
+    editOnNodes(table),
   ),
 );
 
@@ -181,4 +216,37 @@ export const moveRelatedRows = prepared(
     update longshore.job_report as report set queue_id = moved.to_queue
     from moved
     where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour'`,
+  `
+    with moved as materialized (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
+    recorded as (
+      insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
+      on conflict (job_id) do update set queue_id = excluded.queue_id
+    ),
+    dependencies as (
+      update longshore.job_dependency set queue_id = moved.to_queue, marked = resolved_at is not null
+      from moved where child_id = moved.id
+    ),
+    aside as (
+      update longshore.set_aside set queue_id = moved.to_queue from moved where job_id = moved.id
+    ),
+    withdrawn as (
+      delete from longshore.job_cancellation where queue_id = $1 and job_id = any($2::uuid[])
+      returning job_id, requested_at, reason
+    ),
+    requested as (
+      insert into longshore.job_cancellation (queue_id, job_id, requested_at, reason)
+      select moved.to_queue, job_id, requested_at, reason from withdrawn join moved on moved.id = withdrawn.job_id
+      on conflict (queue_id, job_id) do nothing
+    ),
+    reports as (
+      delete from longshore.job_report
+      where queue_id = $1 and job_id = any($2::uuid[]) and started_at >= $4::timestamptz - interval '1 hour'
+      returning *
+    ),
+    inserted as (
+      insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, level, percent, message, fields, written_at)
+      select moved.to_queue, job_id, started_at, line, attempt, at, level, percent, message, fields, written_at
+      from reports join moved on moved.id = reports.job_id
+    )
+    select 1 from moved`,
 );

@@ -42,6 +42,27 @@ const headColumns = (mark: string): string => `
     case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
     case when row_number() over () = 1 then ${mark} end as mark`;
 
+const headColumnsOnNodes = `queue.id, first.priority, first.seq, (extract(epoch from first.ready_at) * 1000)::float8 as ready_at,
+      case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, 0::bigint as last, null::text as mark`;
+
+/**
+ * Returns the text, for Citus, of a statement that reads the first ready job of each priority, always from the head of the
+ * queue. Each node reads the ready jobs of the queues that it stores.
+ *
+ * @param given CTEs that precede the others, each followed by a comma
+ */
+const headsOnNodes = (given = ''): string => `
+    with ${given}first as materialized (
+      select distinct on (job.queue_id, job.priority) job.queue_id, job.priority, job.seq, job.ready_at
+      from longshore.job
+      where job.queue_id in (select queue_id from longshore.queue_node) and ($1::integer is null or job.queue_id = $1) and server_id is null
+      order by job.queue_id, job.priority, job.seq
+    ),
+    queue as materialized (
+      select id from longshore.queue where ($1::integer is null or id = $1)
+    )
+    select ${headColumnsOnNodes} from queue left join first on first.queue_id = queue.id`;
+
 /**
  * $1 queue, or null for all. Returns each queue's first ready job per priority, or one row without a job. Reads one job
  * per priority and skips the rest (a loose index scan), but also has to skip the dead index entries of finished jobs.
@@ -75,13 +96,14 @@ export const selectHeads = prepared(
     union all
     select queue.id, null, null, null from longshore.queue where ${isRead} and queue.id not in (select id from nearest)
   ) as head`,
+  headsOnNodes(),
 );
 
 /**
  * Returns each queue's first ready job per priority, or one row without a job. $1 queue, or null for all; $2 where to
  * start reading: a JSON object such as `{"7":{"0":"120","rest":"118"}}`, with sequence numbers by priority for each
  * queue id. A listed priority is read from its sequence number on. For the queue's other priorities, reading starts
- * after the sequence number in `rest`. A queue that is not listed is read from the beginning.
+ * after the sequence number in `rest`. A queue that is not listed is read from the beginning. On Citus, every queue is.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
@@ -102,6 +124,7 @@ export const selectHeadsFrom = prepared(
     ) as first on true
     where ${isRead}
   ) as head`,
+  headsOnNodes('given as (select $2::jsonb), '),
 );
 
 /** A read from the head that takes up to this many milliseconds needs no pause before the next one. */

@@ -50,6 +50,14 @@ export const resumeQueue = prepared(
   `update longshore.queue set ${endPause}, ${endRetirement} where id = $1`,
 );
 
+/** CTEs, for Citus, with the queues that {@link holdsJobs} and the names of those that {@link isServed}. */
+const holding = `
+    holding as materialized (
+      select queue_id as id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing')
+      group by queue_id having sum(jobs) > 0
+    ),
+    served as materialized (select unnest(queues) as name from longshore.server)`;
+
 export interface RetiredRow {
   holds_jobs: boolean;
   served: boolean;
@@ -75,6 +83,31 @@ export const retireQueue = prepared(
       returning queue.id
     )
     select holds_jobs, served, exists (select 1 from retired) as retired from found`,
+  `
+    with ${holding},
+    setting as materialized (
+      select id, name, retired_at, paused_at, paused_until, concurrency_limit, rate_limit, ${isPaused} as paused
+      from longshore.queue where name = $1
+    ),
+    found as materialized (
+      select id, id in (select id from holding) as holds_jobs, name in (select name from served) as served, paused_at, paused_until,
+        not $2::boolean or (paused = $3::boolean and concurrency_limit is not distinct from $4::integer
+          and rate_limit is not distinct from $5::jsonb) as as_seen, concurrency_limit, rate_limit
+      from setting where retired_at is null or id in (select id from holding) or name in (select name from served)
+    ),
+    leaving as materialized (select * from found where not holds_jobs and not served and as_seen),
+    retired as (
+      update longshore.queue
+      set retired_at = now(), idle_since = null, paused_at = null, paused_by = null, pause_reason = null, paused_until = null,
+        concurrency_limit = null, rate_limit = null
+      from leaving
+      where queue.id = leaving.id and queue.paused_at is not distinct from leaving.paused_at
+        and queue.paused_until is not distinct from leaving.paused_until
+        and queue.concurrency_limit is not distinct from leaving.concurrency_limit
+        and queue.rate_limit is not distinct from leaving.rate_limit
+      returning queue.id
+    )
+    select holds_jobs, served, exists (select 1 from retired) as retired from found`,
 );
 
 /** SQL condition on a queue: it is retired, but in use again. */
@@ -84,6 +117,13 @@ export const isUsedAgain = `retired_at is not null and (${holdsJobs} or ${isServ
 export const returnQueues = prepared(
   'longshore-return-queues',
   `update longshore.queue set retired_at = null, idle_since = null where ${isUsedAgain}`,
+  `
+    with ${holding},
+    in_use as materialized (
+      select id from longshore.queue
+      where retired_at is not null and (id in (select id from holding) or name in (select name from served))
+    )
+    update longshore.queue set retired_at = null, idle_since = null from in_use where queue.id = in_use.id`,
 );
 
 /** SQL condition on a queue: jobs have ended since `idle_since`, so the queue was in use between two checks. */
@@ -115,6 +155,27 @@ export const retireIdleQueues = prepared(
     from due
     where queue.id = due.id and queue.retired_at is null and queue.idle_since is not distinct from due.idle_since
       and (retires or due.idle <> (queue.idle_since is not null))`,
+  `
+    with ${holding},
+    ended as materialized (select queue_id as id, max(at) as at from longshore.throughput group by queue_id),
+    looked_at as materialized (
+      select queue.id, queue.idle_since, queue.paused_at is null and queue.concurrency_limit is null and queue.rate_limit is null
+        and queue.id not in (select id from holding) and queue.name not in (select name from served)
+        and queue.name not in (select recurring_job.queue from longshore.recurring_job)
+        and not coalesce(ended.at > queue.idle_since, false) as idle
+      from (select * from longshore.queue where retired_at is null) as queue left join ended on ended.id = queue.id
+    ),
+    due as materialized (
+      select id, idle, idle_since, idle and coalesce(idle_since <= now() - $1 * interval '1 day', false) as retires
+      from looked_at
+    ),
+    change as materialized (
+      select id, idle_since, case when idle and not retires then now() end as new_idle_since, case when retires then now() end as retired_at
+      from due where retires or idle <> (idle_since is not null)
+    )
+    update longshore.queue set idle_since = change.new_idle_since, retired_at = change.retired_at
+    from change
+    where queue.id = change.id and queue.retired_at is null and queue.idle_since is not distinct from change.idle_since`,
 );
 
 /**

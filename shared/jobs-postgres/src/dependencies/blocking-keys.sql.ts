@@ -77,4 +77,39 @@ export const selectBlockingKeys = prepared(
       ) as holder
     ) as held on true
     order by counted.rank`,
+  `
+    with counted as materialized (
+      select queue_id, ${keyOf} as key, count(*)::integer as blocked, min(priority) as priority from longshore.job_blocked
+      where queue_id between greatest($1::integer, 1) and $2::integer
+      group by queue_id, ${keyOf} order by blocked desc, queue_id, key limit ${maxKeys}
+    ),
+    sized as materialized (
+      select counted.*, 20000 / count(*) over () as most, row_number() over (order by blocked desc, queue_id, key) as rank from counted
+    ),
+    described as materialized (select queue_id, key from sized where rank <= 20),
+    first as materialized (
+      select distinct on (job.queue_id, job.${keyOf}) job.queue_id, job.${keyOf} as key, ${limitOf} as allowed,
+        greatest(created_at, run_at) as since
+      from longshore.job_blocked as job join described on described.queue_id = job.queue_id and described.key = job.${keyOf}
+      order by job.queue_id, job.${keyOf}, priority, seq
+    ),
+    held as materialized (
+      select queue_id, key, jsonb_agg(
+          jsonb_build_object('id', id, 'name', name, 'startedAt', case when server_id is not null then started_at end)
+          order by server_id is null, started_at
+        ) filter (where place <= 10) as holders
+      from (
+        select job.queue_id, job.${keyOf} as key, id, name, server_id, started_at,
+          row_number() over (partition by job.queue_id, job.${keyOf}) as place
+        from longshore.job join described on described.queue_id = job.queue_id and described.key = job.${keyOf}
+        where job.meta ? 'concurrencyKey'
+      ) as holder
+      group by queue_id, key
+    )
+    select sized.queue_id, sized.key, least(sized.blocked, sized.most + 1)::integer as blocked, sized.most::integer, first.allowed,
+      first.since, held.holders
+    from sized
+    left join first on first.queue_id = sized.queue_id and first.key = sized.key
+    left join held on held.queue_id = sized.queue_id and held.key = sized.key
+    order by sized.rank`,
 );

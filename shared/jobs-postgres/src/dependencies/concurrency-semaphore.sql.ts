@@ -93,4 +93,26 @@ export const recordKeysWithRoom = prepared(
     cross join lateral (${nextBlocked('wanted.queue_id', `${limitOf} as jobs`, '1')}) as allowed
     where taken.jobs < allowed.jobs
     returning 1`,
+  `
+    with taken as materialized (
+      select queue_id, meta ->> 'concurrencyKey' as key, count(*) as jobs from longshore.job
+      where queue_id > 0 and meta ? 'concurrencyKey' group by queue_id, meta ->> 'concurrencyKey'
+    ),
+    blocked as materialized (
+      select distinct on (queue_id, meta ->> 'concurrencyKey') queue_id, id, meta ->> 'concurrencyKey' as key,
+        case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+          then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as allowed
+      from longshore.job_blocked where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey', priority, seq
+    ),
+    room as materialized (
+      select blocked.queue_id, blocked.id, blocked.key
+      from blocked left join taken on taken.queue_id = blocked.queue_id and taken.key = blocked.key
+      where coalesce(taken.jobs, 0) < blocked.allowed
+    ),
+    noted as (
+      insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+      select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', key)
+      from room
+    )
+    select 1 from room`,
 );

@@ -28,14 +28,28 @@ const foundAmong = (visible: string): string => `
       where related.id is not null
     )`;
 
+/**
+ * Like {@link foundAmong}, for Citus, which does not support recursive queries across nodes: a function searches one
+ * generation of dependents at a time.
+ *
+ * @param visibleQueues SQL expression for the names of the queues whose jobs are found; null for all
+ */
+const foundIn = (visibleQueues: string): string =>
+  `found as materialized (select id, is_batch from longshore.skipped_because_of($1::uuid[], ${visibleQueues}))`;
+
 /** $1 jobs and batches, $2 number at which counting stops. Counts the jobs that were skipped because of $1. */
 export const countSkipped = prepared(
   'longshore-count-skipped',
-  `
-    with recursive ${foundAmong('true')}
-    select count(*)::integer as jobs
-    from (select 1 from found where not is_batch and id <> all ($1::uuid[]) limit $2::integer) as counted`,
+  countOf(`recursive ${foundAmong('true')}`),
+  countOf(foundIn('null')),
 );
+
+function countOf(found: string): string {
+  return `
+    with ${found}
+    select count(*)::integer as jobs
+    from (select 1 from found where not is_batch and id <> all ($1::uuid[]) limit $2::integer) as counted`;
+}
 
 /**
  * $1 jobs and batches, $2 names of queues, null for all. Makes the jobs in these queues that were skipped because of $1 wait
@@ -45,8 +59,15 @@ export const countSkipped = prepared(
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',
-  `
-    with recursive ${foundAmong('($2::text[] is null or history.queue_id in (select queue.id from longshore.queue where queue.name = any($2)))')},
+  restorationOf(
+    `recursive ${foundAmong('($2::text[] is null or history.queue_id in (select queue.id from longshore.queue where queue.name = any($2)))')}`,
+  ),
+  restorationOf(foundIn('$2::text[]')),
+);
+
+function restorationOf(found: string): string {
+  return `
+    with ${found},
     removed as (
       delete from longshore.job_history_cancelled
       where id = any (array(select id from found where not is_batch and id <> all ($1::uuid[]))) and ${skipped}
@@ -58,5 +79,5 @@ export const restoreSkipped = prepared(
       where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
     )
     select (select count(*) from removed)::integer as restored,
-      array(select id::text from removed union select meta ->> 'batchId' from removed where meta ? 'batchId') as ids`,
-);
+      array(select id::text from removed union select meta ->> 'batchId' from removed where meta ? 'batchId') as ids`;
+}

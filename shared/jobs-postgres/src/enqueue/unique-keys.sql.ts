@@ -41,6 +41,17 @@ export const claimUnique = prepared(
       expires_at = now() + period_ms * interval '1 millisecond', fingerprint = wanted.fingerprint
     from ${columns}
     where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key`,
+  `
+    with wanted as materialized (
+      select namespace, key, job_id, states::longshore.job_state[] as states,
+        now() + period_ms * interval '1 millisecond' as expires_at, fingerprint
+      from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
+        as wanted (namespace, key, job_id, states, period_ms, fingerprint)
+    )
+    update longshore.job_key as held
+    set job_id = wanted.job_id, states = wanted.states, expires_at = wanted.expires_at, fingerprint = wanted.fingerprint
+    from wanted
+    where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key`,
 );
 
 /**
@@ -75,6 +86,7 @@ export const selectHolders = prepared(
     left join lateral (${stateOf('$1', 'holder.id', 'holder.history')}) as found on true
     left join longshore.moved_job as moved on moved.job_id = holder.id and found.state is null
     where found.state is not null or moved.queue_id is not null`,
+  'select * from longshore.holders_of($1, $2::uuid[], $3::boolean[])',
 );
 
 export interface SweptRow {
@@ -117,6 +129,7 @@ export const sweepUnique = prepared(
     select seen.queue_id, seen.namespace, seen.key, stale.key is not null as stale
     from seen left join stale using (queue_id, namespace, key)
     order by seen.queue_id, seen.namespace, seen.key`,
+  'select * from longshore.sweep_unique($1, $2, $3, $4)',
 );
 
 /** $1 limit. Deletes the `moved_job` rows of up to $1 jobs that no longer exist, not even in history. */
@@ -129,4 +142,5 @@ export const deleteGoneMovedJobs = prepared(
     )
     delete from longshore.moved_job as moved using gone
     where moved.job_id = gone.job_id and moved.queue_id = gone.queue_id`,
+  'select longshore.delete_gone_moved_jobs($1)::text',
 );

@@ -17,7 +17,7 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import type { QueueIds } from '../queues/queue-id-cache.js';
-import { findJobs } from '../jobs/find-jobs.sql.js';
+import { findJobs } from '../jobs/job-documents.js';
 import { findRowOn, type JobRow, toJob } from '../jobs/job-row.js';
 import type { Run } from '../connection/run.js';
 import { replacement } from './replace-jobs.sql.js';

@@ -170,17 +170,16 @@ function deleteStraysOf(history: History): Statement {
       insert into longshore.job_count (queue_id, state, jobs)
       select queue_id, '${state}', -count(*) from gone group by queue_id
     )`;
-  return unprepared(
-    `longshore-delete-strays-${history}`,
-    `
+  // On Citus, `ctid` is not unique across nodes.
+  const id = history === 'job_report' ? 'job_id' : 'id';
+  const deletion = (row: string, open: string): string => `
     with gone as (
       delete from longshore.${history}_default
-      where ctid = any (array(
-        select ctid from longshore.${history}_default
+      where ${row} = any (array(${open}select ${row} from longshore.${history}_default
         where ${dayOf(timeOf(history))} = to_date($1, 'YYYYMMDD') limit 5000
       ))
       returning queue_id
     )${state === null ? '' : counted}
-    select count(*)::integer as rows from gone`,
-  );
+    select count(*)::integer as rows from gone`;
+  return unprepared(`longshore-delete-strays-${history}`, deletion('ctid', '\n        '), deletion(id, ''));
 }

@@ -53,7 +53,7 @@ export class HistoryDays {
     const missing = await this.#database.query<MissingDay>(selectMissingDays, [daysAhead]);
     for (const { history, day } of missing) {
       try {
-        await this.#database.transaction((client) => client.query(makeDay.text, [history, day]), {
+        await this.#database.transaction((client) => client.query(makeDay, [history, day]), {
           lock_timeout: lockTimeoutMs,
         });
       } catch (error) {

@@ -65,7 +65,13 @@ const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time z
  */
 export const selectIndexedDays = prepared(
   'longshore-select-indexed-days',
-  `
+  indexedDays('pg_relation_size'),
+  indexedDays('citus_relation_size'),
+);
+
+/** @param sizeOf the function that returns the size of a table */
+function indexedDays(sizeOf: string): string {
+  return `
     select part.relname as name, ${hasEnded} as ended,
       array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
         where indrelid = part.oid and indisvalid) as valid,
@@ -76,10 +82,10 @@ export const selectIndexedDays = prepared(
     join pg_catalog.pg_class as part on part.oid = inhrelid
     where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
       and (state = 'failed' or ${hasEnded})
-      and pg_relation_size(part.oid) >= ${minBytes}
+      and ${sizeOf}(part.oid) >= ${minBytes}
       and not exists (select 1 from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
-    order by right(part.relname, 8) desc, part.relname`,
-);
+    order by right(part.relname, 8) desc, part.relname`;
+}
 
 // The names below derive from the partition names that `selectIndexedDays` returns, so they need no quoting.
 

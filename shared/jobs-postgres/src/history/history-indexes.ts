@@ -116,7 +116,7 @@ export class HistoryIndexes {
   async #run(steps: readonly string[]): Promise<boolean> {
     try {
       await this.#builders.session(async (client) => {
-        const { rows } = await client.query<{ pid: number }>(selectBackend.text);
+        const { rows } = await client.query<{ pid: number }>(selectBackend);
         this.#backend = rows[0]?.pid;
         for (const step of steps) if (!this.#closed) await client.query(step);
       });

@@ -61,7 +61,7 @@ export class Retention {
     try {
       await this.#database.transaction(
         async (client) => {
-          await client.query(lockPartitions.text);
+          await client.query(lockPartitions);
           await client.query(lockPartition(part));
           if (state !== null) await client.query(subtractFromCounters(part), [state]);
           await client.query(dropPartition(part));

@@ -1,9 +1,9 @@
 import { jobColumns, metaWithDelay } from './job-columns.sql.js';
-import { counted } from './inserts.sql.js';
+import { columns, counted, countedOnNode, newJobs, nodeKnown, onNode, selected } from './inserts.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 import { transitionRecorded } from './job-transitions.sql.js';
-import { prepared } from '../connection/statement.js';
+import { type Forms, prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
 // In all statements in this file, $1 is the queue.
@@ -26,6 +26,13 @@ export const insertAwaiting = prepared(
         unnest($8::timestamptz[]), unnest($9::float8[])
       ) as new (id, args, name, priority, max_attempts, meta, run_at, delay_ms)
     )${counted('awaiting')}`,
+  `
+    with ${nodeKnown},
+    inserted as (
+      insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)
+      select queue_node.queue_id, ${selected}, run_at, delay_ms
+      from ${onNode(`${newJobs}, unnest($8::timestamptz[]), unnest($9::float8[])`, `${columns}, run_at, delay_ms`)}
+    ), ${countedOnNode('awaiting')}`,
 );
 
 /**
@@ -112,20 +119,46 @@ export interface ReleasedRow {
 }
 
 /**
+ * The CTE `removed`, which deletes the jobs whose dependencies are all resolved. On Citus, the unresolved dependencies are
+ * read by a CTE of their own, because they are stored on the coordinator and the jobs on the nodes. The caller has already
+ * locked the jobs, so nothing changes between the two reads.
+ */
+const resolvedRemoved: Forms<string> = {
+  none: `removed as (
+      delete from longshore.job_awaiting
+      where queue_id = $1 and id = any($2::uuid[])
+        and (select true from longshore.job_dependency where child_id = job_awaiting.id and ${open} limit 1) is null
+      returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
+    )`,
+  citus: `open as materialized (
+      select coalesce(array_agg(child_id), '{}') as ids from longshore.job_dependency
+      where child_id = any($2::uuid[]) and case when resolved_at is null then true end
+    ),
+    deleted as (
+      delete from longshore.job_awaiting
+      where queue_id = $1 and id = any($2::uuid[]) and id <> all ((select ids from open)::uuid[])
+      returning *
+    ),
+    removed as materialized (
+      select *, coalesce(run_at, ${fromNow('delay_ms')}) as due from deleted
+    )`,
+};
+
+/**
  * $2 ids. Releases the jobs whose dependencies are all resolved: makes them ready, or schedules them if they are due in
  * the future.
  */
 export const releaseAwaiting = prepared(
   'longshore-release-awaiting',
-  `
-    with removed as (
-      delete from longshore.job_awaiting
-      where queue_id = $1 and id = any($2::uuid[])
-        and (select true from longshore.job_dependency where child_id = job_awaiting.id and ${open} limit 1) is null
-      returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
-    ), ${transitionRecorded('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
+  release(resolvedRemoved.none),
+  release(resolvedRemoved.citus),
+);
+
+function release(removed: string): string {
+  return `
+    with ${removed}, ${transitionRecorded('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
     select ready::integer, waiting::integer, exists (
       select 1 from arriving where meta ? 'concurrencyKey'
     ) as blocked
-    from total`,
-);
+    from total`;
+}

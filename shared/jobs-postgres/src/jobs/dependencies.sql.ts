@@ -1,5 +1,6 @@
 import type { ContinuationCondition, JobState } from '@longshore/jobs';
-import { inLiveTables, type LiveTable } from './job-columns.sql.js';
+import { inLiveTables, liveTables, type LiveTable } from './job-columns.sql.js';
+import { anyQueue } from './find-jobs.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
 /** A dependency of a job on another job or a batch. */
@@ -63,6 +64,7 @@ export const takeUnmarkedDependencies = prepared(
     where not marked and child_id > $1
     order by child_id limit $2
     for update skip locked`,
+  'select * from longshore.take_unmarked_dependencies($1, $2)',
 );
 
 /**
@@ -109,6 +111,25 @@ export const findParents = prepared(
       union all select 'job_history', queue_id, state from longshore.job_history where id = wanted.id
       limit 1
     ) as found on true`,
+  `
+    with wanted as materialized (select unnest($1::uuid[]) as id),
+    job as materialized (
+      select * from (${[
+        ...liveTables.map(
+          (table) =>
+            `select id, queue_id, '${table}' as place, null::longshore.job_state as state from longshore.${table} where id = any($1::uuid[]) and ${anyQueue}`,
+        ),
+        `select id, queue_id, 'job_history', state from longshore.job_history where id = any($1::uuid[])`,
+      ].join(' union all ')}) as found
+    ),
+    batch as materialized (
+      select id, case when finished_at is null then null
+          when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state as state
+      from longshore.batch where id = any($1::uuid[])
+    )
+    select distinct on (wanted.id) wanted.id, coalesce(job.place, case when batch.id is not null then 'batch' end) as place,
+      coalesce(job.queue_id, case when batch.id is not null then 0 end) as queue_id, coalesce(job.state, batch.state) as state
+    from wanted left join job on job.id = wanted.id left join batch on batch.id = wanted.id`,
 );
 
 /**
@@ -134,6 +155,10 @@ export const lockUnsuccessful = prepared(
       order by id for share skip locked
     )
     select id, null::longshore.job_state as state from failed union all select id, null from cancelled union all select id, state from ended`,
+  `select id, null::longshore.job_state as state from longshore.lock_unsuccessful($1::uuid[]) as id
+     union all
+     select id, case when failed > 0 then 'failed' else 'cancelled' end::longshore.job_state as state
+     from longshore.batch where id = any($1::uuid[]) and finished_at is not null and failed + cancelled > 0`,
 );
 
 /**

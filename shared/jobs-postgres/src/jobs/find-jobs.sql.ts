@@ -1,7 +1,41 @@
 import { prepared, unprepared } from '../connection/statement.js';
-import { columnsIn, finished, inLiveTables } from './job-columns.sql.js';
+import { columnsIn, finished, inLiveTables, type LiveTable } from './job-columns.sql.js';
 import { reportedOf } from './reports.sql.js';
 import { isShown } from '../queues/shown-queues.sql.js';
+
+// Citus supports no search queue by queue and id by id. There, look-ups search all shards once for all ids.
+
+/** SQL condition that lets each shard use an index on the queue. This is faster than reading the whole shard. */
+export const anyQueue = 'queue_id in (select id from longshore.queue)';
+
+/**
+ * Returns SQL that searches all tables for jobs. Each node searches its own shards.
+ *
+ * @param columns returns the columns to read from a table of unfinished jobs. With this parameter, only `id`,
+ *   `queue_id` and `state` are read from history; without it, all columns are read from all tables
+ */
+export const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
+      select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
+      union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
+
+/**
+ * SQL columns with what other tables have about a job, as `reportedOf` returns them. Requires {@link withReported}. The
+ * single-node form runs a subquery for each row instead.
+ */
+export const reported = `case when report.job_id is not null
+      then json_build_object('percent', report.percent, 'message', report.message) end as progress,
+    case when request.job_id is not null and found.server_id is not null and found.finished_at is null
+      then json_build_object('requestedAt', request.requested_at, 'reason', request.reason) end as cancellation`;
+
+/** Joins the FROM item `source` with what {@link reported} needs. `source` must end with the alias `found`. */
+export const withReported = (source: string): string => `${source} left join longshore.job_report as report
+      on report.queue_id = found.queue_id and report.job_id = found.id
+        and report.started_at = found.started_at and report.line = 0
+      left join longshore.job_cancellation as request
+      on request.queue_id = found.queue_id and request.job_id = found.id`;
+
+/** SQL condition on a job: $1 id, $2 queue, or null if unknown. With a queue, Citus searches only one node. */
+export const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
 
 /**
  * $1 id, $2 queue, or null if unknown. Finds a job in any state. Prepared, because planning the scans of all partitions
@@ -10,6 +44,8 @@ import { isShown } from '../queues/shown-queues.sql.js';
 export const findJob = prepared(
   'longshore-find-job',
   `select found.*, ${reportedOf('found')} from (${jobWithId('$1', '$2::integer')}) as found`,
+  `
+    select found.*, ${reported} from ${withReported(`(${jobsWhere(withId)}) as found`)} limit 1`,
 );
 
 export interface DocumentsRow {
@@ -25,16 +61,9 @@ export interface DocumentsRow {
 export const findDocuments = prepared(
   'longshore-find-documents',
   `select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (${jobWithId('$1', '$2::integer')}) as found`,
-);
-
-/** $1 ids. Returns the jobs with their arguments and results, in the order of these ids. */
-export const findJobs = prepared(
-  'longshore-find-jobs',
   `
-  select found.*, ${reportedOf('found')}
-  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
-  cross join lateral (${jobWithId('wanted_id')}) as found
-  order by place`,
+    select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result
+    from (${jobsWhere(withId)}) as found limit 1`,
 );
 
 /** $1 ids. Returns the total size of the jobs' arguments and results in bytes. */
@@ -44,6 +73,12 @@ export const sizeOfJobs = prepared(
   select coalesce(sum(octet_length(found.args::text) + coalesce(octet_length(found.result::text), 0)), 0)::float8 as bytes
   from unnest($1::uuid[]) as wanted (wanted_id)
   cross join lateral (${jobWithId('wanted_id')}) as found`,
+  `
+    with found as materialized (
+      select distinct on (id) id, octet_length(args::text) + coalesce(octet_length(result::text), 0) as bytes
+      from (${jobsWhere('id = any($1::uuid[])')}) as found
+    )
+    select coalesce(sum(bytes), 0)::float8 as bytes from found`,
 );
 
 /**

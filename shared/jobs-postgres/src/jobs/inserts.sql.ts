@@ -1,4 +1,5 @@
 import type { NewJob } from '@longshore/jobs/storage';
+import { jobNumbers, numberOf, outboxNumbers, seqOf } from './drawn-numbers.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
 import { gapCte, type Visibility } from './ready-scans.sql.js';
@@ -20,14 +21,51 @@ export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string =>
 
 type Inserters = Readonly<Record<Visibility, Statement>>;
 
-function inserters(name: string, text: (visibility: Visibility) => string): Inserters {
-  return { soon: prepared(name, text('soon')), late: prepared(`${name}-late`, text('late')) };
+/** @param citus the form for Citus, which records no gaps, because scans start at the head there */
+function inserters(name: string, text: (visibility: Visibility) => string, citus: string): Inserters {
+  return { soon: prepared(name, text('soon'), citus), late: prepared(`${name}-late`, text('late'), citus) };
 }
 
 const inserted = (insert: string, visibility: Visibility): string =>
   visibility === 'soon'
     ? `with inserted as (${insert})`
     : `with inserted as (${insert} returning queue_id, priority, seq), ${gapCte('inserted')}`;
+
+// On Citus, each insert runs on the queue's node, with separate tasks for the jobs and the counters.
+
+/** SQL for the columns of new jobs: $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata. */
+export const newJobs = `unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::text[]), unnest($5::smallint[]),
+        unnest($6::smallint[]), unnest($7::jsonb[])`;
+
+/** A CTE that ensures that the queue has a row in `queue_node`. {@link onNode} selects from this row. */
+export const nodeKnown = `
+    node as (insert into longshore.queue_node (queue_id) values ($1) on conflict do nothing)`;
+
+const numbered = jobNumbers('unnest($2::uuid[])');
+
+/**
+ * Returns the FROM items and the WHERE clause of an `insert … select`. They include a table on the queue's node, so
+ * that Citus runs the whole insert there. Otherwise, Citus would select the rows on the coordinator, copy them to the
+ * node and use two-phase commit.
+ *
+ * @param functions SQL function calls that return the rows to insert
+ * @param columns names for the columns of these rows
+ */
+export const onNode = (functions: string, columns: string): string => `longshore.queue_node
+      cross join rows from (${functions}) with ordinality as new (${columns}, place)
+      where queue_node.queue_id = $1`;
+
+export const countedOnNode = (state: string): string => `
+    counted as (insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[])))
+    select now() as created_at`;
+
+export const columns = 'id, args, name, priority, max_attempts, meta';
+export const selected = 'new.id, new.name, new.priority, new.max_attempts, new.args, new.meta';
+
+const insertedOnNode = (table: string, condition = ''): string => `
+      insert into longshore.${table} (queue_id, seq, id, name, priority, max_attempts, args, meta)
+      select queue_node.queue_id, ${seqOf('place')}, ${selected}
+      from ${onNode(newJobs, columns)} ${condition}`;
 
 /**
  * Inserts ready jobs of one queue that have no metadata and share the same name, priority and maximum number of
@@ -43,6 +81,13 @@ const insertAlike = inserters(
       from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args)`,
       visibility,
     )}${counted('enqueued')}`,
+  `
+    with ${nodeKnown}, ${numbered},
+    inserted as (
+      insert into longshore.job (queue_id, id, seq, name, priority, max_attempts, args)
+      select queue_node.queue_id, new.id, ${seqOf('place')}, $4::text, $5::smallint, $6::smallint, new.args
+      from ${onNode('unnest($2::uuid[]), jsonb_array_elements($3::jsonb)', 'id, args')}
+    ), ${countedOnNode('enqueued')}`,
 );
 
 const insertReady = inserters(
@@ -58,7 +103,11 @@ const insertReady = inserters(
       ) as new (id, args, name, priority, max_attempts, meta)`,
       visibility,
     )}${counted('enqueued')}`,
+  `
+    with ${nodeKnown}, ${numbered}, inserted as (${insertedOnNode('job')}), ${countedOnNode('enqueued')}`,
 );
+
+const hasKey = `coalesce(new.meta ? 'concurrencyKey', false)`;
 
 /** Inserts jobs into one queue: jobs with a concurrency key as blocked, all others as ready. */
 const insertWithConcurrencyKeys = inserters(
@@ -73,6 +122,16 @@ const insertWithConcurrencyKeys = inserters(
     ),
     ${becomeReady('new', 'place', 'queue_id, id, name, priority, max_attempts, args, meta', visibility)}
     ${counted('enqueued')}`,
+  `
+    with ${nodeKnown}, ${numbered}, ${outboxNumbers('unnest($2::uuid[])')},
+    ready as (${insertedOnNode('job', `and not ${hasKey}`)}),
+    blocked as (${insertedOnNode('job_blocked', `and ${hasKey}`)}),
+    arrived as (
+      insert into longshore.outbox (id, queue_id, job_id, from_state, to_state, meta)
+      select distinct on (new.meta -> 'concurrencyKey') ${numberOf('place')}, queue_node.queue_id, new.id, 'enqueued'::longshore.job_state,
+        'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', new.meta -> 'concurrencyKey')
+      from ${onNode('unnest($2::uuid[]), unnest($7::jsonb[])', 'id, meta')} and ${hasKey}
+    ), ${countedOnNode('enqueued')}`,
 );
 
 /**
@@ -90,6 +149,13 @@ const insertWaiting = prepared(
         unnest($8::timestamptz[]), unnest($9::float8[])
       ) as new (id, args, name, priority, max_attempts, meta, due_at, due_in)
     )${counted('scheduled')}`,
+  `
+    with ${nodeKnown},
+    inserted as (
+      insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+      select queue_node.queue_id, ${selected}, case when due_at is null then ${fromNow('due_in')} else ${dueFrom('due_at')} end
+      from ${onNode(`${newJobs}, unnest($8::timestamptz[]), unnest($9::float8[])`, `${columns}, due_at, due_in`)}
+    ), ${countedOnNode('scheduled')}`,
 );
 
 /** One statement of an enqueue call, with its parameters. */

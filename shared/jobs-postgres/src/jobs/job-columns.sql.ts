@@ -1,3 +1,4 @@
+import type { Forms } from '../connection/statement.js';
 import { type FinishedState, maxKeptAttempts } from '@longshore/jobs/storage';
 
 /** The columns that all job tables have. */
@@ -66,12 +67,17 @@ export const finishedAs = (
 
 /**
  * Subquery for the running jobs of a queue; the outer query must provide `queue.id`. Running jobs are near the head of
- * the queue, and the counters contain their number. The scan therefore stops after the last running job.
+ * the queue, and the counters contain their number. The scan therefore stops after the last running job, except on Citus,
+ * which supports no such limit for each queue.
  */
-export const running = `
+export const running: Forms<string> = {
+  none: `
   select * from longshore.job where queue_id = queue.id and server_id is not null
   order by priority, seq
-  limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')`;
+  limit (select coalesce(sum(jobs), 0) from longshore.job_count where queue_id = queue.id and state = 'processing')`,
+  citus: `
+  select * from longshore.job where queue_id = queue.id and server_id is not null`,
+};
 
 /** The select list for jobs in each live table. */
 export const columnsIn: Readonly<Record<LiveTable, string>> = {

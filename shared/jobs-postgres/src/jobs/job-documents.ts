@@ -4,7 +4,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 import type { JobRow } from './job-row.js';
-import { jobWithId } from './find-jobs.sql.js';
+import { jobsWhere, jobWithId, reported, withReported } from './find-jobs.sql.js';
 import { reportedOf } from './reports.sql.js';
 
 /**
@@ -57,6 +57,37 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   ].join(', ');
 }
 
+/**
+ * Returns a statement, for Citus, that reads the jobs with the ids in $1, in that order. Removes duplicates, because a job that is
+ * moving between nodes can be found twice.
+ *
+ * @param documents which of the arguments and results to include
+ * @param queues {@link ofQueues} if the statement has a second parameter; empty otherwise
+ */
+const listedOnNodes = (documents: Parameters<typeof listedColumns>[1], queues = ''): string => `
+    with found as materialized (
+      select ${listedColumns('found', documents)}, ${reported}
+      from ${withReported(`(${jobsWhere(`id = any($1::uuid[])${queues}`)}) as found`)}
+    )
+    select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
+
+/**
+ * SQL condition that is always true. It only declares the type of $2, the queues, which these statements do not use,
+ * because they search all shards.
+ */
+const ofQueues = ' and $2::integer[] is not null';
+
+/** $1 ids. Returns the jobs with their arguments and results, in the order of these ids. */
+export const findJobs = prepared(
+  'longshore-find-jobs',
+  `
+  select found.*, ${reportedOf('found')}
+  from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
+  cross join lateral (${jobWithId('wanted_id')}) as found
+  order by place`,
+  listedOnNodes('all'),
+);
+
 /** $1 ids. Returns the jobs in the order of these ids, without their arguments and results. */
 export const findBareJobs = prepared(
   'longshore-find-bare-jobs',
@@ -65,6 +96,7 @@ export const findBareJobs = prepared(
   from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
   cross join lateral (${jobWithId('wanted_id')}) as found
   order by place`,
+  listedOnNodes('none'),
 );
 
 /**
@@ -72,8 +104,8 @@ export const findBareJobs = prepared(
  * large documents, `none` leaves out all documents.
  */
 export const findListedJobs = {
-  small: prepared('longshore-find-small-jobs', listedJobs('small')),
-  none: prepared('longshore-find-undocumented-jobs', listedJobs('none')),
+  small: prepared('longshore-find-small-jobs', listedJobs('small'), listedOnNodes('small', ofQueues)),
+  none: prepared('longshore-find-undocumented-jobs', listedJobs('none'), listedOnNodes('none', ofQueues)),
 };
 
 function listedJobs(documents: ListedDocuments): string {
@@ -107,6 +139,9 @@ export const selectDocuments = prepared(
   select wanted_id as id, found.args::text as args, found.result::text as result
   from unnest($1::uuid[], $2::integer[]) as wanted (wanted_id, wanted_queue)
   cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found`,
+  `
+    select distinct on (found.id) found.id, found.args::text as args, found.result::text as result
+    from (${jobsWhere(`id = any($1::uuid[])${ofQueues}`)}) as found`,
 );
 
 /**

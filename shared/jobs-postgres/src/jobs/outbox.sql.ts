@@ -70,4 +70,5 @@ export const takeEntries = prepared(
       returning id, queue_id, job_id, from_state, to_state, meta
     )
     select id, queue_id, job_id, from_state, to_state, meta from taken order by id`,
+  'select * from longshore.take_outbox_entries($1)',
 );

@@ -1,4 +1,4 @@
-import { prepared } from '../connection/statement.js';
+import { type Forms, prepared } from '../connection/statement.js';
 import { pausedTypes } from '../queues/pause.sql.js';
 
 /**
@@ -34,6 +34,42 @@ export interface PollRow extends ScanRow {
 /** The queue id of the gaps by which `longshore.notify_on_commit` marks the commit of a caller's transaction. */
 export const commitMark = 0;
 
+/** What the scan state has about the commit horizon ({@link ScanRow}), as SQL. */
+const horizon: Forms<Readonly<Record<'seq' | 'mark', string>>> = {
+  none: {
+    seq: 'job_seq.last_value as seq',
+    mark: 'case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end',
+  },
+  // No snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Polls for due jobs, and
+  // scans that would start at the floor of a cursor, therefore start at the head of the queue.
+  citus: { seq: '0::bigint as seq', mark: 'case when $3::bigint is null then null::text end' },
+};
+
+/**
+ * Returns the text of a statement that reads the scan state.
+ *
+ * @param first CTEs that precede the others, each followed by a comma
+ * @param more SQL for additional columns, each preceded by a comma
+ */
+function stateWith({ seq, mark }: (typeof horizon)['none'], first = '', more = ''): string {
+  return `
+    with ${first}closed as (
+      select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+      where xid >= pg_snapshot_xmax($1::pg_snapshot)
+      union all
+      select queue_id, priority, first_seq, last_seq
+      from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
+      union all
+      select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+      where $1::pg_snapshot is null and queue_id = ${commitMark}
+    )
+    select pg_current_snapshot()::text as snapshot, ${seq},
+      ${mark} as mark, closed.*, (
+      select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
+    ) as priorities${more}
+    from longshore.job_seq left join closed on true`;
+}
+
 /**
  * $1 an earlier snapshot, or null to return no gaps but the marks of callers' transactions; $2 queues; $3 the horizon. Reads the scan state. Gets a
  * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no transaction
@@ -43,16 +79,36 @@ export const commitMark = 0;
  * gaps of the transactions in progress by id, and gaps of later transactions in an index range. A transaction that
  * stays open for an hour therefore does not make this statement read the dead index entries of that hour.
  */
-export const scanState = prepared('longshore-scan-state', stateWith(''));
+export const scanState = prepared('longshore-scan-state', stateWith(horizon.none), stateWith(horizon.citus));
+
+const isAlive = 'exists (select 1 from longshore.server where id = $4) as alive';
+
+/**
+ * Returns a CTE with the job names that a server handles, and with the paused job names.
+ *
+ * @param server the parameter with the server's id, for example `$2`
+ */
+const names = (server: string): string => `
+    names as materialized (
+      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = ${server}
+    )`;
+
+/** SQL condition on a job: it is ready, and the server in {@link names} can run it. */
+const isRunnable = `job.server_id is null and coalesce(job.name = any ((select handled from names)::text[]), true)
+          and job.name <> all ((select paused from names)::text[])`;
 
 /**
  * Polls all queues of a server in one statement, without claiming anything. Takes the parameters of {@link scanState}
  * and $4 server; parallel arrays of the ranges to scan: $5 queues, $6 priorities, $7 starts (exclusive), $8 ends
- * (inclusive).
+ * (inclusive). On Citus, each node reads the heads of the queues that it stores; `given` only declares the types of the
+ * parameters that are then unused.
  */
 export const pollReady = prepared(
   'longshore-poll-ready',
-  stateWith(`, exists (select 1 from longshore.server where id = $4) as alive, array(
+  stateWith(
+    horizon.none,
+    '',
+    `, ${isAlive}, array(
       select distinct range.queue_id
       from unnest($5::integer[], $6::smallint[], $7::bigint[], $8::bigint[]) as range (queue_id, priority, after, up_to)
       cross join lateral (
@@ -63,32 +119,21 @@ export const pollReady = prepared(
           and job.name <> all (array(${pausedTypes}))
         limit 1
       ) as first
-    ) as ready`),
+    ) as ready`,
+  ),
+  stateWith(
+    horizon.citus,
+    `given as (select $6::smallint[], $7::bigint[], $8::bigint[]), ${names('$4')},
+    ready as materialized (
+      select node.queue_id
+      from longshore.queue_node as node
+      cross join lateral (select 1 from longshore.job where job.queue_id = node.queue_id and ${isRunnable} limit 1) as first
+      where node.queue_id = any($5::integer[])
+    ),
+    `,
+    `, ${isAlive}, array(select ready.queue_id from ready) as ready`,
+  ),
 );
-
-/**
- * Returns the text of a statement that reads the scan state.
- *
- * @param more SQL for additional columns, each preceded by a comma
- */
-function stateWith(more: string): string {
-  return `
-    with closed as (
-      select queue_id, priority, first_seq, last_seq from longshore.scan_gap
-      where xid >= pg_snapshot_xmax($1::pg_snapshot)
-      union all
-      select queue_id, priority, first_seq, last_seq
-      from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
-      union all
-      select queue_id, priority, first_seq, last_seq from longshore.scan_gap
-      where $1::pg_snapshot is null and queue_id = ${commitMark}
-    )
-    select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
-      case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
-      select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
-    ) as priorities${more}
-    from longshore.job_seq left join closed on true`;
-}
 
 export interface ReadyPlaceRow {
   queue_id: number;
@@ -118,6 +163,15 @@ export const sweepReady = prepared(
         and name <> all ((select paused from names)::text[])
       order by priority, seq limit ${maxSwept}
     ) as first`,
+  `
+    with ${names('$2')}
+    select node.queue_id, first.priority, first.seq
+    from longshore.queue_node as node
+    cross join lateral (
+      select job.priority, job.seq from longshore.job where job.queue_id = node.queue_id and ${isRunnable}
+      order by job.priority, job.seq limit ${maxSwept}
+    ) as first
+    where node.queue_id = any($1::integer[])`,
 );
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { LogLevel } from '@longshore/jobs/storage';
-import { prepared } from '../connection/statement.js';
+import { type Forms, prepared } from '../connection/statement.js';
 
 export interface LogRow {
   id: string;
@@ -25,7 +25,13 @@ export interface LogRow {
  */
 export const insertReports = prepared(
   'longshore-insert-reports',
-  `
+  insertion('now()'),
+  insertion('excluded.written_at'),
+);
+
+/** @param now SQL expression for the current time in `on conflict`, where Citus supports only what is stored */
+function insertion(now: string): string {
+  return `
     with held as materialized (
       select claim.place, job.id, job.attempt, job.started_at
       from unnest($2::uuid[], $3::uuid[], $4::smallint[]) with ordinality as claim (id, server_id, attempt, place)
@@ -40,11 +46,11 @@ export const insertReports = prepared(
       join held on held.place = entry.place
       where held.started_at > now() - $5::integer * interval '1 day'
       on conflict (queue_id, job_id, started_at, line) do update
-      set at = excluded.at, percent = excluded.percent, message = excluded.message, written_at = now()
+      set at = excluded.at, percent = excluded.percent, message = excluded.message, written_at = ${now}
       where job_report.line = 0 and job_report.at <= excluded.at
     )
-    select id, attempt from held`,
-);
+    select id, attempt from held`;
+}
 
 /**
  * Returns an SQL expression, named `progress`, for the latest progress of a job's current attempt; `job` is the alias
@@ -66,6 +72,44 @@ export const reportedOf = (job: string): string => `${progressOf(job)},
     select json_build_object('requestedAt', requested_at, 'reason', reason) from longshore.job_cancellation as request
     where request.queue_id = ${job}.queue_id and request.job_id = ${job}.id
   ) end as cancellation`;
+
+/**
+ * Returns a query for a list of jobs with what other tables have about them, as {@link reportedOf}. On Citus, which cannot
+ * run a subquery for each row, the list is selected first, and then joined with what the others have about all of its jobs.
+ *
+ * @param alias the alias of the list's rows
+ * @param list returns the query for the list, given what to add to its columns
+ */
+export const withReports: Forms<(alias: string, list: (reports: string) => string) => string> = {
+  none: (alias, list) => list(`, ${reportedOf(alias)}`),
+  citus: (_, list) => `
+    with found as materialized (
+      select found.*, row_number() over () as place from (${list('')}) as found
+    ),
+    wanted as materialized (
+      select found.queue_id, found.id, found.started_at from found where found.started_at is not null
+    ),
+    reports as materialized (
+      select report.job_id, report.percent, report.message
+      from longshore.job_report as report join wanted
+        on report.queue_id = wanted.queue_id and report.job_id = wanted.id and report.started_at = wanted.started_at
+      where report.line = 0
+    ),
+    running as materialized (
+      select found.queue_id, found.id from found where found.server_id is not null and found.finished_at is null
+    ),
+    requests as materialized (
+      select request.job_id, request.requested_at, request.reason
+      from longshore.job_cancellation as request join running
+        on request.queue_id = running.queue_id and request.job_id = running.id
+    )
+    select found.*, case when reports.job_id is not null
+        then json_build_object('percent', reports.percent, 'message', reports.message) end as progress,
+      case when requests.job_id is not null
+        then json_build_object('requestedAt', requests.requested_at, 'reason', requests.reason) end as cancellation
+    from found left join reports on reports.job_id = found.id left join requests on requests.job_id = found.id
+    order by found.place`,
+};
 
 /**
  * The `from` and `where` clauses of a query for log lines: $1 queue, $2 job, $3 when the job was created, $4 attempt,

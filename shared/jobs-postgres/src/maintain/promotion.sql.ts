@@ -1,7 +1,9 @@
 import { maxFew } from '@longshore/jobs/storage';
+import { jobColumns } from '../jobs/job-columns.sql.js';
+import { jobNumbers, numberOf, outboxNumbers, seqOf } from '../jobs/drawn-numbers.sql.js';
 import { becomeReady, hasKey } from '../jobs/become-ready.sql.js';
 import { isShown } from '../queues/shown-queues.sql.js';
-import { prepared } from '../connection/statement.js';
+import { prepared, type Statement } from '../connection/statement.js';
 import type { Timestamp } from './due-cursor.js';
 
 export interface DueRow {
@@ -38,7 +40,8 @@ const margin = `interval '5 seconds'`;
  * - $6 whether to assign an id to this transaction
  *
  * A start time lets the scan skip the dead index entries of promoted jobs. With `-infinity`, the scan begins at the
- * head of the index.
+ * head of the index. On Citus, where no snapshot shows which transactions have ended on all nodes, every scan begins there;
+ * `given` only declares the types of the parameters.
  */
 export const nextDue = prepared(
   'longshore-next-due',
@@ -64,13 +67,30 @@ export const nextDue = prepared(
       where ${isShown}
     ) as next on true
     order by next.run_at`,
+  `
+    with given as (select $1::timestamptz, $2::integer[], $3::timestamptz[], $4::xid8[], $5::timestamptz[], $6::boolean),
+    first as materialized (
+      select node.queue_id as id, first.run_at
+      from longshore.queue_node as node
+      cross join lateral (
+        select run_at from longshore.job_scheduled where job_scheduled.queue_id = node.queue_id order by run_at limit 1
+      ) as first
+    )
+    select pg_current_snapshot()::text as snapshot, now()::text as at, null::text as mark, next.*
+    from (values (1)) as one left join (
+      select first.id, first.run_at,
+        extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
+        case when first.run_at <= now() then first.run_at::text end as due_at
+      from first
+    ) as next on true
+    order by next.run_at`,
 );
 
 /**
  * SQL condition on a scheduled job: nobody has requested that it be cancelled. Such a request was made while the last
  * attempt ended, and is about to be carried out.
  */
-export const notCancelled = `not exists (
+const notCancelled = `not exists (
         select 1 from longshore.job_cancellation as request
         where request.queue_id = $1 and request.job_id = job_scheduled.id)`;
 
@@ -85,7 +105,7 @@ export interface PromotedRow {
 }
 
 /** $1 queue. The columns of {@link PromotedRow}, given a CTE `moved` with the promoted jobs. */
-export const promotedColumns = `count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked,
+const promotedColumns = `count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked,
       (
         select jsonb_agg(jsonb_build_object('id', id, 'name', name))
         from (select id, name from moved where not ${hasKey} limit ${maxFew + 1}) as first
@@ -94,21 +114,29 @@ export const promotedColumns = `count(*)::integer as promoted, coalesce(bool_or(
         where queue_id = $1 and run_at > now() order by run_at limit 1
       ) as next_due_in`;
 
+/** A FROM item with the due jobs, numbered by scheduled time. The first CTE has locked these jobs. */
+const dueOnNode = `(
+        select *, row_number() over (order by run_at) as place from longshore.job_scheduled
+        where queue_id = $1 and id = any ((select all_of from ids)::uuid[])
+      ) as due`;
+
+const insertedOnNode = (table: string, condition: string): string => `
+      insert into longshore.${table} (${jobColumns}, seq)
+      select ${jobColumns}, ${seqOf('place')} from ${dueOnNode} where ${condition}`;
+
 /**
  * $1 queue, $2 limit, $3 when the first due job became due. Makes due jobs ready. Several servers can run this at the
  * same time.
  */
-export const promoteDue = prepared(
+export const promoteDue = promotion(
   'longshore-promote-due',
-  promote(
-    `queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() and ${notCancelled} order by run_at limit $2`,
-  ),
+  `queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() and ${notCancelled} order by run_at limit $2`,
 );
 
 /** $1 queue, $2 ids. Makes these jobs ready if they are due. */
-export const promoteSome = prepared(
+export const promoteSome = promotion(
   'longshore-promote-some',
-  promote(`queue_id = $1 and run_at <= now() and id = any($2::uuid[]) and ${notCancelled} order by run_at`),
+  `queue_id = $1 and run_at <= now() and id = any($2::uuid[]) and ${notCancelled} order by run_at`,
 );
 
 /** $1 queue, $2 ids to skip, $3 limit, $4 when the first due job became due. Selects due jobs. */
@@ -119,6 +147,11 @@ export const selectDue = prepared(
     where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
     order by run_at limit $3`,
 );
+
+/** @param which SQL after `where`: the condition, the order and any limit */
+function promotion(name: string, which: string): Statement {
+  return prepared(name, promote(which), promoteOnNode(which));
+}
 
 function promote(which: string): string {
   return `
@@ -139,6 +172,34 @@ function promote(which: string): string {
       from (select count(*) as jobs from moved) as total,
         (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
       where total.jobs > 0
+    )
+    select ${promotedColumns} from moved`;
+}
+
+/**
+ * Returns the text, for Citus, of a statement that makes due jobs ready. Every CTE that reads or writes jobs is a single
+ * task on the queue's node.
+ */
+function promoteOnNode(which: string): string {
+  return `
+    with locked as materialized (select id from longshore.job_scheduled where ${which} for update skip locked),
+    ids as materialized (select array_agg(id) as all_of from locked), ${jobNumbers('locked')}, ${outboxNumbers('locked')},
+    ready as (${insertedOnNode('job', `not ${hasKey}`)}),
+    blocked as (${insertedOnNode('job_blocked', hasKey)}),
+    arrived as (
+      insert into longshore.outbox (id, queue_id, job_id, from_state, to_state, meta)
+      select distinct on (meta -> 'concurrencyKey') ${numberOf('place')}, queue_id, id, 'enqueued'::longshore.job_state,
+        'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+      from ${dueOnNode} where ${hasKey}
+    ),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select queue_id, change.state, change.sign * count(*)
+      from ${dueOnNode}, (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+      group by queue_id, change.state, change.sign
+    ),
+    moved as (
+      delete from longshore.job_scheduled where queue_id = $1 and id = any ((select all_of from ids)::uuid[]) returning id, name, meta
     )
     select ${promotedColumns} from moved`;
 }

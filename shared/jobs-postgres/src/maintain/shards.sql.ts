@@ -1,4 +1,4 @@
-import type { Statement } from '../connection/statement.js';
+import { unnamed } from '../connection/statement.js';
 
 /**
  * Creates a function that makes the planner of each node expect one queue to hold almost all jobs of a shard, as the
@@ -27,4 +27,4 @@ export const createTuneShards = `
   $$`;
 
 /** Tunes the shards that have not been tuned since Citus created or moved them. */
-export const tuneShards: Statement = { text: 'select longshore.tune_shards()::text' };
+export const tuneShards = unnamed('select longshore.tune_shards()::text');

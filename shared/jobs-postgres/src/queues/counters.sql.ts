@@ -68,13 +68,29 @@ export const selectTotals = prepared(
 /**
  * Folds counter changes into one row per queue and state. Adds done and failed jobs to the throughput of the interval
  * in which they ended. Several servers can run this at the same time, because locked rows are skipped.
+ * On Citus, which cannot skip locked rows when it searches all shards, only one of them folds.
  */
 export const foldCounts = prepared(
   'longshore-fold-counts',
-  `
-    with folded as (
+  fold('', 'ctid = any (array(select ctid from longshore.job_count for update skip locked))'),
+  fold(
+    `turn as materialized (
+      select pg_try_advisory_xact_lock(longshore.lock_key('job_count')) as mine
+    ),
+    `,
+    '(select mine from turn)',
+  ),
+);
+
+/**
+ * @param turn a CTE that precedes the others, followed by a comma
+ * @param which SQL condition on the rows to fold
+ */
+function fold(turn: string, which: string): string {
+  return `
+    with ${turn}folded as (
       delete from longshore.job_count
-      where ctid = any (array(select ctid from longshore.job_count for update skip locked))
+      where ${which}
       returning queue_id, state, jobs, at
     ),
     ended as (
@@ -90,8 +106,8 @@ export const foldCounts = prepared(
       on conflict (queue_id, at) do update set done = counted.done + excluded.done, failed = counted.failed + excluded.failed
     )
     insert into longshore.job_count (queue_id, state, jobs, at)
-    select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
-);
+    select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`;
+}
 
 /** Returns whether more than 1000 jobs are enqueued in queues that are not paused. */
 export const areBehind = prepared(

@@ -1,6 +1,8 @@
 import type { JobState } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
+import { unnamed } from '../connection/statement.js';
 import {
+  nothing,
   occupiedStates,
   type Query,
   queryOf,
@@ -15,7 +17,7 @@ import { searchUnfinished } from '../search/search-stages.sql.js';
 export function countJobs(scope: SearchScope, max: number): Query {
   const { values, limit, parts } = countedIn(scope, max);
   const counted = [...parts.values()];
-  if (counted.length === 0) return { text: 'select 0 as jobs', values: [] };
+  if (counted.length === 0) return { ...unnamed('select 0 as jobs'), values: [] };
   return queryOf(
     `select count(*)::integer as jobs from (select 1 from (${united(counted)}) as listed limit ${limit}) as counted`,
     values,
@@ -28,7 +30,7 @@ export function countJobs(scope: SearchScope, max: number): Query {
  */
 export function countJobsByState(scope: SearchScope, max: number): Query {
   const { values, parts } = countedIn(scope, max);
-  if (parts.size === 0) return { text: 'select where false', values: [] };
+  if (parts.size === 0) return nothing;
   const counts = Array.from(
     parts,
     ([state, counted]) =>

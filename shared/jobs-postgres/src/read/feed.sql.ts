@@ -64,6 +64,11 @@ const stateChangeColumns = (state: string, at: string, claimed: boolean): string
  * A transaction of Longshore holds the returned time back as soon as it starts. Any other transaction can only enqueue.
  * It holds the time back only after it has written, and by at most one minute. If Postgres hides the start of another
  * role's transaction, one minute is assumed.
+ *
+ * On Citus, considers all open transactions, even those without an id: a transaction that writes only on other nodes gets
+ * no id on the coordinator. Also considers transactions that have been committed but are not visible on all nodes yet. For
+ * the same reasons, a snapshot would not show whether anything has been written; the column `snapshot` therefore contains
+ * the current time, and differs on every call.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -77,19 +82,28 @@ export const settledUpTo = prepared(
     where datid = (select oid from pg_catalog.pg_database where datname = current_database())
       and pid <> pg_backend_pid()
       and (backend_xid is not null or (application_name like 'longshore%' and xact_start is not null))`,
+  `
+    select clock_timestamp()::text as snapshot,
+      least(now(), longshore.oldest_prepared() - interval '1 minute', min(case
+        when application_name like 'longshore%' then xact_start
+        else greatest(xact_start, now() - interval '1 minute')
+      end)) - interval '500 milliseconds' as settled
+    from pg_stat_get_activity(null)
+    where datid = (select oid from pg_catalog.pg_database where datname = current_database())
+      and pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`,
 );
 
 /** Orders the entries of a page, and ends it after $4 of them. */
-export const firstEntries = 'order by entry_at, id limit $4';
+const firstEntries = 'order by entry_at, id limit $4';
 
-export const startedPage = {
+const startedPage = {
   columns: stateChangeColumns('processing', 'started_at', true),
   condition: `${isOnPage('started_at')}
         and ${isMatch()}`,
 };
 
 /** Lists the jobs in a table that were created in the period of the page. $10 is a lower bound for their ids. */
-export const createdPage = (table: string, state: string, condition = ''): string => `
+const createdPage = (table: string, state: string, condition = ''): string => `
       select ${stateChangeColumns(state, 'created_at', false)} from longshore.${table} as job
       where id >= $10::uuid and ${isOnPage('created_at')} ${condition}
         and ${isMatch()}`;
@@ -114,13 +128,22 @@ export const selectEnded = unprepared(
     ${firstEntries}`,
 );
 
+/**
+ * Selects jobs that started in this period and are still running. On Citus, each node reads all running jobs of its queues:
+ * the scan cannot stop after the last running job of each queue, because it does not read their number.
+ */
 export const selectStarted = prepared(
   'longshore-select-started',
   `
     select job.* from longshore.queue cross join lateral (
-      select ${startedPage.columns} from (${running}) as running where ${startedPage.condition}
+      select ${startedPage.columns} from (${running.none}) as running where ${startedPage.condition}
     ) as job
     where ${isShown}
+    ${firstEntries}`,
+  `
+    select ${startedPage.columns} from longshore.job
+    where queue_id in (select queue_id from longshore.queue_node) and server_id is not null
+        and ${startedPage.condition}
     ${firstEntries}`,
 );
 
@@ -133,6 +156,8 @@ export const selectRetried = prepared(
         and ${isMatch()}
     ${firstEntries}`,
 );
+
+const isOnNode = 'and queue_id in (select queue_id from longshore.queue_node)';
 
 /**
  * $10 lower bound for the ids of jobs created since $1. Ids are ordered by creation time, so older jobs are not scanned.
@@ -149,6 +174,15 @@ export const selectCreated = prepared(
       ].join(' union all ')}
     ) as job
     where ${isShown}
+    ${firstEntries}`,
+  `
+    select job.* from (${[
+      createdPage('job', 'enqueued', `${isOnNode} and server_id is null`),
+      createdPage('job_blocked', 'enqueued', isOnNode),
+      createdPage('job_scheduled', 'scheduled', isOnNode),
+      createdPage('job_awaiting', 'awaiting', isOnNode),
+    ].join(' union all ')}
+    ) as job
     ${firstEntries}`,
 );
 
@@ -224,4 +258,5 @@ export const summarizeTimes = unprepared(
     join pg_catalog.pg_class as made on made.oid = index.indexrelid
     where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::text[])
       and made.relam = (select oid from pg_catalog.pg_am where amname = 'brin')`,
+  'select longshore.summarize_times($1::text[])::text',
 );

@@ -223,7 +223,7 @@ export class PostgresFeed implements JobFeed {
     );
     const names = finishedStates.flatMap((state) => days.map((day) => `job_history_${state}_${day}`));
     try {
-      await this.#database.transaction((client) => client.query(summarizeTimes.text, [names]), {
+      await this.#database.transaction((client) => client.query(summarizeTimes, [names]), {
         lock_timeout: lockTimeoutMs,
       });
     } catch (error) {

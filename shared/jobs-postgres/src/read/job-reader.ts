@@ -42,18 +42,18 @@ import { RequestCoalescer } from '../connection/request-coalescer.js';
 import { selectDependents, selectDependentsOfEach } from '../jobs/dependencies.sql.js';
 import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { selectServers, type ServerRow, toServer } from '../servers/servers.sql.js';
-import { findBareJobs, type ListedDocuments, type PartialRow, withDocuments } from '../jobs/job-documents.js';
+import {
+  findBareJobs,
+  findJobs,
+  type ListedDocuments,
+  type PartialRow,
+  withDocuments,
+} from '../jobs/job-documents.js';
 import { findRowOn, type JobRow, toAttempts, toJob } from '../jobs/job-row.js';
 import { LocationCache } from '../jobs/location-cache.js';
 import { countOf, maxCounted, noCounts, type PostgresCounters } from '../queues/counters.js';
 import { countJobs, countJobsByState } from './count-jobs.sql.js';
-import {
-  type DocumentsRow,
-  findDocuments,
-  findJob,
-  findJobs,
-  selectWaitingNames,
-} from '../jobs/find-jobs.sql.js';
+import { type DocumentsRow, findDocuments, findJob, selectWaitingNames } from '../jobs/find-jobs.sql.js';
 import { isCounted, statesOf } from '../jobs/job-conditions.sql.js';
 import { noQueues, isText, type ListRequest, type SearchScope } from '../search/job-search.sql.js';
 import { coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
@@ -197,7 +197,9 @@ export class PostgresJobReader implements JobReader {
     const queueIds = await this.queueIds(filter);
     if ((after !== undefined && !isId(after.id)) || queueIds?.length === 0) return { jobs: [], last: null };
     const place = after === undefined ? {} : { after };
-    const search = { filter, queueIds, limit, maxExamined: max, now: await this.#clock.fresh(), ...place };
+    const now = await this.#clock.fresh();
+    const { distribution } = this.#database.options;
+    const search = { filter, queueIds, limit, maxExamined: max, now, distribution, ...place };
     const query = searchFailures(search);
     const jobs = await this.#toBriefJobs(await this.#searches.query<ListedRow>(query, query.values));
     if (jobs.length === limit) return { jobs, last: null };
@@ -338,6 +340,7 @@ export class PostgresJobReader implements JobReader {
       now: await this.#clock.fresh(),
       queueIds,
       holding: (state) => holding.get(state) ?? noQueues,
+      distribution: this.#database.options.distribution,
     };
   }
 

@@ -35,8 +35,20 @@ export const selectLease = prepared(
  */
 export const selectStalledLeases = prepared(
   'longshore-select-stalled-leases',
-  `
-    with expired as materialized (
+  stalledLeases('', 'exists (select 1 from longshore.server where server.id = job.server_id)'),
+  stalledLeases(
+    'alive as materialized (select id from longshore.server),\n    ',
+    'job.server_id in (select id from alive)',
+  ),
+);
+
+/**
+ * @param alive a CTE that precedes the others, followed by a comma
+ * @param isServed SQL condition on a job: its server is registered
+ */
+function stalledLeases(alive: string, isServed: string): string {
+  return `
+    with ${alive}expired as materialized (
       select job.queue_id, job.id
       from (
         select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
@@ -46,14 +58,14 @@ export const selectStalledLeases = prepared(
         order by priority, seq limit queue.running
       ) as job
       where job.lease_until < now() - $1::float8 * interval '1 millisecond'
-        and exists (select 1 from longshore.server where server.id = job.server_id)
+        and ${isServed}
       order by job.lease_until limit $2
     )
     select job.queue_id, job.id, job.server_id, job.attempt, job.lease_until, false as locked
     from expired join longshore.job on job.queue_id = expired.queue_id and job.id = expired.id
     where job.server_id is not null and not ${isLocked}
-    order by job.lease_until`,
-);
+    order by job.lease_until`;
+}
 
 export function toLease(row: LeaseRow, queue: string): Lease {
   return {

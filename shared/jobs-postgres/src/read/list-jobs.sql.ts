@@ -1,10 +1,11 @@
 import { isFinished } from '@longshore/jobs/storage';
 import { createHash } from 'node:crypto';
 import { statesOf } from '../jobs/job-conditions.sql.js';
-import { reportedOf } from '../jobs/reports.sql.js';
+import { withReports } from '../jobs/reports.sql.js';
 import {
   all,
   type ListRequest,
+  nothing,
   occupiedStates,
   type Query,
   queryOf,
@@ -27,13 +28,14 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
   );
   const { order, limit } = search;
   const offset = search.bind(request.offset);
-  return queryOf(
-    `
-      select ${listedColumns('listed', documents)}, ${reportedOf('listed')}
+  const text = withReports[request.distribution](
+    'listed',
+    (reports) => `
+      select ${listedColumns('listed', documents)}${reports}
       from (select * from (${united(parts)}) as listed ${order} limit ${limit} offset ${offset}) as listed
       ${order}`,
-    values,
   );
+  return queryOf(text, values);
 }
 
 /**
@@ -57,12 +59,15 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
   const { order, limit } = search;
   const offset = search.bind(request.offset);
   const complete = states.filter(isFinished).map((state) => coversHistory(state, search));
-  const text = `
+  const text = withReports[request.distribution](
+    'shown',
+    (reports) => `
     with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
-    select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${reportedOf('shown')}
+    select ${all(complete)} as complete, ${listedColumns('shown', documents)}${reports}
     from (select 1) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
-    ${order}`;
+    ${order}`,
+  );
   const query = queryOf(text, values);
   return { ...nameOf(query.text, request.now), ...query };
 }
@@ -75,8 +80,6 @@ export function coversUnfinished({ filter, holding }: SearchScope): boolean {
     (state) => isFinished(state) || state === 'processing' || holding(state).jobs <= maxRows,
   );
 }
-
-const nothing: Query = { text: 'select true as complete where false', values: [] };
 
 const maxNamed = 100;
 

@@ -9,7 +9,7 @@ import {
   maxSorted,
 } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
-import { jobWithId } from '../jobs/find-jobs.sql.js';
+import { jobsWhere, jobWithId, withId } from '../jobs/find-jobs.sql.js';
 import type { Bind } from '../jobs/job-conditions.sql.js';
 import {
   columnsIn,
@@ -69,10 +69,14 @@ const withoutValue: Readonly<Partial<Record<JobOrderMember, readonly JobState[]>
 /**
  * $1 id, $2 queue, or null if unknown. Returns the times of a job, and their text, which has all their digits.
  */
-export const selectTimes = prepared('longshore-select-job-times', timesIn(jobWithId('$1', '$2::integer')));
+export const selectTimes = prepared(
+  'longshore-select-job-times',
+  timesIn(jobWithId('$1', '$2::integer')),
+  timesIn(jobsWhere(withId)),
+);
 
 /** Returns the query for the times of the job that a subquery finds. */
-export function timesIn(found: string): string {
+function timesIn(found: string): string {
   return `
     select queue_id, run_at, started_at, finished_at, run_at::text as run_at_text, started_at::text as started_at_text,
       finished_at::text as finished_at_text
@@ -190,6 +194,7 @@ function newestOf(state: UnfinishedState, { search }: Scan): string {
     return eachQueue(
       `select ${columns} from longshore.${table} where ${wanted} ${order} limit ${share}`,
       queues,
+      search,
     );
   };
   const tables: Readonly<Record<Exclude<UnfinishedState, 'processing'>, readonly string[]>> = {
@@ -324,6 +329,7 @@ function byDueTime(scan: Scan): string {
   return eachQueue(
     `select ${waiting('scheduled')} from longshore.job_scheduled where ${wanted} ${page}`,
     `${bind(holding('scheduled').ids)}::integer[]`,
+    scan.search,
   );
 }
 

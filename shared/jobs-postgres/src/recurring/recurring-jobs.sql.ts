@@ -2,7 +2,7 @@ import { sortCollation } from '@longshore/edge';
 import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
 import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
 import { beginPause, endPause, type PauseRow, toPauseState } from '../queues/pause.sql.js';
-import { inLiveTables } from '../jobs/job-columns.sql.js';
+import { inLiveTables, liveTables } from '../jobs/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface RecurringJobRow extends PauseRow {
@@ -193,17 +193,41 @@ const lastJobUnfinished = `exists (
 )`;
 
 /**
+ * CTEs, for Citus, which searches all shards once for all of these jobs.
+ *
+ * @param which SQL condition on the recurring jobs whose last jobs are searched
+ */
+const lastJobsUnfinished = (
+  which: string,
+): string => `last as materialized (select array_agg(last_job_id) as ids from longshore.recurring_job where ${which}),
+    busy as materialized (
+      select id from (${liveTables.map((table) => `select id from longshore.${table} where id = any ((select ids from last)::uuid[]) and queue_id in (select id from longshore.queue)`).join(' union all ')}) as unfinished
+    )`;
+
+/**
  * $1 limit. Locks recurring jobs that are due. Skips a recurring job if another server has locked it, if it is set
  * aside, or if it must wait until its last job has ended.
  */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
-  `
-    select *, args::text as args_text, now() as now from longshore.recurring_job
-    where next_due_at <= now() and ${isNotSetAside} and (overlap <> 'wait' or not ${lastJobUnfinished})
-    order by next_due_at limit $1
-    for update skip locked`,
+  lockDue('', `not ${lastJobUnfinished}`),
+  lockDue(
+    `with ${lastJobsUnfinished(`next_due_at <= now() and overlap = 'wait'`)}`,
+    '(last_job_id is null or last_job_id not in (select id from busy))',
+  ),
 );
+
+/**
+ * @param given CTEs
+ * @param isOver SQL condition on a recurring job: its last job has ended
+ */
+function lockDue(given: string, isOver: string): string {
+  return `${given}
+    select *, args::text as args_text, now() as now from longshore.recurring_job
+    where next_due_at <= now() and ${isNotSetAside} and (overlap <> 'wait' or ${isOver})
+    order by next_due_at limit $1
+    for update skip locked`;
+}
 
 /**
  * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run after the statement that locks the
@@ -212,6 +236,9 @@ export const lockDueRecurring = prepared(
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',
   `select id from longshore.recurring_job where id = any($1::text[]) and ${lastJobUnfinished}`,
+  `
+    with ${lastJobsUnfinished('id = any($1::text[])')}
+    select id from longshore.recurring_job where id = any($1::text[]) and last_job_id in (select id from busy)`,
 );
 
 /** $1 queue. Returns its backlog: the number of its ready and blocked jobs. */

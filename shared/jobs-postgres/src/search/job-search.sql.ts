@@ -1,6 +1,6 @@
 import type { JobState } from '@longshore/jobs';
 import { isFinished, type JobFilter } from '@longshore/jobs/storage';
-import type { Statement } from '../connection/statement.js';
+import { type Distribution, type Statement, unnamed } from '../connection/statement.js';
 import type { HoldingRow } from '../queues/counters.sql.js';
 import { type Bind, conditionsOf, type JobConditions, oneOf, statesOf } from '../jobs/job-conditions.sql.js';
 
@@ -16,8 +16,11 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
   const places = [...new Set(text.match(/\$\d+/g))];
   const kept = places.map((place) => values[Number(place.slice(1)) - 1]);
   const place = (old: string): string => `$${places.indexOf(old) + 1}`;
-  return { text: text.replaceAll(/\$\d+/g, place), values: kept };
+  return { ...unnamed(text.replaceAll(/\$\d+/g, place)), values: kept };
 }
+
+/** A query that returns no rows. */
+export const nothing: Query = { ...unnamed('select where false'), values: [] };
 
 /** The queues with jobs in one state, and the number of these jobs. */
 export type QueuesWithJobs = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
@@ -32,6 +35,8 @@ export interface SearchScope {
   readonly queueIds: readonly number[] | undefined;
   /** Returns the queues that have jobs in the given unfinished state. Other queues are not searched for that state. */
   readonly holding: (state: JobState) => QueuesWithJobs;
+  /** The database that the query is built for. */
+  readonly distribution: Distribution;
 }
 
 export interface ListRequest extends SearchScope {

@@ -1,5 +1,6 @@
 import type { JobState } from '@longshore/jobs';
 import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
+import type { Forms } from '../connection/statement.js';
 import { conditionsOf } from '../jobs/job-conditions.sql.js';
 import { blocked, lastError, ready, running, waiting } from '../jobs/job-columns.sql.js';
 import { all, type QueuesWithJobs, isText, type JobSearch } from './job-search.sql.js';
@@ -23,6 +24,15 @@ interface QueueSearch {
 /** The smallest and the largest id (RFC 9562, 5.9 and 5.10). */
 const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * A FROM item for the queues in an array, of which a lateral subquery searches each. On Citus, it is a distributed table,
+ * so that each node searches the queues that it stores.
+ */
+export const queuesOf: Forms<(ids: string) => string> = {
+  none: (ids) => `unnest(${ids}) as queue (id)`,
+  citus: (ids) => `(select queue_id as id from longshore.queue_node where queue_id = any(${ids})) as queue`,
+};
 
 /** If at most this many queues have ready or blocked jobs, up to a full page is read from each of them. */
 const fewQueues = 20;
@@ -58,8 +68,9 @@ export function searchUnfinished(
     case 'processing': {
       const wanted = all([...lines.bounds, ...lines.contents, ...conditions.claimed]);
       return eachQueue(
-        `select ${ready(`'${state}'::longshore.job_state`)} from (${running}) as running where ${wanted} ${lines.page}`,
+        `select ${ready(`'${state}'::longshore.job_state`)} from (${running[search.distribution]}) as running where ${wanted} ${lines.page}`,
         lines.queues,
+        search,
       );
     }
   }
@@ -70,7 +81,7 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
   if (isBounded(search, lines) && contents.length > 0)
     return `select ${columns} from ${rowsOf(table, [], search, lines)} ${page}`;
   const wanted = all(['queue_id = queue.id', ...bounds, ...contents]);
-  return eachQueue(`select ${columns} from longshore.${table} where ${wanted} ${page}`, queues);
+  return eachQueue(`select ${columns} from longshore.${table} where ${wanted} ${page}`, queues, search);
 }
 
 /**
@@ -86,7 +97,7 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: Q
  * A search that checks only a limited number of rows uses a single query for any number of queues.
  */
 function searchReady(search: JobSearch, lines: QueueSearch): string {
-  const { order, newestFirst, limit, sorted, holding } = search;
+  const { order, newestFirst, limit, sorted, holding, distribution } = search;
   const { queues, bounds, contents, page } = lines;
   const isFew = holding('enqueued').queues <= fewQueues;
   if (contents.length > 0 ? isBounded(search, lines) || !isFew : !sorted && !isFew) {
@@ -109,9 +120,10 @@ function searchReady(search: JobSearch, lines: QueueSearch): string {
     return eachQueue(
       ofQueueTables(ready(`'enqueued'::longshore.job_state`), blocked, all(ofQueue), page),
       queues,
+      search,
     );
   const front = `
-    select line.id, queue.id as queue_id from unnest(${queues}) as queue (id)
+    select line.id, queue.id as queue_id from ${queuesOf[distribution](queues)}
     cross join lateral (${ofQueueTables('id', 'id', all(ofQueue), `${order} limit 1`)}) as line
     ${page}`;
   const last = `(select id from front ${order} offset ${limit} - 1 limit 1)`;
@@ -120,7 +132,7 @@ function searchReady(search: JobSearch, lines: QueueSearch): string {
     : `id <= coalesce(${last}, '${maxId}'::uuid)`;
   return `
     with front as materialized (${front})
-    ${eachQueue(ofQueueTables(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
+    ${eachQueue(ofQueueTables(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)', search)}`;
 }
 
 /**
@@ -147,7 +159,7 @@ function rowsOf(table: string, own: readonly string[], search: JobSearch, lines:
   if (maxRows !== null)
     return `(select * from longshore.${table} where ${within} limit ${maxRows}) as looked_at where ${all(contents)}`;
   if (isText(search.filter))
-    return `(${nearestRows(table, [...own, ...bounds], { queues, ofQueue, order: search.order })}) as near where ${all(contents)}`;
+    return `(${nearestRows(table, [...own, ...bounds], { ...search, queues, ofQueue })}) as near where ${all(contents)}`;
   return `longshore.${table} where ${within} and ${all(contents)}`;
 }
 
@@ -170,14 +182,23 @@ export function rowsOfQueue({ queues }: QueuesWithJobs): number {
 export function nearestRows(
   table: string,
   conditions: readonly string[],
-  { queues, ofQueue, order }: Pick<QueueSearch, 'queues' | 'ofQueue'> & Pick<JobSearch, 'order'>,
+  {
+    queues,
+    ofQueue,
+    order,
+    distribution,
+  }: Pick<QueueSearch, 'queues' | 'ofQueue'> & Pick<JobSearch, 'order' | 'distribution'>,
 ): string {
   const wanted = all(['queue_id = queue.id', ...conditions]);
   const rows = `select * from longshore.${table} where ${wanted} ${order} limit ${ofQueue}`;
-  return `select line.* from unnest(${queues}) as queue (id) cross join lateral (${rows}) as line ${order} limit ${textRows}`;
+  return `select line.* from ${queuesOf[distribution](queues)} cross join lateral (${rows}) as line ${order} limit ${textRows}`;
 }
 
 /** Returns SQL that runs `part`, a subquery that refers to `queue.id`, for each of the queues. */
-export function eachQueue(part: string, queues: string): string {
-  return `select part.* from unnest(${queues}) as queue (id) cross join lateral (${part}) as part`;
+export function eachQueue(
+  part: string,
+  queues: string,
+  { distribution }: Pick<JobSearch, 'distribution'>,
+): string {
+  return `select part.* from ${queuesOf[distribution](queues)} cross join lateral (${part}) as part`;
 }

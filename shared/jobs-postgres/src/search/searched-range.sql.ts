@@ -1,6 +1,6 @@
 import { isFinished } from '@longshore/jobs/storage';
 import { statesOf } from '../jobs/job-conditions.sql.js';
-import { all, type ListRequest, type Query, queryOf, searchOf, united } from './job-search.sql.js';
+import { all, type ListRequest, nothing, type Query, queryOf, searchOf, united } from './job-search.sql.js';
 import { boundsOf, textRows } from './search-history.sql.js';
 
 /**
@@ -18,5 +18,5 @@ export function selectLastSearched(request: ListRequest): Query {
         select '${state}' as state, (array_agg(id ${search.order}))[1] as id
         from (${ids} offset ${textRows - 1} limit 2) as last having count(*) = 2`;
     });
-  return parts.length === 0 ? { text: 'select where false', values: [] } : queryOf(united(parts), values);
+  return parts.length === 0 ? nothing : queryOf(united(parts), values);
 }

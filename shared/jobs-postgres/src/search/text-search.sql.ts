@@ -14,7 +14,7 @@ import {
   united,
 } from './job-search.sql.js';
 import { boundsOf, textRows } from './search-history.sql.js';
-import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
+import { nearestRows, queuesOf, rowsOfQueue } from './search-stages.sql.js';
 
 /**
  * Maximum number of distinct texts of each kind (`maxTexts`) and of distinct error messages (`maxErrors`) that are
@@ -164,16 +164,16 @@ function newestInHistory(state: FinishedState, search: JobSearch): string {
  * this state.
  */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
-  const { bind, holding, conditions, order } = search;
+  const { bind, holding, conditions, order, distribution } = search;
   const queues = `${bind(holding(state).ids)}::integer[]`;
   if (state === 'processing') {
     const wanted = all(conditions.ids);
     return [
-      `select line.* from unnest(${queues}) as queue (id)
-       cross join lateral (select * from (${running}) as running where ${wanted}) as line ${order} limit ${textRows}`,
+      `select line.* from ${queuesOf[distribution](queues)}
+       cross join lateral (select * from (${running[distribution]}) as running where ${wanted}) as line ${order} limit ${textRows}`,
     ];
   }
-  const lines = { queues, order, ofQueue: rowsOfQueue(holding(state)) };
+  const lines = { queues, order, distribution, ofQueue: rowsOfQueue(holding(state)) };
   const newestIn = (table: string, own: readonly string[] = []): string =>
     nearestRows(table, [...own, ...conditions.ids], lines);
   if (state === 'scheduled') return [newestIn('job_scheduled')];

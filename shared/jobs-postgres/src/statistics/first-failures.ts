@@ -1,7 +1,7 @@
 import { errorKindsKept } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { deleteOldFirstFailures, recordFirstFailures } from '../read/failures.sql.js';
+import { deleteOldFirstFailures, recordFirstFailures } from './error-groups.sql.js';
 import { maxKinds, maxKindsOfName, maxRetrying } from './statistics.js';
 
 /** Minimum interval between runs, in milliseconds. */

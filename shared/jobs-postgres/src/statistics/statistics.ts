@@ -24,7 +24,7 @@ import {
   selectErrorGroups,
   selectFirstFailures,
   selectRetrying,
-} from '../read/failures.sql.js';
+} from './error-groups.sql.js';
 import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 
 /**

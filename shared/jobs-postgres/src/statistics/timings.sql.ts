@@ -174,10 +174,16 @@ export const measureNames = prepared(
 /** Returns the number of pages of the tables that {@link measureNames} samples. */
 export const selectReadyPages = prepared(
   'longshore-select-ready-pages',
-  `
-    select ((pg_relation_size('longshore.job') + pg_relation_size('longshore.job_blocked'))
-      / current_setting('block_size')::integer)::integer as pages`,
+  pagesBy('pg_relation_size'),
+  pagesBy('citus_relation_size'),
 );
+
+/** @param sizeOf the function that returns the size of a table */
+function pagesBy(sizeOf: string): string {
+  return `
+    select ((${sizeOf}('longshore.job') + ${sizeOf}('longshore.job_blocked'))
+      / current_setting('block_size')::integer)::integer as pages`;
+}
 
 /**
  * $1 retention of timings per minute, $2 retention of timings per hour, in milliseconds. Deletes older timings, names

@@ -1,5 +1,5 @@
 import { createCitusDatabase, patientStorage, type TestDatabase } from '@longshore/test-support';
-import { distributedForm, staticStatements } from '../../src/connection/statement.js';
+import { staticStatements } from '../../src/connection/statement.js';
 import { expect } from 'chai';
 import { PostgresStorage } from '../../src/index.js';
 
@@ -43,10 +43,9 @@ describe('On Citus, the statement', () => {
 
   for (const [name, values] of Object.entries(hot)) {
     it(`${name} works on the node of its queue, one task for each part, and selects nothing on the coordinator to insert it`, async () => {
-      const usual = staticStatements().get(`longshore-${name}`) ?? '';
-      const { text } = distributedForm({ text: usual });
+      const { text = '', citus = text } = staticStatements().get(`longshore-${name}`) ?? {};
       const rows = await database.query<Explained & Record<string, unknown>>(
-        `explain ${literal(text, values)}`,
+        `explain ${literal(citus, values)}`,
       );
       const plan = rows.map((row) => row['QUERY PLAN']);
       const found = (pattern: RegExp): string[] => plan.flatMap((line) => pattern.exec(line)?.[1] ?? []);

@@ -3,6 +3,7 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
 import { Database } from '../../src/connection/database.js';
 import { databaseOptions } from '../../src/connection/options.js';
+import { unnamed } from '../../src/connection/statement.js';
 import { createStoreDatabase } from '../support/store-database.js';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
 
@@ -34,12 +35,12 @@ describe('The settings of a statement behind pgbouncer', () => {
 
   for (const [name, value] of Object.entries(settings)) {
     it(`have ${name} = ${value}`, async () => {
-      expect(await pooled.query({ text: `show ${name}` })).to.deep.equal([{ [name]: value }]);
+      expect(await pooled.query(unnamed(`show ${name}`))).to.deep.equal([{ [name]: value }]);
     });
   }
 
   it('do not leak to the next user of the connection', async () => {
-    await pooled.query({ text: 'select 1' });
+    await pooled.query(unnamed('select 1'));
     const plain = new Database(
       {
         ...databaseOptions({ url: pooler.urlOf(database.url), ...patientStorage, pooler: 'transaction' }),
@@ -47,7 +48,7 @@ describe('The settings of a statement behind pgbouncer', () => {
       },
       {},
     );
-    const [row] = await plain.query({ text: 'show enable_seqscan' });
+    const [row] = await plain.query(unnamed('show enable_seqscan'));
     await plain.close();
     expect(row).to.deep.equal({ enable_seqscan: 'on' });
   });
@@ -63,7 +64,7 @@ describe('A pgbouncer that cannot reach Postgres', () => {
       databaseOptions({ url: away.href, ...patientStorage, pooler: 'transaction' }),
     );
     try {
-      const error: unknown = await pooled.query({ text: 'select 1' }).catch((thrown: unknown) => thrown);
+      const error: unknown = await pooled.query(unnamed('select 1')).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(error).to.have.nested.property('cause.code', '08P01');
     } finally {
