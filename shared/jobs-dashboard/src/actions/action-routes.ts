@@ -19,7 +19,6 @@ interface ActionContext {
   readonly clearCache: () => void;
   readonly now: () => number;
   readonly redact: RegExp;
-  /** Whether actions that pause, delete or discard something require a reason. */
   readonly requireReasons: boolean;
   readonly onAction: (record: ActionRecord) => void;
 }

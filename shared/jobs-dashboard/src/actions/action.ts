@@ -29,7 +29,6 @@ export interface ActionRequest {
   readonly nowMs: number;
   /** The viewer's reason; `null` if they gave none. */
   readonly reason: string | null;
-  /** Matches keys whose values are redacted. */
   readonly redact: RegExp;
 }
 
@@ -60,7 +59,6 @@ export interface ActionRecord {
 export interface ActionResult {
   /** The page to show next, as a path inside the dashboard. */
   readonly next: string;
-  /** Whether anything was changed. */
   readonly changed: boolean;
   readonly record: ActionRecord;
 }
@@ -78,7 +76,6 @@ export interface Action {
   readonly read: (request: ActionRequest) => (storage: OperableStorage) => Promise<ActionResult>;
 }
 
-/** How a form requests an operation, and what follows. */
 interface ActionForm<Target, Fields, After> {
   /** Defaults to the operation's kind, `:target` and its name. */
   readonly path?: Action['path'];

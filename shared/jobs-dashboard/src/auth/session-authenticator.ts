@@ -5,7 +5,6 @@ import type { OpenIdProvider } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import { Sessions } from './sessions.js';
 
-/** How people sign in: with a password, or at an OpenID Connect provider. */
 type SignInMethod =
   | { readonly kind: 'password'; readonly passwords: Passwords }
   | { readonly kind: 'provider'; readonly provider: OpenIdProvider };

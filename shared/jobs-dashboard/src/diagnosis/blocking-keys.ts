@@ -16,7 +16,6 @@ export function keysOf(queue: string, { keys, isComplete }: BlockingKeys): Block
   return { keys: keys.filter((key) => key.queue === queue), isComplete };
 }
 
-/** Returns how many jobs the keys block in total. */
 export function blockedBy({ keys, isComplete }: BlockingKeys): JobCount {
   return {
     count: keys.reduce((sum, { blocked }) => sum + blocked.count, 0),

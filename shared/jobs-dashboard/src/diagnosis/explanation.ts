@@ -50,7 +50,6 @@ export interface ExplanationContext {
   readonly nowMs: number;
 }
 
-/** An explanation of what is happening to a job, and why. */
 interface Explanation {
   readonly text: Sentence;
   /** `attention` if an operator has to act; `calm` otherwise. */

@@ -37,6 +37,14 @@ function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' | 'fail
   return failed >= MANY && failed >= LARGE_PART * (done + failed);
 }
 
+const MAX_MESSAGE = 120;
+
+/** Returns an error as one line, such as `HttpError: upstream said 503`. The message can be empty. */
+export function errorLine(name: string, message: string): string {
+  const [line = ''] = message.split('\n', 1);
+  return line === '' ? name : `${name}: ${shorten(line, MAX_MESSAGE, '…')}`;
+}
+
 /**
  * Returns a warning if many of the recently finished jobs failed. Returns none if fewer than `MANY` of the failures are
  * still stored, because the others have been retried or deleted. The warning names the most affected queue and error,
@@ -70,9 +78,7 @@ function inCommon({ failed, common }: RecentThroughput): string {
     parts.push(`${share} in queue “${queue.name}”`);
   }
   if (error !== null) {
-    const [line = ''] = error.message.split('\n', 1);
-    const message = line === '' ? '' : `: ${shorten(line, MAX_MESSAGE, '…')}`;
-    parts.push(`${error.most ? 'most often' : 'often'} ${error.name}${message}`);
+    parts.push(`${error.most ? 'most often' : 'often'} ${errorLine(error.name, error.message)}`);
   }
   return parts.join('; ');
 }
@@ -137,7 +143,6 @@ const MIN_USUAL = 20;
 /** A job type with at least this share of failures gets a warning even if that share is usual for it. */
 const ALWAYS = 0.9;
 const MAX_NAMES = 200;
-const MAX_MESSAGE = 120;
 
 /** A job type that is failing often enough for a warning: unusually often, or almost always. */
 export interface FailingType {
@@ -213,8 +218,7 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
     const jobs = jobsOf(type);
     const isExact = errors.every(({ failedExact, waitingExact }) => failedExact && waitingExact);
     const [kind = ''] = first.fingerprint.split(': ', 1);
-    const [line = ''] = first.message.split('\n', 1);
-    const error = line === '' ? kind : `${kind}: ${shorten(line, MAX_MESSAGE, '…')}`;
+    const error = errorLine(kind, first.message);
     const most = first.count < jobs ? `${formatNumber(first.count)} of them` : 'all of them';
     return [
       {

@@ -39,7 +39,6 @@ const empty: Badge = { icon: 'check', word: 'Queue is empty', tone: 'done' };
 const idle: Badge = { icon: 'clock', word: 'No jobs ready', tone: 'done' };
 
 interface StatusContext extends BlockerContext {
-  /** The concurrency keys that block jobs of the queue. */
   readonly blocking?: BlockingKeys;
 }
 
@@ -67,7 +66,6 @@ export function queueStatus(
   return { badge: counts.processing > 0 ? running : starting, text, tone: 'calm' };
 }
 
-/** Returns the status of a queue whose waiting jobs are all blocked by concurrency keys. */
 function allBlocked(blocking: BlockingKeys, blocker: Blocker | null): QueueStatus {
   const blockedText = sentence`${blockedSentence(blocking)} The next one becomes ready when a job with its key ends.`;
   if (blocker === null) return { badge: blockedByKeys, text: blockedText, tone: 'calm' };
@@ -211,7 +209,6 @@ function namesOf(first: Queue, laterWaits: readonly LongWait[]): string {
   return `Queues ${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} others`;
 }
 
-/** Returns warnings about paused queues with jobs. */
 export function pausedQueues(queues: readonly Queue[], blocking: BlockingKeys): Warning[] {
   return queues.flatMap((queue) => {
     const { name } = queue;

@@ -1,9 +1,9 @@
-import { shorten } from '@longshore/edge';
 import type { Job, JobError, RecurringJob } from '@longshore/jobs';
 import { type BriefJob, isFinished, type MissedRuns } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { ReadingContext } from '../reading/dashboard-reader.js';
+import { errorLine } from './failures.js';
 import type { Warning } from './warning.js';
 
 /**
@@ -85,7 +85,6 @@ const SOON_MS = 10 * 60_000;
  * A streak of failures gets no warning if it is more probable than this, given the share of earlier runs that failed.
  */
 const MAX_CHANCE = 0.3;
-const MAX_MESSAGE = 120;
 /** How long the list of failing recurring jobs stays fresh, in milliseconds. */
 const FRESH_MS = 10_000;
 
@@ -173,8 +172,7 @@ export function failingRecurringWarnings(
   return failing
     .filter(({ name }) => !except.has(name))
     .map(({ id, last, streak, earlier }) => {
-      const [line = ''] = last.error?.message.split('\n', 1) ?? [];
-      const error = `${last.error?.name ?? 'an error'}${line === '' ? '' : `: ${shorten(line, MAX_MESSAGE, '…')}`}`;
+      const error = errorLine(last.error?.name ?? 'an error', last.error?.message ?? '');
       const runs = streak === 1 ? 'its last run failed' : `its last ${streak} runs failed, the latest`;
       const at = last.finishedAt === null ? '' : sentence` ${{ at: last.finishedAt }}`;
       return {

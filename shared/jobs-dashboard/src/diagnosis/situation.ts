@@ -29,8 +29,6 @@ const FEW_JOBS = 5;
 /** Maximum number of undelivered alerts to read. */
 const MAX_FAILURES = 100;
 
-type Reader = ReadingContext['reader'];
-
 export interface Situation {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];
@@ -50,7 +48,6 @@ export interface Situation {
   /** Job types that fail often enough for a warning, most failures first. */
   readonly failingTypes: readonly FailingType[];
   readonly failingRecurring: readonly FailingRecurring[];
-  /** The concurrency keys that currently block jobs. */
   readonly blocking: BlockingKeys;
   /** The paused job types that have waiting jobs, or might have some. */
   readonly pausedJobs: readonly PausedJobs[];
@@ -88,7 +85,7 @@ export async function readSituation(
   ] = await Promise.all([
     reader.queues.list(),
     reader.servers.list(),
-    longestRunningJobs(reader),
+    listLongest('processing', {}, FEW_JOBS, reader),
     reader.jobs.listOrphans(),
     reader.leases.listStalled(stalledQuery),
     reader.servers.listLost(),
@@ -128,14 +125,6 @@ export async function readSituation(
     clockAheadMs,
     nowMs,
   };
-}
-
-export function latestFailed(reader: Reader): Promise<Job[]> {
-  return reader.jobs.listLatestFailed({ limit: FEW_JOBS });
-}
-
-export function longestRunningJobs(reader: Reader): Promise<Job[]> {
-  return listLongest('processing', {}, FEW_JOBS, reader);
 }
 
 /**

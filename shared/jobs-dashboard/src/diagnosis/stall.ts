@@ -21,7 +21,6 @@ export interface Stall {
 
 type WaitingJob = Pick<Job, 'queue' | 'state' | 'name'>;
 
-/** The state of the queues, servers and job types that jobs can wait for. */
 interface SystemState {
   readonly queues: readonly Queue[];
   /** All running servers. */
@@ -90,7 +89,6 @@ function stopsUntilOperatorActs({ kind, tone }: Blocker, jobs: readonly WaitingJ
 /** Maximum number of a batch's jobs to examine. */
 const SAMPLE = 100;
 
-/** The next retry that an unfinished batch is waiting for. */
 interface AwaitedRetry {
   readonly id: string;
   readonly name: string;

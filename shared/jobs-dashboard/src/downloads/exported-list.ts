@@ -20,7 +20,6 @@ export interface ExportSource {
   readonly reader: DashboardReader;
   /** Milliseconds since 1970 by the storage's clock. */
   readonly nowMs: number;
-  /** Matches keys whose values are redacted. */
   readonly redact: RegExp;
 }
 
@@ -30,7 +29,7 @@ export interface ExportSource {
  *
  * @throws {Problem} (400) if the parameter cannot be the id of a row
  */
-export function placeIn(query: URLSearchParams, isId: (text: string) => boolean): string | null {
+export function positionIn(query: URLSearchParams, isId: (text: string) => boolean): string | null {
   const after = query.get('after');
   if (after !== null && !isId(after))
     throw badRequest('There is no such place in the list', `“${after}” is not the id of a row.`);

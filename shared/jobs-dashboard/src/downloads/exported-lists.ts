@@ -6,7 +6,7 @@ import {
   exportedJson,
   type ExportedList,
   type ExportSource,
-  placeIn,
+  positionIn,
   type Row,
   type RowPage,
 } from './exported-list.js';
@@ -143,7 +143,7 @@ function byCursor(
   read: (after: string | null, query: URLSearchParams, source: ExportSource) => Promise<Row[]>,
 ): ExportedList['read'] {
   return async function* (query, source): AsyncGenerator<RowPage> {
-    let next = placeIn(query, isPlace);
+    let next = positionIn(query, isPlace);
     do {
       const rows = await read(next, query, source);
       const last = rows.at(-1)?.['id'];

@@ -6,7 +6,7 @@ import {
   exportedJson,
   type ExportedList,
   type ExportSource,
-  placeIn,
+  positionIn,
   type Row,
   type RowPage,
 } from './exported-list.js';
@@ -58,7 +58,7 @@ async function* readJobs(
   const hasWords = filters.terms.some(({ key }) => key === 'q');
   const order = query.get('order') === 'oldest' ? 'oldest' : 'newest';
   const list = { filter: filterQuery(filters, { nowMs, redact }), order } as const;
-  let after = placeIn(query, isId);
+  let after = positionIn(query, isId);
   do {
     const position = after === null ? list : { ...list, after };
     const { jobs } = await reader.jobs.listBrief({ ...position, limit: ROWS });

@@ -193,7 +193,6 @@ export interface Point {
   readonly value: number | null;
 }
 
-/** The period that a chart shows. */
 interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -203,7 +202,7 @@ interface Span {
 export const WIDTH = 1_000;
 
 /** Returns the x coordinate of a time in a line chart. */
-export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
+export function xOf(atMs: number, { fromMs, untilMs }: Span): number {
   return Math.round((WIDTH * (atMs - fromMs)) / (untilMs - fromMs));
 }
 
@@ -225,7 +224,7 @@ export function linePath(points: readonly Point[], span: Span, max: number): str
       continue;
     }
     const y = max === 0 ? HEIGHT : Math.round(10 * HEIGHT * (1 - value / max)) / 10;
-    path += `${joins ? 'L' : 'M'}${placeOf(atMs, span)} ${y}`;
+    path += `${joins ? 'L' : 'M'}${xOf(atMs, span)} ${y}`;
     isAlone = !joins;
     joins = true;
   }

@@ -17,7 +17,6 @@ const LIFETIME_MS = 30_000;
 /** The path of a job’s event stream inside the dashboard. */
 export const streamPath = '/jobs/:id/stream';
 
-/** The settings that all event streams share. */
 interface StreamBounds {
   /** Maximum number of open streams. Further requests are answered with 503. */
   readonly maxStreams: number;
@@ -119,7 +118,6 @@ function lastLineId(ctx: Context): string | null {
   return /^[\w.:-]{1,80}$/.test(lineId) ? lineId : null;
 }
 
-/** An event in the stream of a running job. */
 type JobEvent =
   | { readonly kind: 'log'; readonly lines: readonly LogLine[]; readonly lastId: string }
   | { readonly kind: 'progress'; readonly progress: NonNullable<Job['progress']> }

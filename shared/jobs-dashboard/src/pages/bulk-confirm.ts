@@ -24,13 +24,11 @@ const SAMPLE = 100;
 const MAX_KINDS = 4;
 const MAX_KIND = 80;
 
-/** The requested action, and the jobs that it would apply to. */
 interface Wanted extends JobSelection {
   readonly action: BulkAction;
   readonly key: string;
 }
 
-/** Creates the page that shows what a bulk action would do and asks for confirmation. */
 export async function bulkConfirmPage({ query, viewer }: PageRequest, context: PageContext): Promise<Page> {
   const wanted = wantedIn(query, context);
   return {

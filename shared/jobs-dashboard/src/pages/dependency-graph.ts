@@ -255,10 +255,10 @@ function columnsOf(parents: ReadonlyMap<string, readonly string[]>): ReadonlyMap
   return columns;
 }
 
-type Place = Pick<PlacedNode, 'x' | 'y'>;
+type Corner = Pick<PlacedNode, 'x' | 'y'>;
 
 /** @param between the places that the edge passes through, from left to right */
-function edgePath(from: Place | undefined, to: Place | undefined, between: readonly Place[]): string[] {
+function edgePath(from: Corner | undefined, to: Corner | undefined, between: readonly Corner[]): string[] {
   if (from === undefined || to === undefined) return [];
   let [x, y] = [from.x + NODE_WIDTH, from.y + NODE_HEIGHT / 2];
   let path = `M${x} ${y}`;

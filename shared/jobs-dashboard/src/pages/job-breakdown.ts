@@ -17,13 +17,11 @@ const EXAMINED = 1_000;
 const MAX_VALUES = 20;
 const MAX_TEXT = 200;
 
-/** A property that a list of jobs can be broken down by. */
 interface Dimension {
   readonly key: string;
   readonly word: string;
   /** Returns the values of a job. The job is counted once for each distinct value. */
   readonly valuesOf: (job: BriefJob) => readonly string[];
-  /** Returns the search condition for jobs with this value. */
   readonly termOf: (value: string) => Term;
 }
 

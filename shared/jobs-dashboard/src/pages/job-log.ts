@@ -52,7 +52,6 @@ function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | und
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }
 
-/** Creates the page with the log of a job, or of one of its attempts. */
 export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const id = params['id'] ?? '';
   const job = await context.reader.jobs.find(id);
@@ -96,7 +95,6 @@ export async function jobLogPage({ params, query }: PageRequest, context: PageCo
   };
 }
 
-/** A log line of a job, prepared for display. */
 interface LogRow {
   readonly id: string;
   readonly attempt: number;

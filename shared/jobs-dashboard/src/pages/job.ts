@@ -80,7 +80,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
   return {
     job: factsOf(job),
     lease: lease === null ? null : { expiresAt: lease.expiresAt, locked: lease.locked },
-    server: placeOf(servers.find((server) => server.id === job.serverId)),
+    server: withoutHeartbeat(servers.find((server) => server.id === job.serverId)),
     explanation: explain(job, {
       attempts,
       servers,
@@ -191,7 +191,7 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
 }
 
 /** Omits the server's heartbeat. It changes constantly, so refreshes could never be answered with 304. */
-function placeOf(server: Server | undefined): object | null {
+function withoutHeartbeat(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
 
@@ -278,7 +278,6 @@ function errorExcerpt({ name, message, stack }: JobError): JobError {
   };
 }
 
-/** A job or batch that another job depends on, as shown on job pages. */
 interface Parent {
   readonly kind: 'job' | 'batch';
   readonly id: string;

@@ -5,13 +5,11 @@ import { formatCount } from '../format/count.js';
 import { confirmPath, type Filters, jobsPath, savedPath } from '../search/filters.js';
 import { nothing, type PageContext, type Region } from '../shell/page.js';
 
-/** A bulk action that the toolbar offers for all matching jobs. */
 interface Offer {
   /** The label of the link, such as `Retry all 43`. */
   readonly words: string;
   /** Whether the action requires the role `admin`. */
   readonly admin: boolean;
-  /** The path of the action's confirmation page. */
   readonly path: string;
 }
 

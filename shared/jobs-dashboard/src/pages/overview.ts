@@ -1,8 +1,9 @@
 import { compareTexts } from '@longshore/edge';
 import type { Queue, Server } from '@longshore/jobs/storage';
 import { overallState } from '../diagnosis/health.js';
-import { isUntouched, latestFailed, longestRunningJobs, readSituation } from '../diagnosis/situation.js';
+import { isUntouched, readSituation } from '../diagnosis/situation.js';
 import { findWarnings } from '../diagnosis/warnings.js';
+import { listLongest } from '../reading/job-search.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../shell/page.js';
 import { jobRow } from './job-row.js';
 import { queueRows } from './queues.js';
@@ -11,6 +12,7 @@ import { trendsRegion } from './trends/region.js';
 
 const BUSIEST_QUEUES = 8;
 const MAX_WARNINGS = 8;
+const FEW_JOBS = 5;
 
 export async function overviewPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const parts: Region[] = [
@@ -79,11 +81,11 @@ async function loadQueues({ reader }: PageContext): Promise<object> {
 }
 
 async function loadRunning({ reader }: PageContext): Promise<object> {
-  return { jobs: (await longestRunningJobs(reader)).map(jobRow) };
+  return { jobs: (await listLongest('processing', {}, FEW_JOBS, reader)).map(jobRow) };
 }
 
 async function loadFailures({ reader }: PageContext): Promise<object> {
-  return { jobs: (await latestFailed(reader)).map(jobRow) };
+  return { jobs: (await reader.jobs.listLatestFailed({ limit: FEW_JOBS })).map(jobRow) };
 }
 
 /** Orders queues by longest wait first, then by most enqueued jobs, then by name. */

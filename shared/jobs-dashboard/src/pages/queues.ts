@@ -129,7 +129,7 @@ async function loadQueue(name: string, context: PageContext): Promise<object> {
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
     states: jobStates,
-    servers: consumers.map((server) => ({ ...placeOf(server), silent: isSilent(server, nowMs) })),
+    servers: consumers.map((server) => ({ ...withoutHeartbeat(server), silent: isSilent(server, nowMs) })),
   };
 }
 
@@ -146,7 +146,7 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
  * Returns the server's data without the heartbeat. The heartbeat changes constantly, so including it would keep
  * refreshes from being answered with 304.
  */
-function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
+function withoutHeartbeat({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
 

@@ -85,7 +85,6 @@ function isLater(one: Date, other: Date | null): boolean {
   return other === null || one > other;
 }
 
-/** Orders recurring jobs by next due time. Jobs without a due time come last. */
 function byNextDue(a: RecurringJob, b: RecurringJob): number {
   const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Number.MAX_VALUE;
   return due(a) - due(b) || compareTexts(a.id, b.id);

@@ -144,7 +144,6 @@ const MAX_TEXT = 300;
 /** Must equal the default query of the errors page, so that both pages share a cached read. */
 const errorsQuery = { sinceMs: DAY, limit: 100 };
 
-/** Creates the page of a job type, that is, of all jobs with the same name. */
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
   if (name === otherNames)

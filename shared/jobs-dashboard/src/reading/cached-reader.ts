@@ -12,7 +12,6 @@ const LONG_MS = 60_000;
 /** With at least this many queues, the list of queues stays fresh longer, because it takes longer to read. */
 const MANY_QUEUES = 200;
 
-/** The parts of the reader that are cached. */
 type CachedReads = Omit<DashboardReader, 'clock' | 'readClock' | 'ping'>;
 
 /** Returns how long a result stays fresh, in milliseconds. */

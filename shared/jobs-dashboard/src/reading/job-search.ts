@@ -23,7 +23,6 @@ export interface FoundJobs<Row> {
 }
 
 interface JobSearch<Row> {
-  /** The key of the list in the cache. */
   readonly key: string;
   readonly query: JobListQuery;
   readonly row: (job: BriefJob) => Row;

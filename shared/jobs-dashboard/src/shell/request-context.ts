@@ -18,7 +18,6 @@ export interface RequestContext {
   readonly flash?: string | null;
   /** Which actions to show. This is not a security check: routes check the role themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
-  /** Whether actions that pause, delete or discard something require a reason. */
   readonly requireReasons: boolean;
 }
 

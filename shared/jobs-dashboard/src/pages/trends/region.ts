@@ -6,7 +6,7 @@ import {
   hasValues,
   linePath,
   maxOf,
-  placeOf,
+  xOf,
   type Point,
   WIDTH,
 } from '../../format/chart.js';
@@ -88,8 +88,8 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     isDated,
     grid: gridOf(),
     marks: [
-      ...deployments.map(({ at }) => placeOf(at.getTime(), range)),
-      ...(range.pickedMs === null || range.pickedMs < range.fromMs ? [] : [placeOf(range.pickedMs, range)]),
+      ...deployments.map(({ at }) => xOf(at.getTime(), range)),
+      ...(range.pickedMs === null || range.pickedMs < range.fromMs ? [] : [xOf(range.pickedMs, range)]),
     ],
     deployments: deployments.map(({ version, at, note }) => ({ version, at, note })),
     throughput: throughput ? throughputOf(buckets, range.untilMs > now()) : null,
@@ -250,11 +250,11 @@ function throughputOf(buckets: readonly TimingBucket[], isCurrent: boolean): obj
 function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
   const picked = everyNth(buckets, MAX_PICKS);
   return picked.map(({ at }, index) => {
-    const x = placeOf(at.getTime(), range);
+    const x = xOf(at.getTime(), range);
     const next = picked[index + 1];
     return {
       x,
-      width: (next === undefined ? WIDTH : placeOf(next.at.getTime(), range)) - x,
+      width: (next === undefined ? WIDTH : xOf(next.at.getTime(), range)) - x,
       query: pickOf(at.getTime(), range),
     };
   });
