@@ -1,28 +1,35 @@
-import { checkOptions, checkStorage, defaultRedaction, searchableRedaction } from '@longshore/jobs/storage';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router, type RouterContext } from '@koa/router';
-import type { Context, Middleware } from 'koa';
+import { createApplication } from '@longshore/edge';
+import {
+  checkOptions,
+  checkStorage,
+  defaultRedaction,
+  type OptionNames,
+  searchableRedaction,
+} from '@longshore/jobs/storage';
+import Koa, { type Context, type Middleware } from 'koa';
+import { flashMessageOf, serveActions } from './actions/action-routes.js';
 import type { AccessRecord } from './auth/authenticator.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
-import { flashMessageOf, serveActions } from './actions/action-routes.js';
+import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Cache } from './cache/cache.js';
+import { HealthWatch, WarningWatch } from './diagnosis/health.js';
+import { serveDocuments, serveExports } from './downloads/download-routes.js';
 import { JobLinks } from './format/job-links.js';
 import { BasePath, requireReadableAddress } from './http/address.js';
 import { Assets } from './http/assets.js';
-import { serveDocuments, serveExports } from './downloads/download-routes.js';
+import { Problem } from './http/problem.js';
 import { compress, setSecurityHeaders } from './http/response.js';
+import { serveStreams } from './live/job-streams.js';
+import { type DashboardOptions, dashboardOptions } from './options.js';
+import { servePages, unrouted } from './pages/routes.js';
+import { cachedReader } from './reading/cached-reader.js';
 import { Layout, serveDisplay } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
-import { Problem } from './http/problem.js';
 import { sendProblem } from './shell/problem-answer.js';
-import { refuse, serveSignIn } from './shell/sign-in.js';
-import { SessionAuthenticator } from './auth/session-authenticator.js';
-import { servePages, unrouted } from './pages/routes.js';
-import { serveStreams } from './live/job-streams.js';
 import { createRequestContext, findRequestContext, setRequestContext } from './shell/request-context.js';
-import { type DashboardOptions, dashboardOptions } from './options.js';
-import { HealthWatch, WarningWatch } from './diagnosis/health.js';
-
-import { cachedReader } from './reading/cached-reader.js';
+import { refuse, serveSignIn } from './shell/sign-in.js';
 
 /**
  * Creates the dashboard as a Koa middleware. It answers all requests under its path and passes on the rest. Unexpected
@@ -126,4 +133,57 @@ function refusalOf(ctx: Context, { content }: Problem): AccessRecord {
   const { ip: address, method, path } = ctx;
   const viewer = findRequestContext(ctx)?.viewer ?? null;
   return { event: 'refused', address, viewer, method, path, why: content.title };
+}
+
+/** The options of {@link createDashboard}, plus those of the request handler. */
+export interface DashboardHandlerOptions extends DashboardOptions {
+  /**
+   * The number of proxies in front of the server that add the address from which they were called to `X-Forwarded-For`.
+   * Defaults to 0: the headers of proxies are ignored.
+   */
+  readonly trustedProxies?: number;
+  /** Called with unexpected errors. By default, they are written to standard error. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const handlerOptions: OptionNames<DashboardHandlerOptions> = {
+  ...dashboardOptions,
+  trustedProxies: true,
+  onError: true,
+};
+
+/**
+ * Answers a request below the dashboard's path. Passes any other request to `next`, or answers it with 404 if there is
+ * no `next`. The framework must not have read the body or stripped a prefix from the URL of the request.
+ */
+export type DashboardHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/**
+ * Creates the dashboard as a Node.js request handler, for `http.createServer` and for every framework that exposes
+ * Node's request and response.
+ *
+ * ```ts
+ * app.use(createDashboardHandler({ storage, control: storage, authorize })); // Express
+ * ```
+ *
+ * @throws {TypeError} under the same conditions as {@link createDashboard}, and if `trustedProxies` is not a number of
+ *   proxies
+ */
+export function createDashboardHandler(options: DashboardHandlerOptions): DashboardHandler {
+  checkOptions('createDashboardHandler', options, handlerOptions);
+  const { trustedProxies = 0, onError, ...ofDashboard } = options;
+  const basePath = new BasePath(options.path ?? '/job-dashboard');
+  const app = createApplication(Koa, trustedProxies);
+  if (onError !== undefined) app.on('error', onError);
+  app.use(createDashboard(ofDashboard));
+  const answer = app.callback();
+  return (request, response, next) => {
+    const [path = '/'] = (request.url ?? '/').split('?');
+    if (next !== undefined && basePath.inside(path) === null) next();
+    else void answer(request, response);
+  };
 }

@@ -15,11 +15,7 @@ export type { WebhookFormat } from './alerts/webhook.js';
 export type { WebhookOptions } from './alerts/webhook.js';
 export type { ActionRecord } from './actions/action.js';
 export { createDashboard } from './dashboard.js';
-export {
-  createDashboardHandler,
-  type DashboardHandler,
-  type DashboardHandlerOptions,
-} from './dashboard-handler.js';
+export { createDashboardHandler, type DashboardHandler, type DashboardHandlerOptions } from './dashboard.js';
 export { defaultRedaction } from '@longshore/jobs/storage';
 export { setSecurityHeaders } from './http/response.js';
 export type { DashboardOptions } from './options.js';

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { Context } from 'koa';
+import { SignedTokens } from './signed-tokens.js';
 
 /** All roles, lowest first. Each role includes the rights of the lower ones. */
 export const roles = ['viewer', 'operator', 'admin'] as const;
@@ -52,31 +54,76 @@ export function roleOf(
   return roles.findLast((role) => granted.has(role)) ?? null;
 }
 
+/** Lifetime of a form token, in milliseconds. */
+const FORM_MS = 12 * 3_600_000;
+const RENEWAL_MS = 3_600_000;
+/**
+ * Lifetime of a flash message, in milliseconds: long enough for the next page, but short enough that a later reload
+ * does not repeat the message.
+ */
+const FLASH_MS = 20_000;
+
 /** Authenticates requests, and protects forms and flash messages with signed tokens. */
-export interface Authenticator {
-  /** Returns who sent the request; `null` if the request must be refused. */
-  identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
-  /**
-   * Part of the version of each page. Changes hourly and on key rotation, so that open pages renew their form tokens
-   * long before they expire.
-   */
-  readonly formVersion: string;
-  /** Returns a token for the page's forms. It is valid for this viewer and session only. */
-  formToken(ctx: Context, viewer: Viewer | null): string;
+export abstract class Authenticator {
+  readonly signedTokens: SignedTokens;
   /** The origin at which browsers reach the dashboard; `undefined` if it is the `Host` of their requests. */
   readonly origin: string | undefined;
-  acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean;
-  /**
-   * Signs a flash message for the next page that this viewer loads in this session. The message must not contain a dot.
-   */
-  signFlash(ctx: Context, viewer: Viewer, message: string): string;
-  /** Returns the flash message; `null` if it is forged, has expired, or belongs to another viewer or session. */
-  readFlash(ctx: Context, viewer: Viewer, token: string): string | null;
   /**
    * Why requests are refused: `closed` if access has not been configured, `forbidden` if the host application denies
    * it, `sign-in` if the client has to sign in first.
    */
-  readonly denial: 'closed' | 'forbidden' | 'sign-in';
+  abstract readonly denial: 'closed' | 'forbidden' | 'sign-in';
+  readonly #now: () => number;
+
+  /** @param key signs sessions, form tokens and flash messages; random if `undefined` */
+  constructor(key: Buffer | undefined, origin: string | undefined, now: () => number) {
+    this.signedTokens = new SignedTokens(key, now);
+    this.origin = origin;
+    this.#now = now;
+  }
+
+  /** Returns who sent the request; `null` if the request must be refused. */
+  abstract identify(ctx: Context): ReturnType<Authorize>;
+
+  /** Returns whom a token is valid for. The subject is empty for a client that is about to sign in. */
+  protected subjectOf(_ctx: Context, viewer: Viewer | null): string {
+    return viewer?.name ?? '';
+  }
+
+  /**
+   * Part of the version of each page. Changes hourly and on key rotation, so that open pages renew their form tokens
+   * long before they expire.
+   */
+  get formVersion(): string {
+    return `${this.signedTokens.keyId}.${Math.floor(this.#now() / RENEWAL_MS)}`;
+  }
+
+  /**
+   * Returns a token for the page's forms, which proves that this dashboard recently served the form. It is valid for
+   * this viewer and session only.
+   */
+  formToken(ctx: Context, viewer: Viewer | null): string {
+    const purpose = `form ${this.subjectOf(ctx, viewer)}`;
+    return this.signedTokens.sign(purpose, randomBytes(8).toString('hex'), FORM_MS);
+  }
+
+  acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean {
+    if (typeof token !== 'string') return false;
+    return this.signedTokens.verify(`form ${this.subjectOf(ctx, viewer)}`, token) !== null;
+  }
+
+  /**
+   * Signs a flash message for the next page that this viewer loads in this session. Because of the signature, no
+   * crafted link can claim that an action has happened. The message must not contain a dot.
+   */
+  signFlash(ctx: Context, viewer: Viewer, message: string): string {
+    return this.signedTokens.sign(`flash ${this.subjectOf(ctx, viewer)}`, message, FLASH_MS);
+  }
+
+  /** Returns the flash message; `null` if it is forged, has expired, or belongs to another viewer or session. */
+  readFlash(ctx: Context, viewer: Viewer, token: string): string | null {
+    return this.signedTokens.verify(`flash ${this.subjectOf(ctx, viewer)}`, token);
+  }
 }
 
 /**

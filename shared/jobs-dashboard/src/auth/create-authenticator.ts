@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
-import type { Authenticator, Authorize, OnAccess, Viewer } from './authenticator.js';
-import { FormTokens, SignedTokens } from './signed-tokens.js';
+import { Authenticator, type Authorize, type OnAccess, type Viewer } from './authenticator.js';
 import { isDirectLoopback } from '../http/request-origin.js';
 import { type OpenIdOptions, OpenIdProvider } from './openid-provider.js';
 import { isHash, Passwords, sessionKey, type User } from './passwords.js';
@@ -52,19 +51,27 @@ export function createAuthenticator(
   }
   const authorize = proxyHeaders === undefined ? options.authorize : trustProxyHeaders(proxyHeaders);
   const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
-  const tokens = new FormTokens(new SignedTokens(key, now), now);
-  return {
-    origin,
-    identify: authorize ?? ((ctx) => localViewer(ctx, production ?? ctx.app.env === 'production')),
-    get formVersion() {
-      return tokens.version;
-    },
-    formToken: (_ctx, viewer) => tokens.issue(viewer?.name ?? ''),
-    acceptsFormToken: (_ctx, viewer, token) => tokens.accepts(viewer?.name ?? '', token),
-    signFlash: (_ctx, { name }, message) => tokens.signFlash(name, message),
-    readFlash: (_ctx, { name }, token) => tokens.readFlash(name, token),
-    denial: authorize === undefined ? 'closed' : 'forbidden',
-  };
+  const local: Authorize = (ctx) => localViewer(ctx, production ?? ctx.app.env === 'production');
+  const denial = authorize === undefined ? 'closed' : 'forbidden';
+  return new RequestAuthenticator(authorize ?? local, denial, key, origin, now);
+}
+
+/** Authenticates each request on its own, without sessions. */
+class RequestAuthenticator extends Authenticator {
+  override readonly identify: Authorize;
+  override readonly denial: 'closed' | 'forbidden';
+
+  constructor(
+    identify: Authorize,
+    denial: 'closed' | 'forbidden',
+    key: Buffer | undefined,
+    origin: string | undefined,
+    now: () => number,
+  ) {
+    super(key, origin, now);
+    this.identify = identify;
+    this.denial = denial;
+  }
 }
 
 /** @throws {TypeError} if the URL is invalid */

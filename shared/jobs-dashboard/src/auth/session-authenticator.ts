@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
-import type { AccessEvent, Authenticator, OnAccess, Viewer } from './authenticator.js';
-import { FormTokens, SignedTokens } from './signed-tokens.js';
+import { type AccessEvent, Authenticator, type OnAccess, type Viewer } from './authenticator.js';
 import type { OpenIdProvider } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import { Sessions } from './sessions.js';
@@ -13,13 +12,10 @@ type SignInMethod =
  * Authenticates people by their sessions. A session begins with a sign-in. If passwords are configured, scripts can
  * instead send a password with each request, using HTTP Basic authentication.
  */
-export class SessionAuthenticator implements Authenticator {
-  readonly denial = 'sign-in';
+export class SessionAuthenticator extends Authenticator {
+  override readonly denial = 'sign-in';
   readonly method: SignInMethod;
-  readonly signedTokens: SignedTokens;
-  readonly origin: string | undefined;
   readonly #sessions: Sessions;
-  readonly #tokens: FormTokens;
   readonly #onAccess: OnAccess;
 
   /** @param key signs sessions, form tokens and flash messages; random if `undefined` */
@@ -30,15 +26,13 @@ export class SessionAuthenticator implements Authenticator {
     now: () => number,
     onAccess: OnAccess,
   ) {
+    super(key, origin, now);
     this.method = method;
-    this.origin = origin;
-    this.signedTokens = new SignedTokens(key, now);
     this.#sessions = new Sessions(this.signedTokens, now);
-    this.#tokens = new FormTokens(this.signedTokens, now);
     this.#onAccess = onAccess;
   }
 
-  async identify(ctx: Context): Promise<Viewer | null> {
+  override async identify(ctx: Context): Promise<Viewer | null> {
     const session = this.#sessions.of(ctx);
     if (session !== null || this.method.kind !== 'password') return session?.viewer ?? null;
     const basic = basicCredentials(ctx.get('Authorization'));
@@ -60,35 +54,12 @@ export class SessionAuthenticator implements Authenticator {
     return this.#sessions.of(ctx) !== null;
   }
 
-  get formVersion(): string {
-    return this.#tokens.version;
-  }
-
-  formToken(ctx: Context, viewer: Viewer | null): string {
-    return this.#tokens.issue(this.#subject(ctx, viewer));
-  }
-
-  acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean {
-    return this.#tokens.accepts(this.#subject(ctx, viewer), token);
-  }
-
-  signFlash(ctx: Context, viewer: Viewer, message: string): string {
-    return this.#tokens.signFlash(this.#subject(ctx, viewer), message);
-  }
-
-  readFlash(ctx: Context, viewer: Viewer, token: string): string | null {
-    return this.#tokens.readFlash(this.#subject(ctx, viewer), token);
-  }
-
   record(ctx: Context, event: AccessEvent, viewer: Viewer | null, why: string | null = null): void {
     this.#onAccess({ event, address: ctx.ip, viewer, method: ctx.method, path: ctx.path, why });
   }
 
-  /**
-   * Returns the subject that tokens are issued for: the session or, without a session, the user. The subject is empty
-   * for a client that is about to sign in.
-   */
-  #subject(ctx: Context, viewer: Viewer | null): string {
+  /** Returns the session or, without a session, the user. */
+  protected override subjectOf(ctx: Context, viewer: Viewer | null): string {
     const session = this.#sessions.of(ctx);
     if (session !== null) return `session ${session.id}`;
     return viewer === null ? '' : `user ${viewer.name}`;

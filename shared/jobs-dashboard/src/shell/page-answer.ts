@@ -30,13 +30,11 @@ interface LoadedRegion extends Region {
 export class PageResponder {
   readonly #layout: Layout;
   readonly #cache: Cache;
-  readonly #fragments: Fragments;
   readonly #readTimeoutMs: number;
 
   constructor(layout: Layout, cache: Cache, readTimeoutMs: number) {
     this.#layout = layout;
     this.#cache = cache;
-    this.#fragments = new Fragments(cache);
     this.#readTimeoutMs = readTimeoutMs;
   }
 
@@ -57,6 +55,10 @@ export class PageResponder {
     this.#layout.send(ctx, page.view, { ...page, ...requestContext, regions });
   }
 
+  /**
+   * Sends the changed regions. Caches their rendered and compressed text for all viewers, unless it contains forms: form
+   * tokens differ between viewers.
+   */
   async #sendRegions(
     ctx: Context,
     requestContext: RequestContext,
@@ -72,9 +74,18 @@ export class PageResponder {
     ctx.status = news.length === 0 ? 304 : 200;
     if (news.length === 0) return;
     const key = JSON.stringify(['fragment', ctx.path, ctx.querystring, ...news.map(({ etag }) => etag)]);
-    await this.#fragments.send(ctx, key, requestContext, ({ formToken }) =>
-      this.#layout.render(ctx, 'regions', { may: requestContext.may, formToken, regions: news }),
-    );
+    ctx.type = 'html';
+    const cachedText = await this.#cache.peek<SharedText>(key);
+    if (cachedText !== undefined) return cachedText.send(ctx);
+    let isShared = true;
+    const formToken = (): string => {
+      isShared = false;
+      return requestContext.formToken();
+    };
+    const locals = { may: requestContext.may, formToken, regions: news };
+    const text = new SharedText(this.#layout.render(ctx, 'regions', locals));
+    if (isShared) void this.#cache.read(key, () => Promise.resolve(text));
+    await text.send(ctx);
   }
 
   /** @throws {StorageUnavailableError} if every region failed with this error */
@@ -129,43 +140,7 @@ function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegio
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };
 }
 
-/** The data that differs between the viewers of a fragment. */
-interface ViewerData {
-  readonly formToken: () => string;
-}
-
-/**
- * Renders and compresses fragments of pages. Caches the results for all viewers, except for fragments with forms: these
- * are rendered for each viewer, because form tokens differ.
- */
-class Fragments {
-  readonly #cache: Cache;
-
-  constructor(cache: Cache) {
-    this.#cache = cache;
-  }
-
-  /** @param key identifies everything that the rendered text depends on, apart from the viewer */
-  async send(
-    ctx: Context,
-    key: string,
-    ofViewer: ViewerData,
-    render: (ofViewer: ViewerData) => string,
-  ): Promise<void> {
-    ctx.type = 'html';
-    const cachedText = await this.#cache.peek<SharedText>(key);
-    if (cachedText !== undefined) return cachedText.send(ctx);
-    let isShared = true;
-    const formToken = (): string => {
-      isShared = false;
-      return ofViewer.formToken();
-    };
-    const text = new SharedText(render({ formToken }));
-    if (isShared) void this.#cache.read(key, () => Promise.resolve(text));
-    await text.send(ctx);
-  }
-}
-
+/** The text of a fragment, compressed once for all viewers. */
 class SharedText {
   readonly #text: string;
   #zipped: Promise<Buffer> | undefined;
