@@ -106,12 +106,12 @@ async function start(
 
 /** Mounts routes outside of `/api` both with and without the prefix, because a gateway may or may not strip it. */
 function useOpenRoutes(app: Koa, routers: readonly Router[], prefix: string): void {
-  const all = new Router({ sensitive: true, strict: true });
+  const openRouter = new Router({ sensitive: true, strict: true });
   for (const router of routers) {
-    all.use(router.routes());
-    if (prefix !== '') all.use(prefix, router.routes());
+    openRouter.use(router.routes());
+    if (prefix !== '') openRouter.use(prefix, router.routes());
   }
-  app.use(all.routes()).use(all.allowedMethods());
+  app.use(openRouter.routes()).use(openRouter.allowedMethods());
 }
 
 const current = new AsyncLocalStorage<string>();

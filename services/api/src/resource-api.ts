@@ -151,19 +151,20 @@ function requestGuard(config: GuardConfig): RequestGuard {
   const { API_AUTH, API_BASE_URL, API_PATH_PREFIX, HTTP_ALLOWED_HOSTS, API_CORS_ORIGINS } = config;
   const { DASHBOARD_BASE_URL } = config;
   const isOpen = acceptedKinds(config).size === 0;
-  const own = [API_BASE_URL, DASHBOARD_BASE_URL].flatMap((url) =>
+  const ownHosts = [API_BASE_URL, DASHBOARD_BASE_URL].flatMap((url) =>
     url !== undefined && URL.canParse(url) ? [new URL(url)] : [],
   );
   const hosts = new Set(
-    [...listOf(HTTP_ALLOWED_HOSTS ?? '', 'HTTP_ALLOWED_HOSTS'), ...own.map(({ hostname }) => hostname)].map(
-      (host) => host.toLowerCase(),
-    ),
+    [
+      ...listOf(HTTP_ALLOWED_HOSTS ?? '', 'HTTP_ALLOWED_HOSTS'),
+      ...ownHosts.map(({ hostname }) => hostname),
+    ].map((host) => host.toLowerCase()),
   );
   const checksHost = isOpen || HTTP_ALLOWED_HOSTS !== undefined;
   const isLocalOnly = isOpen && API_AUTH === undefined;
   const origins = new Set([
     ...listOf(API_CORS_ORIGINS ?? '', 'API_CORS_ORIGINS'),
-    ...own.map(({ origin }) => origin),
+    ...ownHosts.map(({ origin }) => origin),
   ]);
 
   const isServed = (host: string | undefined): boolean =>

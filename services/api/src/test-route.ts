@@ -31,11 +31,11 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
  * @throws {ApiError} 40003 if the header is malformed
  */
 function keyOf(context: Koa.Context): Pick<EnqueueOptions, 'idempotencyKey'> {
-  const given = context.get('idempotency-key');
-  if (given === '') return {};
-  if (!/^[\x21-\x7e]{1,255}$/.test(given))
+  const idempotencyKey = context.get('idempotency-key');
+  if (idempotencyKey === '') return {};
+  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
     throw apiError(40003, 'Idempotency-Key must be 1 to 255 visible ASCII characters');
   const caller = (context.state['principal'] as Principal | undefined)?.name ?? '';
-  const digest = createHash('sha256').update(`${caller} ${given}`).digest('base64url');
+  const digest = createHash('sha256').update(`${caller} ${idempotencyKey}`).digest('base64url');
   return { idempotencyKey: `POST /test ${digest}` };
 }

@@ -87,7 +87,7 @@ export function addHttpCommands(program: Command): void {
     .action(async (options: HttpOptions) => {
       const lines = (await text(process.stdin)).split('\n').filter((line) => line.trim() !== '');
       const jobs = await new Installation(options).call<Item[]>('POST', 'jobs', lines.map(readJson));
-      show(jobs, options, (all) => table(all, jobColumns));
+      show(jobs, options, (rows) => table(rows, jobColumns));
     });
 
   command('jobs', 'List jobs, latest first')

@@ -80,7 +80,7 @@ export function addHttpCommand(parent: Command, name: string, description: strin
 export async function list(options: HttpOptions, path: string, columns: readonly string[]): Promise<void> {
   const items = await new Installation(options).call<Item[]>('GET', path);
   const rowOf = ({ counts, ...item }: Item): Item => ({ ...item, ...(counts as Item | undefined) });
-  show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(rowOf), columns)));
+  show(items, options, (rows) => (rows.length === 0 ? 'none' : table(rows.map(rowOf), columns)));
 }
 
 /** Prints the content as JSON if that was asked for, otherwise in the given format. */

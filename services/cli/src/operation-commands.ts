@@ -184,8 +184,8 @@ function addJobCommand(program: Command, operation: OperationDescription): void 
     command.option(`--${filter} <${filter}...>`, `instead of ids: only jobs with this ${filter}`);
   for (const [name, field] of Object.entries<object>(jobSetOperations[verb].fields.properties))
     if (!(name in operation.fields.properties)) addField(command, name, field);
-  command.action(async (given: string[] | undefined, options: OperationOptions) => {
-    const ids = given ?? [];
+  command.action(async (targets: string[] | undefined, options: OperationOptions) => {
+    const ids = targets ?? [];
     const query = new URLSearchParams();
     for (const filter of filters)
       for (const value of (options[filter] ?? []) as string[]) query.append(filter, value);
@@ -248,19 +248,19 @@ async function change(
   values: Item,
 ): Promise<Item> {
   const { path } = collection;
-  const place = `${path}/${encodeURIComponent(target)}`;
+  const itemPath = `${path}/${encodeURIComponent(target)}`;
   switch (methods[operation.name]) {
     case 'POST':
       return installation.call<Item>('POST', path, { [targetOf(collection, operation)]: target, ...values });
     case 'PATCH':
-      return installation.call<Item>('PATCH', place, values);
+      return installation.call<Item>('PATCH', itemPath, values);
     case 'DELETE':
       return {
         [collection.key]: target,
-        ...(await installation.call<Item>('DELETE', `${place}${reasonIn(values)}`)),
+        ...(await installation.call<Item>('DELETE', `${itemPath}${reasonIn(values)}`)),
       };
     default:
-      return installation.call<Item>('PUT', `${place}/${operation.name}`, values);
+      return installation.call<Item>('PUT', `${itemPath}/${operation.name}`, values);
   }
 }
 
@@ -279,9 +279,9 @@ function reasonIn({ reason }: Item): string {
 
 /** Returns the fields of an operation that were given as options. */
 function valuesOf({ fields: { properties } }: OperationDescription, options: OperationOptions): Item {
-  const given = [...Object.keys(properties), 'reason'].filter((name) => options[name] !== undefined);
+  const fieldNames = [...Object.keys(properties), 'reason'].filter((name) => options[name] !== undefined);
   return Object.fromEntries(
-    given.map((name) => {
+    fieldNames.map((name) => {
       const value = options[name];
       return [name, value instanceof GivenJson ? value.value : value];
     }),

@@ -87,6 +87,6 @@ function* tree(
   path = command.name(),
 ): Generator<{ readonly path: string; readonly words: readonly string[] }> {
   const options = command.options.flatMap(({ long }) => long ?? []);
-  yield { path, words: [...command.commands.map((each) => each.name()), ...options, '--help'] };
-  for (const each of command.commands) yield* tree(each, `${path} ${each.name()}`);
+  yield { path, words: [...command.commands.map((child) => child.name()), ...options, '--help'] };
+  for (const child of command.commands) yield* tree(child, `${path} ${child.name()}`);
 }

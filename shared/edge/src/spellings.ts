@@ -57,7 +57,7 @@ export function spellingsOf(words: readonly string[], texts: Iterable<string>): 
   const search = new SpellingSearch(words);
   if (search.isCertain) return search.spellings([]);
   for (const text of texts) search.read(text);
-  return search.spellings(search.known.map((known) => search.compare(known)));
+  return search.spellings(search.known.map((word) => search.compare(word)));
 }
 
 /** Like {@link spellingsOf}, but works in time slices, so that other requests are served in between. */
@@ -68,7 +68,7 @@ export async function spellingsInSlices(
   const search = new SpellingSearch(words);
   if (search.isCertain) return search.spellings([]);
   await inSlices(texts, (text) => search.read(text));
-  return search.spellings(await mapInSlices(search.known, (known) => search.compare(known)));
+  return search.spellings(await mapInSlices(search.known, (word) => search.compare(word)));
 }
 
 /** Number of typos by which a known word differs from each search word; `undefined` if the words are not similar. */
@@ -113,11 +113,11 @@ class SpellingSearch {
 
   /** @param compared the results of {@link compare} for all known words */
   spellings(compared: readonly { readonly text: string; readonly typos: Typos }[]): Spelling[][] {
-    return this.#words.map((word, place) => {
-      const others = compared.flatMap(({ text, typos: { [place]: typos } }) =>
+    return this.#words.map((word, index) => {
+      const similar = compared.flatMap(({ text, typos: { [index]: typos } }) =>
         typos === undefined ? [] : [{ text, typos }],
       );
-      const nearest = others
+      const nearest = similar
         .toSorted((one, other) => one.typos - other.typos || (one.text < other.text ? -1 : 1))
         .slice(0, maxOthers);
       return [{ text: word.text, typos: 0 }, ...nearest];
@@ -153,9 +153,9 @@ export function typosIn(words: readonly (readonly Spelling[])[]): (text: string)
   return (text) => {
     let typos = 0;
     for (const spellings of compiled) {
-      const found = spellings.find(({ pattern }) => pattern.test(text));
-      if (found === undefined) return undefined;
-      typos += found.typos;
+      const spelling = spellings.find(({ pattern }) => pattern.test(text));
+      if (spelling === undefined) return undefined;
+      typos += spelling.typos;
     }
     return typos;
   };
@@ -195,23 +195,23 @@ export function typosBetween(one: string, other: string, maxTypos: number): numb
   if (Math.abs(one.length - other.length) > maxTypos) return undefined;
   const size = other.length + 1;
   let beforeLast = Array.from({ length: size }, () => Infinity);
-  let last = Array.from({ length: size }, (_, place) => (place <= maxTypos ? place : Infinity));
+  let last = Array.from({ length: size }, (_, column) => (column <= maxTypos ? column : Infinity));
   let current = Array.from({ length: size }, () => Infinity);
   for (let row = 1; row <= one.length; row++) {
     const [first, end] = [Math.max(1, row - maxTypos), Math.min(other.length, row + maxTypos)];
     current[first - 1] = first === 1 && row <= maxTypos ? row : Infinity;
     let least = at(current, first - 1);
-    for (let place = first; place <= end; place++) {
-      const isSame = one[row - 1] === other[place - 1];
+    for (let column = first; column <= end; column++) {
+      const isSame = one[row - 1] === other[column - 1];
       const isSwapped =
-        row > 1 && place > 1 && one[row - 1] === other[place - 2] && one[row - 2] === other[place - 1];
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
       const typos = Math.min(
-        place < row + maxTypos ? at(last, place) + 1 : Infinity,
-        at(current, place - 1) + 1,
-        at(last, place - 1) + (isSame ? 0 : 1),
-        isSwapped ? at(beforeLast, place - 2) + 1 : Infinity,
+        column < row + maxTypos ? at(last, column) + 1 : Infinity,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (isSame ? 0 : 1),
+        isSwapped ? at(beforeLast, column - 2) + 1 : Infinity,
       );
-      current[place] = typos;
+      current[column] = typos;
       least = Math.min(least, typos);
     }
     if (least > maxTypos) return undefined;
@@ -221,6 +221,6 @@ export function typosBetween(one: string, other: string, maxTypos: number): numb
   return typos <= maxTypos ? typos : undefined;
 }
 
-function at(row: readonly number[], place: number): number {
-  return row[place] ?? Infinity;
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
 }

@@ -64,8 +64,8 @@ export class Throttle {
   #bucketOf(client: string): Bucket {
     const { perSecond, burst } = this.policy;
     const at = this.#now();
-    const known = this.#buckets.get(client);
-    const tokens = known === undefined ? burst : known.tokens + ((at - known.at) / 1_000) * perSecond;
+    const bucket = this.#buckets.get(client);
+    const tokens = bucket === undefined ? burst : bucket.tokens + ((at - bucket.at) / 1_000) * perSecond;
     return { tokens: Math.min(burst, tokens), at };
   }
 

@@ -72,11 +72,11 @@ function placesOfExpansions(characters: readonly string[]): Expansion[] {
   return characters.flatMap((_, start) =>
     [2, 3].flatMap((length) => {
       const end = start + length;
-      const found = expanding.get(characters.slice(start, end).join(''));
+      const written = expanding.get(characters.slice(start, end).join(''));
       const isWhole = end <= characters.length;
-      return found === undefined || !isWhole
+      return written === undefined || !isWhole
         ? []
-        : [{ start, end, pattern: `[${found}]${characters[end - 1] === 'i' ? `${dot}*` : ''}` }];
+        : [{ start, end, pattern: `[${written}]${characters[end - 1] === 'i' ? `${dot}*` : ''}` }];
     }),
   );
 }
@@ -117,8 +117,8 @@ function span(
 
 /** Returns a pattern for the characters that fold to one character. */
 function one(character: string): string {
-  const others = variants().single.get(character);
-  const pattern = others === undefined ? literal(character) : `[${character}${others}]`;
+  const otherCases = variants().single.get(character);
+  const pattern = otherCases === undefined ? literal(character) : `[${character}${otherCases}]`;
   return character === 'i' ? `${pattern}${dot}*` : pattern;
 }
 
@@ -153,10 +153,10 @@ const casedRanges: readonly (readonly [from: number, to: number])[] = [
   [0x1_e9_00, 0x1_ea_00],
 ];
 
-let known: Variants | undefined;
+let cachedVariants: Variants | undefined;
 
 function variants(): Variants {
-  if (known !== undefined) return known;
+  if (cachedVariants !== undefined) return cachedVariants;
   const single = new Map<string, string>();
   const expanding = new Map<string, string>();
   for (const [from, to] of casedRanges) {
@@ -169,8 +169,8 @@ function variants(): Variants {
       map.set(folded, (map.get(folded) ?? '') + character);
     }
   }
-  known = { single, expanding };
-  return known;
+  cachedVariants = { single, expanding };
+  return cachedVariants;
 }
 
 /**

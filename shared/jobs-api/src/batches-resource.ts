@@ -190,10 +190,10 @@ export function batchesResource(
 /** Returns the jobs in a batch whose body may break the schema. */
 function jobsIn({ body }: UncheckedBody): UncheckedBody[] {
   const { jobs, callback } = (body ?? {}) as { readonly jobs?: unknown; readonly callback?: unknown };
-  const all = Array.isArray(jobs)
+  const checkedJobs = Array.isArray(jobs)
     ? jobs.map((job: unknown, index) => ({ body: job, at: `jobs[${index}]` }))
     : [];
-  return [...all, { body: callback, at: 'callback' }];
+  return [...checkedJobs, { body: callback, at: 'callback' }];
 }
 
 function toBatchFilter({ filters }: Pick<CollectionQuery, 'filters'>): BatchFilter {

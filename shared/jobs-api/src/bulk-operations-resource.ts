@@ -107,8 +107,8 @@ export function bulkOperationsResource(
         return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
       },
       get: async (id) => {
-        const found = await bulk.find(id);
-        return found === null ? undefined : toBulkOperationItem(found);
+        const operation = await bulk.find(id);
+        return operation === null ? undefined : toBulkOperationItem(operation);
       },
       operations: functions,
     },
@@ -146,7 +146,7 @@ function textsOf({ redact: _redact, ...filter }: JobFilter): Readonly<Record<str
 }
 
 function isListOfTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+  return Array.isArray(value) && value.every((element) => typeof element === 'string');
 }
 
 function asText(value: unknown): string {
@@ -207,18 +207,18 @@ function bulkJobsResource(storage: Storage): Resource {
         const id = parents.at(-1)?.id ?? '';
         const filter = toJobFilter(query);
         if (filter === null) return { items: [], total: 0 };
-        const found = { partial: false };
+        const completeness = { partial: false };
         const documents = includesDocuments(query);
         const [page, operation] = await Promise.all([
           seekPage(query, async (part) => {
             const read = await changedJobs(storage, id, filter, { ...part, documents, signal });
-            found.partial = read.partial;
+            completeness.partial = read.partial;
             return read;
           }),
           query.count === 'none' ? undefined : storage.bulk.find(id),
         ]);
         const items = page.items.map(toJobItem);
-        const { partial } = found;
+        const { partial } = completeness;
         const isWhole = query.seek === undefined && query.offset === 0 && page.more !== true && !partial;
         const total = isWhole ? items.length : operation?.changed;
         return {
@@ -256,25 +256,25 @@ async function changedJobs(
   }: StoragePage & { readonly documents: boolean; readonly signal: AbortSignal },
 ): Promise<Found> {
   const rows: Job[] = [];
-  let place = after;
+  let cursor = after;
   let left = offset;
   for (let seen = 0; seen < maxCompared;) {
     const size = Math.min(1_000, Math.max(100, limit + offset));
     const changed = await bulk.listChanged(operationId, {
       order,
       limit: size,
-      ...(place && { after: place }),
+      ...(cursor && { after: cursor }),
     });
     if (changed.length === 0) return { rows, cut: false, partial: false };
     const wanted = { ...filter, id: changed };
     const page = { ...read, order, limit: changed.length, maxBytes: maxPageBytes };
-    const { jobs: found, cut } = await jobs.listPage({ ...page, filter: wanted });
-    const skipped = Math.min(left, found.length);
-    rows.push(...found.slice(skipped));
+    const { jobs: listed, cut } = await jobs.listPage({ ...page, filter: wanted });
+    const skipped = Math.min(left, listed.length);
+    rows.push(...listed.slice(skipped));
     left -= skipped;
     if (rows.length >= limit || cut) return { rows: rows.slice(0, limit), cut, partial: false };
     seen += changed.length;
-    place = changed.at(-1);
+    cursor = changed.at(-1);
   }
   return { rows, cut: false, partial: true };
 }

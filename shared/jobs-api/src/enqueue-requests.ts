@@ -35,8 +35,8 @@ export class EnqueueRequests {
     const definition = this.#definitions.get(name);
     if (definition !== undefined) return definition;
     if (!this.#acceptUnknown) {
-      const known = [...this.#definitions.keys()].join(', ') || 'none';
-      throw apiError(42202, `name "${name}" is not a job of this application; it has ${known}`);
+      const jobNames = [...this.#definitions.keys()].join(', ') || 'none';
+      throw apiError(42202, `name "${name}" is not a job of this application; it has ${jobNames}`);
     }
     return { ...unchecked, name, isUnknown: true };
   }
@@ -46,13 +46,13 @@ export class EnqueueRequests {
    * name, and arguments that are no object.
    */
   async problems(bodies: readonly UncheckedBody[]): Promise<readonly Problem[]> {
-    const found = await mapInSlices(bodies, ({ body, at }) => {
+    const problems = await mapInSlices(bodies, ({ body, at }) => {
       const { name, args = {} } = (body ?? {}) as { readonly name?: unknown; readonly args?: unknown };
       if (typeof name !== 'string' || typeof args !== 'object' || args === null || Array.isArray(args))
         return [];
       return problemsOfStep(() => this.definitionOf(name).check(args), at);
     });
-    return found.flat();
+    return problems.flat();
   }
 
   /** Converts one body to an enqueue request. Throws as {@link definitionOf} does. */
@@ -92,14 +92,14 @@ export async function withEnqueueRequests<Result>(
   work: (requests: EnqueueRequest[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = await mapCollectingProblemsInSlices(bodies, at, (body) => requests.requestOf(body));
+  const parsed = await mapCollectingProblemsInSlices(bodies, at, (body) => requests.requestOf(body));
   return withApiErrors(async () => {
     try {
-      return await work(given);
+      return await work(parsed);
     } catch (error) {
       // The client reports only the first job with invalid arguments. Checks all arguments to report every problem.
       if (error instanceof InvalidArgumentsError)
-        await mapCollectingProblemsInSlices(given, at, ({ definition, args }) => definition.check(args));
+        await mapCollectingProblemsInSlices(parsed, at, ({ definition, args }) => definition.check(args));
       throw error;
     }
   });
@@ -157,9 +157,9 @@ function resultOf<Result>(work: () => Result, at: string, problems: ProblemList)
 
 /** Adds the problems for which an error rejects the list entry at `at`. Rethrows all other errors. */
 function collect(error: unknown, at: string, problems: ProblemList): void {
-  const found = problemsOf(error, at);
-  if (found.length === 0) throw error;
-  problems.addAll(found);
+  const ofEntry = problemsOf(error, at);
+  if (ofEntry.length === 0) throw error;
+  problems.addAll(ofEntry);
 }
 
 /** Returns the problems for which a step rejects its input; empty if it does not. Rethrows all other errors. */
@@ -168,29 +168,29 @@ function problemsOfStep(step: () => unknown, at: string): Problem[] {
     step();
     return [];
   } catch (error) {
-    const found = problemsOf(error, at);
-    if (found.length === 0) throw error;
-    return found;
+    const ofStep = problemsOf(error, at);
+    if (ofStep.length === 0) throw error;
+    return ofStep;
   }
 }
 
-function refusal([first, ...rest]: readonly Problem[]): ApiError | undefined {
-  return first === undefined ? undefined : new ApiError([first, ...rest]);
+function refusal([first, ...furtherProblems]: readonly Problem[]): ApiError | undefined {
+  return first === undefined ? undefined : new ApiError([first, ...furtherProblems]);
 }
 
 /** Returns the problems for which an error rejects the body at a position; empty for other errors. */
 export function problemsOf(error: unknown, at: string): Problem[] {
-  const place = at === '' ? '' : `${at}.`;
+  const prefix = at === '' ? '' : `${at}.`;
   if (error instanceof ApiError) {
     return error.problems.map((problem) => ({
       ...problem,
-      internalMessage: place + problem.internalMessage,
+      internalMessage: prefix + problem.internalMessage,
     }));
   }
   if (error instanceof InvalidArgumentsError) {
     return error.problems.map(({ path, message, kind }) => ({
       code: kind === 'missing' ? 42201 : kind === 'unknown' ? 42203 : 42202,
-      internalMessage: `${place}${path} ${message}`,
+      internalMessage: `${prefix}${path} ${message}`,
     }));
   }
   const isRefusal = error instanceof RangeError || error instanceof UnknownParentError;

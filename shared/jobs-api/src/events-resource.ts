@@ -184,9 +184,9 @@ function eventId({ at, id, since }: FeedPosition): string {
 
 /** Parses an event id; `null` if the text is not one. */
 function readEventId(text: string): FeedPosition | null {
-  const [at = '', id, since, ...others] = text.split('/');
+  const [at = '', id, since, ...excess] = text.split('/');
   const time = parseTime(at);
-  if (time === undefined || others.length > 0) return null;
+  if (time === undefined || excess.length > 0) return null;
   if (id === undefined) return positionAt(time);
   const begin = parseTime(since ?? '');
   return begin === undefined || !isId(id) ? null : { at: time, id: id.toLowerCase(), since: begin };

@@ -247,12 +247,12 @@ async function loadFullItems(
   const backwards = seek?.direction === 'before';
   const ids = items.map(({ id }) => id);
   if (backwards) ids.reverse();
-  const found = await findItems(storage, ids);
-  const missing = ids.findIndex((id) => !found.items.has(id));
-  const isCut = found.cut && missing >= 0;
+  const listed = await findItems(storage, ids);
+  const missing = ids.findIndex((id) => !listed.items.has(id));
+  const isCut = listed.cut && missing >= 0;
   // Keeps at least one job on the page, so that paging always advances.
   const end = isCut ? Math.max(1, missing) : ids.length;
-  const whole = isCut && missing === 0 ? (await findItems(storage, ids.slice(0, 1))).items : found.items;
+  const whole = isCut && missing === 0 ? (await findItems(storage, ids.slice(0, 1))).items : listed.items;
   const page = ids.slice(0, end).flatMap((id) => whole.get(id) ?? []);
   return { items: backwards ? page.toReversed() : page, cut: isCut };
 }

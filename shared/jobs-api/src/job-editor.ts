@@ -93,7 +93,7 @@ export class JobEditor {
    * Changes all jobs or none, and returns them in the order of the changes. Throws like {@link one}, and also 40402 if
    * a job does not exist.
    */
-  async all(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<Item[]> {
+  async many(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<Item[]> {
     await this.#admitQueues(
       changes.map(({ change }) => change),
       context,
@@ -166,11 +166,11 @@ function isEditable({ state }: Job): boolean {
 }
 
 function requireEditable(jobs: readonly Job[]): void {
-  const [first, ...rest] = jobs
+  const [first, ...furtherProblems] = jobs
     .filter((job) => !isEditable(job))
     .map(({ id, state }) => ({
       code: 40902 as const,
       internalMessage: `The job ${id} is ${state} and cannot be changed`,
     }));
-  if (first !== undefined) throw new ApiError([first, ...rest]);
+  if (first !== undefined) throw new ApiError([first, ...furtherProblems]);
 }

@@ -100,11 +100,11 @@ export class JobEnqueuer {
     if (ids.length === 0) return [];
     const filter = { id: ids, ...(scope !== null && { queue: scope }) };
     const jobs = await this.#storage.jobs.list({ filter, limit: ids.length });
-    const known = new Set(jobs.map(({ id }) => id));
-    const others = scope === null ? ids.filter((id) => !known.has(id)) : [];
-    const batches = await Promise.all(others.map((id) => this.#storage.batches.find(id)));
-    for (const batch of batches) if (batch !== null) known.add(batch.id);
-    const unknown = new Set(ids.filter((id) => !known.has(id)));
+    const knownIds = new Set(jobs.map(({ id }) => id));
+    const batchIds = scope === null ? ids.filter((id) => !knownIds.has(id)) : [];
+    const batches = await Promise.all(batchIds.map((id) => this.#storage.batches.find(id)));
+    for (const batch of batches) if (batch !== null) knownIds.add(batch.id);
+    const unknown = new Set(ids.filter((id) => !knownIds.has(id)));
     return named
       .filter(({ id }) => unknown.has(id))
       .flatMap(({ id, at }) => problemsOf(new UnknownParentError(id), at));
@@ -122,8 +122,9 @@ export class JobEnqueuer {
     // If several entries have the same key and one of them creates a job, the result has the new job for each of them.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
-    const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
-    return Promise.all(items.map(async (item, place) => item ?? found(place)));
+    const existing = (index: number): Promise<Item> =>
+      this.#foundItem(enqueued[index]?.id ?? '', transaction);
+    return Promise.all(items.map(async (item, index) => item ?? existing(index)));
   }
 
   /**

@@ -28,7 +28,7 @@ export async function jobPage(
   const filter = toJobFilter(query);
   if (filter === null) return { items: [], total: 0 };
   if (!query.byRelevance && orderOf(query)[0]?.by !== 'id') return sorted(storage, query, filter, signal);
-  const read = query.search === undefined ? listed : found;
+  const read = query.search === undefined ? listed : searchResults;
   return read(storage, query, filter, signal);
 }
 
@@ -101,14 +101,14 @@ async function sortedMatches(
     documents: false,
     maxBytes: Infinity,
   } as const;
-  const found = await jobs.search({ ...newest, ...(page.signal && { signal: page.signal }) });
+  const result = await jobs.search({ ...newest, ...(page.signal && { signal: page.signal }) });
   const direction = reversed ? -1 : 1;
-  const places = found.jobs
+  const ordered = result.jobs
     .map(({ id, ...job }) => ({ id, place: placeOf({ id, ...job }, order) }))
     .filter(({ place }) => after === undefined || comparePlaces(place, after, order) * direction > 0)
     .toSorted((one, other) => comparePlaces(one.place, other.place, order) * direction);
-  const id = places.slice(offset, offset + limit).map((each) => each.id);
-  const partial = found.partial || found.total > maxCompared;
+  const id = ordered.slice(offset, offset + limit).map((job) => job.id);
+  const partial = result.partial || result.total > maxCompared;
   if (id.length === 0) return { jobs: [], cut: false, partial };
   return { ...(await wholeJobs(jobs, id, page)), partial };
 }
@@ -163,7 +163,7 @@ async function listed(
 }
 
 /** Reads a page of search results. If the search stopped early, the total is a lower bound. */
-async function found(
+async function searchResults(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,
   filter: JobFilter,

@@ -128,7 +128,7 @@ export function jobsResource({
         return afterCommit;
       },
       patch: (id, change, context) => editor.one(id, change, context),
-      replaceMany: (changes, context) => editor.all(changes, context),
+      replaceMany: (changes, context) => editor.many(changes, context),
       delete: async (target, check, context) => {
         const { reason } = context;
         const call = { target, fields: {}, reason, check: checkOf(check, toJobItem) };
@@ -147,7 +147,7 @@ export function jobsResource({
 
 /** @throws {ApiError} 40902 if unfinished jobs match the filter, because these cannot be deleted */
 async function requireFinished({ jobs }: Pick<JobStorage, 'jobs'>, filter: JobFilter): Promise<void> {
-  const state = statesOfAction.cancel.filter((each) => filter.state?.includes(each) ?? true);
+  const state = statesOfAction.cancel.filter((state) => filter.state?.includes(state) ?? true);
   if (state.length === 0) return;
   const { count, exact } = await jobs.count({ ...filter, state });
   if (count === 0) return;

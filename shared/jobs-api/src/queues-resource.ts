@@ -42,7 +42,7 @@ type Item = Static<typeof QueueItem>;
 
 type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 
-const each = 'Queues are changed one at a time, at /queues/{queue}.';
+const oneAtATime = 'Queues are changed one at a time, at /queues/{queue}.';
 
 interface QueuesResourceParts {
   readonly storage: OperableStorage;
@@ -96,8 +96,8 @@ export function queuesResource(
       delete: { note: queueOperations.delete.note },
     },
     notAllowed: {
-      replaceMany: each,
-      deleteMany: each,
+      replaceMany: oneAtATime,
+      deleteMany: oneAtATime,
     },
     storage: {
       seeks: true,

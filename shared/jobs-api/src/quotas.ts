@@ -177,13 +177,13 @@ export class Backlog {
 
   /** @throws {ApiError} 42901 if a queue would have too many jobs; in that case, no job is admitted */
   async admit(requests: readonly EnqueueRequest[]): Promise<void> {
-    const all = requests.map(({ definition, options = {} }) => {
+    const coming = requests.map(({ definition, options = {} }) => {
       return {
         queue: options.queue ?? definition.queue,
         readiness: readinessOf(options, this.#storage.clock.now()),
       };
     });
-    await this.#admit(all);
+    await this.#admit(coming);
   }
 
   /** Admits one ready job. Throws as {@link admit} does. */
@@ -210,13 +210,13 @@ export class Backlog {
     );
   }
 
-  async #admit(all: readonly Pick<Coming, 'queue' | 'readiness'>[]): Promise<void> {
+  async #admit(jobs: readonly Pick<Coming, 'queue' | 'readiness'>[]): Promise<void> {
     const coming = new Map<string, Coming>();
-    for (const { queue, readiness } of all) {
+    for (const { queue, readiness } of jobs) {
       if (this.limits[readiness] === Infinity) continue;
-      const known = coming.get(`${readiness} ${queue}`);
-      if (known === undefined) coming.set(`${readiness} ${queue}`, { queue, readiness, jobs: 1 });
-      else known.jobs++;
+      const group = coming.get(`${readiness} ${queue}`);
+      if (group === undefined) coming.set(`${readiness} ${queue}`, { queue, readiness, jobs: 1 });
+      else group.jobs++;
     }
     const admitted = await Promise.all(
       [...coming.values()].map(async (one) => ({ ...one, count: await this.#current(one) })),
@@ -236,10 +236,10 @@ export class Backlog {
    */
   async #current(one: Coming): Promise<Count> {
     const key = `${one.readiness} ${one.queue}`;
-    const known = this.#counts.get(key);
-    const before = known === undefined ? undefined : await known;
+    const counted = this.#counts.get(key);
+    const before = counted === undefined ? undefined : await counted;
     if (before !== undefined && before.untilMs > this.#now()) return before;
-    if (this.#counts.get(key) !== known) return this.#current(one); // another caller has started to count
+    if (this.#counts.get(key) !== counted) return this.#current(one); // another caller has started to count
     if (this.#counts.size >= maxQueues) this.#counts.clear();
     const counting = this.#count(one, before?.jobs ?? 0);
     this.#counts.set(key, counting);

@@ -143,7 +143,7 @@ export function recurringJobsResource(
       return mapCollectingProblems(
         fields,
         (index) => `[${index}]`,
-        (each) => changed(each, current.get(each.id)),
+        (item) => changed(item, current.get(item.id)),
       );
     };
     const updated = await edit({ target: { ids, decide }, fields: {}, selected: { ids } }, context);
@@ -208,10 +208,10 @@ export function recurringJobsResource(
         if (query.search !== undefined || query.sort[0]?.field !== 'id')
           return comparedPage(query, (page) => recurring.list({ ...filter, ...page }), toRecurringJobItem);
         const [page, total] = await Promise.all([
-          seekPage(query, async ({ order, ...place }) => ({
+          seekPage(query, async ({ order, ...position }) => ({
             rows: await recurring.list({
               ...filter,
-              ...place,
+              ...position,
               order: order === 'oldest' ? 'ascending' : 'descending',
             }),
           })),
@@ -245,8 +245,8 @@ export function recurringJobsResource(
       patch: update,
       replaceMany: updateAll,
       deleteMany: async (filters, context) => {
-        const found = await recurring.list({ ...filterOf(filters), limit: maxCompared + 1 });
-        const ids = found.map(({ id }) => id);
+        const listed = await recurring.list({ ...filterOf(filters), limit: maxCompared + 1 });
+        const ids = listed.map(({ id }) => id);
         if (ids.length > maxCompared)
           throw apiError(
             41301,

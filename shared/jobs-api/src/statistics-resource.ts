@@ -131,8 +131,8 @@ function readQuery({ filters }: CollectionQuery, nowMs: number): TimingQuery | n
     const [time] = valuesOf(parameter);
     return time === undefined ? undefined : Date.parse(String(time));
   };
-  const [queue, ...others] = valuesOf('queue');
-  if (others.length > 0)
+  const [queue, ...otherQueues] = valuesOf('queue');
+  if (otherQueues.length > 0)
     throw apiError(40003, 'queue is required: these credentials are limited to several queues');
   const [name] = valuesOf('name');
   const lastMs = Math.min(timeOf('startsBefore') ?? nowMs, nowMs);

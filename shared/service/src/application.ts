@@ -130,5 +130,5 @@ function throwIfAny(problems: readonly string[]): void {
 }
 
 function repeated(names: readonly string[]): string[] {
-  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }

@@ -64,8 +64,8 @@ export function readQueues(list: string): ServerQueues | null {
   }
   return Object.fromEntries(
     entries.map((entry) => {
-      const [name = '', weight = '', ...rest] = entry.split('=');
-      const number = rest.length === 0 ? parseInteger(weight) : undefined;
+      const [name = '', weight = '', ...excess] = entry.split('=');
+      const number = excess.length === 0 ? parseInteger(weight) : undefined;
       if (number === undefined)
         throw new ConfigError(`WORKER_QUEUES: the weight in "${entry}" is not a whole number`);
       return [name, number];

@@ -55,12 +55,12 @@ export function formatLogLine(line: string, paint: Paint): string {
   const level = levelNames[String(entry['level'])] ?? String(entry['level']);
   const time =
     typeof entry['time'] === 'number' || typeof entry['time'] === 'string' ? new Date(entry['time']) : null;
-  const rest = Object.entries(entry).filter(([key]) => !hiddenFields.has(key) && key !== 'err');
+  const fields = Object.entries(entry).filter(([key]) => !hiddenFields.has(key) && key !== 'err');
   const words = [
     paint('gray', time === null || Number.isNaN(time.getTime()) ? '' : time.toISOString().slice(11, 23)),
     paint(levelStyles[level] ?? 'gray', level),
     textOf(entry['msg']),
-    ...rest.map(([key, value]) => paint('gray', `${key}=${textOf(value)}`)),
+    ...fields.map(([key, value]) => paint('gray', `${key}=${textOf(value)}`)),
   ];
   const stack = stackOf(entry['err']);
   return words.filter((word) => word !== '').join(' ') + (stack === '' ? '' : `\n${stack}`);

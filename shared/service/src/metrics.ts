@@ -80,12 +80,12 @@ export function createMetrics(
       queued.reset();
       for (const { name: queue, counts } of queues.slice(0, maxQueues))
         for (const state of unfinishedStates) queued.set({ queue, state }, counts[state]);
-      const others = queues.slice(maxQueues);
-      if (others.length === 0) return;
+      const unlistedQueues = queues.slice(maxQueues);
+      if (unlistedQueues.length === 0) return;
       for (const state of unfinishedStates)
         queued.set(
           { queue: '(others)', state },
-          others.reduce((sum, { counts }) => sum + counts[state], 0),
+          unlistedQueues.reduce((sum, { counts }) => sum + counts[state], 0),
         );
     },
   });

@@ -18,12 +18,12 @@ const maxTypos = 3;
  * Other unknown names, such as `DATABASE_HOST`, may belong to the application.
  */
 export function misspeltVariables(environment: Environment, variables: readonly string[]): string[] {
-  const known = [...new Set([...variables, ...ownVariables])].filter((name) => name.includes('_'));
-  const prefixes = new Set(known.map(prefixOf));
+  const existing = [...new Set([...variables, ...ownVariables])].filter((name) => name.includes('_'));
+  const prefixes = new Set(existing.map(prefixOf));
   return Object.keys(environment)
-    .filter((name) => !known.includes(name) && prefixes.has(prefixOf(name)))
+    .filter((name) => !existing.includes(name) && prefixes.has(prefixOf(name)))
     .flatMap((name) => {
-      const candidates = known.filter((candidate) => prefixOf(candidate) === prefixOf(name));
+      const candidates = existing.filter((candidate) => prefixOf(candidate) === prefixOf(name));
       const nearest = nearestWord(name, candidates, maxTypos);
       if (nearest !== undefined)
         return [`${name} has no effect: there is no such variable. Did you mean ${nearest}?`];

@@ -82,9 +82,9 @@ function startOf<Config>({ start, args = [], commands = {} }: ServiceDescription
   if (command === undefined) return start;
   const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
   if (run !== undefined) return run;
-  const known = Object.keys(commands).join(' or ');
+  const names = Object.keys(commands).join(' or ');
   throw new ConfigError(
-    `Unknown command "${command}": give ${known === '' ? 'no arguments' : `${known}, or no arguments to start the service`}`,
+    `Unknown command "${command}": give ${names === '' ? 'no arguments' : `${names}, or no arguments to start the service`}`,
   );
 }
 

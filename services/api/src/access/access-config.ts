@@ -51,8 +51,8 @@ export type CredentialKind = 'keys' | 'jwt';
 
 /** Returns the accepted kinds of credentials. If there are none, callers need no credentials. */
 export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet<CredentialKind> {
-  const given = API_AUTH ?? (NODE_ENV === 'production' ? 'keys' : 'none');
-  return new Set(listOf(given, 'API_AUTH').filter((kind) => kind === 'keys' || kind === 'jwt'));
+  const method = API_AUTH ?? (NODE_ENV === 'production' ? 'keys' : 'none');
+  return new Set(listOf(method, 'API_AUTH').filter((kind) => kind === 'keys' || kind === 'jwt'));
 }
 
 /**

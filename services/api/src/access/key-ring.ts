@@ -63,8 +63,8 @@ export class KeyRing {
   }
 
   async #find(id: string): Promise<ApiKey | undefined> {
-    const known = this.#lookups.get(id);
-    if (known !== undefined && this.#now() - known.at < cachedMs) return known.key;
+    const cachedLookup = this.#lookups.get(id);
+    if (cachedLookup !== undefined && this.#now() - cachedLookup.at < cachedMs) return cachedLookup.key;
     const lookup = { key: this.#store.find(id), at: this.#now() };
     this.#lookups.delete(id); // added again below, so that the map stays in order of age
     this.#lookups.set(id, lookup);

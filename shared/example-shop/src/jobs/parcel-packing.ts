@@ -43,14 +43,14 @@ function pack(
   const weight = items[index];
   if (weight === undefined) return true;
   const tried = new Set<number>();
-  for (const [place, room] of rooms.entries()) {
+  for (const [parcel, room] of rooms.entries()) {
     if (room < weight || tried.has(room)) continue;
     tried.add(room);
-    rooms[place] = room - weight;
-    parcels[place]?.push(weight);
+    rooms[parcel] = room - weight;
+    parcels[parcel]?.push(weight);
     if (pack(items, index + 1, parcels, rooms, signal)) return true;
-    parcels[place]?.pop();
-    rooms[place] = room;
+    parcels[parcel]?.pop();
+    rooms[parcel] = room;
   }
   return false;
 }

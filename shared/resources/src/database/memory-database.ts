@@ -77,7 +77,7 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
   const postgres = await PGlite.create({ extensions: { pg_trgm } });
   const pool = new pg.Pool(Object.assign(createPgConfig(postgres), { max: 1, idleTimeoutMillis: 0 }));
   try {
-    for (const each of migrations) await apply(each, pool);
+    for (const migration of migrations) await apply(migration, pool);
   } catch (error) {
     await pool.end();
     await postgres.close();

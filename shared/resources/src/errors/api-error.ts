@@ -32,13 +32,13 @@ export class ApiError extends Error {
     headers: Readonly<Record<string, string>> = {},
     count = problems.length,
   ) {
-    const [first, ...rest] = problems;
+    const [first, ...furtherProblems] = problems;
     const status = statusOf(first.code);
-    if (rest.some(({ code }) => statusOf(code) !== status))
+    if (furtherProblems.some(({ code }) => statusOf(code) !== status))
       throw new TypeError(
         `A response has one status, not that of each of ${problems.map(({ code }) => code).join()}`,
       );
-    const listed: [Problem, ...Problem[]] = [first, ...rest.slice(0, maxListedProblems - 1)];
+    const listed: [Problem, ...Problem[]] = [first, ...furtherProblems.slice(0, maxListedProblems - 1)];
     super(listed.map((problem) => problem.internalMessage).join('; '));
     this.problems = listed;
     this.count = count;
@@ -88,10 +88,10 @@ export class ProblemList {
   /** Adds problems that all have the same status. `count` also counts problems that are not listed. */
   #addAll(problems: readonly [Problem, ...Problem[]], count: number): void {
     const status = statusOf(problems[0].code);
-    const known = this.#byStatus.get(status) ?? { listed: [], count: 0 };
-    this.#byStatus.set(status, known);
-    known.listed.push(...problems.slice(0, maxListedProblems - known.listed.length));
-    known.count += count;
+    const ofStatus = this.#byStatus.get(status) ?? { listed: [], count: 0 };
+    this.#byStatus.set(status, ofStatus);
+    ofStatus.listed.push(...problems.slice(0, maxListedProblems - ofStatus.listed.length));
+    ofStatus.count += count;
   }
 
   /**
@@ -114,8 +114,9 @@ export class ProblemList {
 
   throwIfAny(): void {
     const rank = (status: number): number => orderOfChecks.indexOf(status) + 1 || Infinity;
-    const [found] = [...this.#byStatus].toSorted(([one], [other]) => rank(one) - rank(other));
-    const [first, ...rest] = found?.[1].listed ?? [];
-    if (found !== undefined && first !== undefined) throw new ApiError([first, ...rest], {}, found[1].count);
+    const [highest] = [...this.#byStatus].toSorted(([one], [other]) => rank(one) - rank(other));
+    const [first, ...furtherProblems] = highest?.[1].listed ?? [];
+    if (highest !== undefined && first !== undefined)
+      throw new ApiError([first, ...furtherProblems], {}, highest[1].count);
   }
 }

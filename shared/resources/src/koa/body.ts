@@ -79,20 +79,20 @@ function parseText(text: string): unknown {
  * first field that contains U+FFFD.
  */
 function notUtf8(bytes: Buffer): Error {
-  const place = placeOfReplacement(parseText(bytes.toString()), '', 0);
-  return apiError(40001, `${place === undefined || place === '' ? 'The body' : place} must be UTF-8`);
+  const field = placeOfReplacement(parseText(bytes.toString()), '', 0);
+  return apiError(40001, `${field === undefined || field === '' ? 'The body' : field} must be UTF-8`);
 }
 
 const replacement = '\ufffd';
 const maxDepth = 100;
 
-function placeOfReplacement(value: unknown, place: string, depth: number): string | undefined {
-  if (typeof value === 'string') return value.includes(replacement) ? place : undefined;
+function placeOfReplacement(value: unknown, path: string, depth: number): string | undefined {
+  if (typeof value === 'string') return value.includes(replacement) ? path : undefined;
   if (typeof value !== 'object' || value === null || depth === maxDepth) return undefined;
   for (const [name, member] of Object.entries(value)) {
-    const at = Array.isArray(value) ? `${place}[${name}]` : join(place, shorten(name, 100));
-    const found = name.includes(replacement) ? at : placeOfReplacement(member, at, depth + 1);
-    if (found !== undefined) return found;
+    const at = Array.isArray(value) ? `${path}[${name}]` : join(path, shorten(name, 100));
+    const field = name.includes(replacement) ? at : placeOfReplacement(member, at, depth + 1);
+    if (field !== undefined) return field;
   }
   return undefined;
 }

@@ -177,14 +177,14 @@ function tagOfEncoded(etag: string, encoding: string): string {
 
 /** Converts a Koa context to a request that is independent of Koa. */
 function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>): ApiRequest {
-  const given = ctx.get('x-request-id');
+  const requestId = ctx.get('x-request-id');
   let connection: AbortController | undefined;
   return {
     method: ctx.method,
     path: ctx.path,
     query: ctx.querystring,
     headers: ctx.headers as ApiRequest['headers'],
-    id: /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID(),
+    id: /^[\w.:-]{1,128}$/.test(requestId) ? requestId : randomUUID(),
     address: ctx.ip,
     /** Created on first use, because most calls do not need it. */
     get signal() {

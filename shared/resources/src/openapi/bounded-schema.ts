@@ -37,9 +37,9 @@ export function completedSchema(schema: JsonSchema): JsonSchema {
  * Does not change other unions.
  */
 function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
-  const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
+  const [one, ...alternatives] = anyOf.filter(({ type }) => type !== 'null');
   const allowsNull = anyOf.some(({ type }) => type === 'null');
-  if (!allowsNull || one?.type === undefined || one.const !== undefined || others.length > 0)
+  if (!allowsNull || one?.type === undefined || one.const !== undefined || alternatives.length > 0)
     return { ...rest, anyOf };
   return {
     ...one,

@@ -124,30 +124,30 @@ function referenced<Component>(
   kind: string,
   users: unknown,
 ): Readonly<Record<string, Component>> {
-  const found = new Set<string>();
+  const parameters = new Set<string>();
   const prefix = `#/components/${kind}/`;
   const visit = (user: unknown): void => {
     if (typeof user === 'object' && user !== null) for (const part of Object.values(user)) visit(part);
     if (typeof user !== 'string' || !user.startsWith(prefix)) return;
     const name = user.slice(prefix.length);
-    if (found.has(name) || !Object.hasOwn(components, name)) return;
-    found.add(name);
+    if (parameters.has(name) || !Object.hasOwn(components, name)) return;
+    parameters.add(name);
     visit(components[name]);
   };
   visit(users);
-  return Object.fromEntries(Object.entries(components).filter(([name]) => found.has(name)));
+  return Object.fromEntries(Object.entries(components).filter(([name]) => parameters.has(name)));
 }
 
 /** Returns all top-level resources and their descendants, each once. */
 function allResources(roots: readonly Resource[]): readonly Resource[] {
-  const found = new Set<Resource>();
+  const resources = new Set<Resource>();
   const visit = (resource: Resource): void => {
-    if (found.has(resource)) return;
-    found.add(resource);
+    if (resources.has(resource)) return;
+    resources.add(resource);
     for (const { resource: child } of resource.children.values()) visit(child);
   };
   for (const resource of roots) visit(resource);
-  return [...found];
+  return [...resources];
 }
 
 const page = {

@@ -22,8 +22,8 @@ export function exampleBody(schema: JsonSchema, omitted: readonly string[] = [])
 type Inclusion = (object: JsonSchema, field: string) => boolean;
 
 function isSent({ properties, required = [] }: JsonSchema, field: string): boolean {
-  const { examples, default: given } = properties?.[field] ?? {};
-  return examples !== undefined || (required.includes(field) && given === undefined);
+  const { examples, default: defaultValue } = properties?.[field] ?? {};
+  return examples !== undefined || (required.includes(field) && defaultValue === undefined);
 }
 
 /**
@@ -34,8 +34,8 @@ function isSent({ properties, required = [] }: JsonSchema, field: string): boole
  * @param isIncluded chooses the fields of objects; default: all
  */
 export function exampleOf(schema: JsonSchema, name = 'text', isIncluded: Inclusion = () => true): unknown {
-  const [given] = schema.examples ?? [];
-  if (given !== undefined) return given;
+  const [example] = schema.examples ?? [];
+  if (example !== undefined) return example;
   if (schema.default !== undefined) return schema.default;
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];

@@ -18,14 +18,14 @@ export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key
  * @param owner the singular names of the parents, e.g. `CustomerOrder`
  */
 export function ownedName(owner: string, words: string): string {
-  const own = schemaName(words);
-  const starts = [...own.matchAll(/[A-Z]/g)].map(({ index }) => index);
-  const repeated = starts.findLast((end) => end > 0 && owner.endsWith(own.slice(0, end))) ?? 0;
-  return owner + own.slice(repeated);
+  const ownName = schemaName(words);
+  const starts = [...ownName.matchAll(/[A-Z]/g)].map(({ index }) => index);
+  const repeated = starts.findLast((end) => end > 0 && owner.endsWith(ownName.slice(0, end))) ?? 0;
+  return owner + ownName.slice(repeated);
 }
 
 /** Where the API serves an item. */
-export interface ItemPlace {
+export interface LinkedItem {
   readonly resource: Resource;
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
@@ -35,7 +35,7 @@ export interface ItemPlace {
 }
 
 /** Where operations are served, and the settings that affect their descriptions. */
-export interface OperationPlace extends Subject {
+export interface OperationSubject extends Subject {
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
@@ -46,7 +46,7 @@ export interface OperationPlace extends Subject {
   /** The name of the schema for the body of a POST. */
   readonly createSchema: string;
   /** Where items created by a POST are served; undefined if nowhere. */
-  readonly created: ItemPlace | undefined;
+  readonly created: LinkedItem | undefined;
   readonly isListed: (child: Resource) => boolean;
   /** Returns the reason why a call is not served; undefined if the definition gives none. */
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
@@ -64,7 +64,7 @@ const itemCalls = ['get', 'replace', 'patch', 'delete'] as const;
 export const verbs = { get: 'get', replace: 'replace', patch: 'update', delete: 'delete' } as const;
 
 /** Returns the links for a response that contains a new item. They lead to the operations on that item. */
-export function itemLinks({ resource, owner, parentParameters, serves }: ItemPlace): Links {
+export function itemLinks({ resource, owner, parentParameters, serves }: LinkedItem): Links {
   const name = ownedName(owner, resource.singular);
   const ids = [
     ...itemCalls.filter((call) => serves(call)).map((call) => verbs[call] + name),
@@ -79,7 +79,7 @@ export function itemLinks({ resource, owner, parentParameters, serves }: ItemPla
 
 /** Returns the links from an item to its child collections. */
 export function childLinks(
-  { resource, owner, parentParameters }: ItemPlace,
+  { resource, owner, parentParameters }: LinkedItem,
   isListed: (child: Resource) => boolean,
 ): Links {
   const parameters = ofRequest([...parentParameters, keyParameter(resource)]);

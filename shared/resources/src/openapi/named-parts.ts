@@ -49,11 +49,11 @@ export class NamedParts {
       return { ...schema, items: this.#separateField(owner, singularOf(field), schema.items) };
     if (schema.anyOf !== undefined && !isChoice(schema))
       return { ...schema, anyOf: schema.anyOf.map((one) => this.#separateField(owner, field, one)) };
-    const { description, default: given, examples, ...structure } = schema;
+    const { description, default: defaultValue, examples, ...structure } = schema;
     if (Object.keys(structure).length > 0 && !isObject(structure) && !isChoice(structure)) return schema;
     return {
       ...(description !== undefined && { description }),
-      ...(given !== undefined && { default: given }),
+      ...(defaultValue !== undefined && { default: defaultValue }),
       ...(examples !== undefined && { examples }),
       $ref: `#/components/schemas/${this.#nameFor(owner, field, structure, description)}`,
     };
@@ -61,8 +61,8 @@ export class NamedParts {
 
   #nameFor(owner: string, field: string, structure: JsonSchema, description: string | undefined): string {
     const key = keyOf(structure);
-    const known = this.#nameOf.get(key);
-    if (known !== undefined) return known;
+    const assignedName = this.#nameOf.get(key);
+    if (assignedName !== undefined) return assignedName;
     const isAny = Object.keys(structure).length === 0;
     const { title } = structure;
     const name = isAny

@@ -18,7 +18,7 @@ import type { LinkObject, OperationObject, ParameterObject, ResponseObject } fro
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
-import { childLinks, itemLinks, type OperationPlace, ownedName, verbs } from './links.js';
+import { childLinks, itemLinks, type OperationSubject, ownedName, verbs } from './links.js';
 import {
   bulkConditionParameters,
   collectionParameters,
@@ -42,19 +42,19 @@ interface Parts {
 
 /** Returns an operation, including the errors that every operation can return. */
 export function operation(
-  place: OperationPlace,
+  subject: OperationSubject,
   operationId: string,
   call: Call | Operation | SetOperation,
   parts: Parts,
 ): OperationObject {
-  const always = [403, 404, 406, 414, 421, 429, 431, 500, 503, ...(place.secured ? [401] : [])];
+  const always = [403, 404, 406, 414, 421, 429, 431, 500, 503, ...(subject.secured ? [401] : [])];
   const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
-  const { summary, description } = wordingOf(place, call);
+  const { summary, description } = wordingOf(subject, call);
   const described: OperationObject = {
     operationId,
     summary,
-    description: [description, ...(call === 'list' ? reasonsAgainst(place) : [])].join('\n\n'),
-    tags: [place.resource.name],
+    description: [description, ...(call === 'list' ? reasonsAgainst(subject) : [])].join('\n\n'),
+    tags: [subject.resource.name],
     ...(parts.parameters &&
       parts.parameters.length > 0 && { parameters: parts.parameters.map(omittedFromSamples) }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
@@ -63,7 +63,7 @@ export function operation(
       ...Object.fromEntries(statuses.map((status) => [String(status), errorReference(status)])),
     },
   };
-  const deprecated = deprecationAt(place, call);
+  const deprecated = deprecationAt(subject, call);
   return deprecated === undefined ? described : deprecatedOperation(described, deprecated);
 }
 
@@ -82,51 +82,56 @@ function omittedFromSamples({ example, ...parameter }: ParameterObject): Paramet
 type Headers = readonly (keyof typeof responseHeaders)[];
 
 /** Returns the operations of a collection, by HTTP method. */
-export function collectionOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
-  const { resource, serves, owner } = place;
+export function collectionOperations(subject: OperationSubject): Readonly<Record<string, OperationObject>> {
+  const { resource, serves, owner } = subject;
   const { name, singular } = resource;
   const plural = ownedName(owner, name);
   const manyItems = arrayOf(resource, schemaReference(singular));
   return {
-    ...(serves('list') && { get: listOperation(place, `list${plural}`, false) }),
-    ...(serves('stream') && { get: streamOperation(place) }),
+    ...(serves('list') && { get: listOperation(subject, `list${plural}`, false) }),
+    ...(serves('stream') && { get: streamOperation(subject) }),
     ...(serves('create') && {
-      post: operation(place, `create${ownedName(owner, singular)}`, 'create', {
+      post: operation(subject, `create${ownedName(owner, singular)}`, 'create', {
         parameters: [idempotencyKey],
-        requestBody: createBody(place),
+        requestBody: createBody(subject),
         responses: {
-          ...(place.findsExisting && { '200': itemAt(place, `The existing ${nameInProse(resource)}.`) }),
-          '201': created(place),
+          ...(subject.findsExisting && { '200': itemAt(subject, `The existing ${nameInProse(resource)}.`) }),
+          '201': created(subject),
         },
         errors: [400, 409, 413, 415, 422],
       }),
     }),
     ...(serves('replaceMany') && {
-      put: operation(place, `${resource.partialBulk ? verbs.patch : verbs.replace}${plural}`, 'replaceMany', {
-        parameters: [idempotencyKey, ...bulkConditionParameters(resource)],
-        requestBody: body(listBody(resource, schemaReference(`${singular} bulk`)), [
-          exampleBody(
-            resource.bodies.bulk,
-            omitted(place, resource.bodies.bulk).filter((field) => field !== resource.key),
-          ),
-        ]),
-        responses: {
-          '200': success(resource, manyItems, 'The changed items, in the order of the request.', [
-            'IdempotentReplayed',
+      put: operation(
+        subject,
+        `${resource.partialBulk ? verbs.patch : verbs.replace}${plural}`,
+        'replaceMany',
+        {
+          parameters: [idempotencyKey, ...bulkConditionParameters(resource)],
+          requestBody: body(listBody(resource, schemaReference(`${singular} bulk`)), [
+            exampleBody(
+              resource.bodies.bulk,
+              omitted(subject, resource.bodies.bulk).filter((field) => field !== resource.key),
+            ),
           ]),
+          responses: {
+            '200': success(resource, manyItems, 'The changed items, in the order of the request.', [
+              'IdempotentReplayed',
+            ]),
+          },
+          errors: [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])],
         },
-        errors: [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])],
-      }),
+      ),
     }),
     ...(serves('deleteMany') && {
-      delete: operation(place, `delete${plural}`, 'deleteMany', {
+      delete: operation(subject, `delete${plural}`, 'deleteMany', {
         parameters: [idempotencyKey, ...filterParameters(resource), ...reasonParameters(resource)],
         responses: {
           '204': {
             description: 'Deleted. `X-Total-Count` says how many.',
             headers: headerReferences('XTotalCount', 'IdempotentReplayed'),
           },
-          ...(place.deletesAfterCommit && {
+          ...(subject.deletesAfterCommit && {
             '202': {
               description: 'With `Idempotency-Key`: they are being deleted.',
               headers: headerReferences('IdempotentReplayed'),
@@ -140,16 +145,19 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
 }
 
 /** Returns the fields that the example of a change leaves out: those that the server sets, or the path if the body need not. */
-function omitted({ resource, setByPath }: OperationPlace, { required = [] }: JsonSchema): readonly string[] {
+function omitted(
+  { resource, setByPath }: OperationSubject,
+  { required = [] }: JsonSchema,
+): readonly string[] {
   return [...resource.serverSet, resource.key, ...setByPath.filter((field) => !required.includes(field))];
 }
 
 /** Returns the operation for GET on a collection or, with `bySearch`, on `/search/{keyword}`. */
-export function listOperation(place: OperationPlace, id: string, bySearch: boolean): OperationObject {
-  const { resource } = place;
+export function listOperation(subject: OperationSubject, id: string, bySearch: boolean): OperationObject {
+  const { resource } = subject;
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied', 'ETag'];
-  return operation(place, id, bySearch ? 'search' : 'list', {
-    parameters: [...collectionParameters(resource, bySearch, place.seeks), ifNoneMatch],
+  return operation(subject, id, bySearch ? 'search' : 'list', {
+    parameters: [...collectionParameters(resource, bySearch, subject.seeks), ifNoneMatch],
     responses: {
       '200': success(resource, pageSchema(resource), `One page of ${namesInProse(resource)}.`, headers),
       '304': { description: 'The caller already has this page.', headers: headerReferences(...headers) },
@@ -159,10 +167,10 @@ export function listOperation(place: OperationPlace, id: string, bySearch: boole
 }
 
 /** Returns a sentence for each reason in `notAllowed`, naming the methods that are not possible for that reason. */
-function reasonsAgainst(place: OperationPlace): readonly string[] {
+function reasonsAgainst(subject: OperationSubject): readonly string[] {
   const callsByReason = new Map<string, string[]>();
   for (const { name, call } of refusable) {
-    const reason = place.serves(name) ? undefined : place.reasonAgainst(name);
+    const reason = subject.serves(name) ? undefined : subject.reasonAgainst(name);
     if (reason !== undefined) callsByReason.set(reason, [...(callsByReason.get(reason) ?? []), call]);
   }
   return [...callsByReason].map(
@@ -184,8 +192,8 @@ const refusable = [
 ] as const;
 
 /** Returns the operations of an item, by HTTP method. */
-export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
-  const { resource, serves, owner } = place;
+export function itemOperations(subject: OperationSubject): Readonly<Record<string, OperationObject>> {
+  const { resource, serves, owner } = subject;
   const { singular } = resource;
   const id = ownedName(owner, singular);
   const item = schemaReference(singular);
@@ -193,7 +201,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
   return {
     ...(serves('get') && {
-      get: operation(place, verbs.get + id, 'get', {
+      get: operation(subject, verbs.get + id, 'get', {
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': {
@@ -201,7 +209,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
               'ETag',
               ...(serves('patch') ? (['AcceptPatch'] as const) : []),
             ]),
-            ...linked(childLinks(place, place.isListed)),
+            ...linked(childLinks(subject, subject.isListed)),
           },
           '304': {
             description: 'The caller already has the current version.',
@@ -212,22 +220,22 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('replace') && {
-      put: operation(place, verbs.replace + id, 'replace', {
+      put: operation(subject, verbs.replace + id, 'replace', {
         parameters: [idempotencyKey, ...conditions],
         requestBody: body(
           schemaReference(`${singular} replace`),
-          exampleBody(resource.bodies.replace, omitted(place, resource.bodies.replace)),
+          exampleBody(resource.bodies.replace, omitted(subject, resource.bodies.replace)),
         ),
         responses: { '200': success(resource, item, 'Replaced.', ['ETag', 'IdempotentReplayed']) },
         errors: changeErrors,
       }),
     }),
     ...(serves('patch') && {
-      patch: operation(place, verbs.patch + id, 'patch', {
+      patch: operation(subject, verbs.patch + id, 'patch', {
         parameters: [idempotencyKey, ...conditions],
         requestBody: body(
           schemaReference(`${singular} patch`),
-          exampleBody(resource.bodies.patch, omitted(place, resource.bodies.patch)),
+          exampleBody(resource.bodies.patch, omitted(subject, resource.bodies.patch)),
           ['application/merge-patch+json', 'application/json'],
         ),
         responses: { '200': success(resource, item, 'Changed.', ['ETag', 'IdempotentReplayed']) },
@@ -235,7 +243,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('delete') && {
-      delete: operation(place, verbs.delete + id, 'delete', {
+      delete: operation(subject, verbs.delete + id, 'delete', {
         parameters: [idempotencyKey, ...reasonParameters(resource), ...conditions],
         responses: { '204': deleted },
         errors: changeErrors.filter((status) => status !== 413 && status !== 415),
@@ -245,13 +253,13 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
 }
 
 /** Returns the operation for `PUT {item}/{verb}`. */
-export function specialOperation(place: OperationPlace, special: Operation): OperationObject {
-  const { resource, owner } = place;
+export function specialOperation(subject: OperationSubject, special: Operation): OperationObject {
+  const { resource, owner } = subject;
   const { singular } = resource;
   const { verb, body: schema, enqueues, pending } = special;
   const item = schemaReference(singular);
   const id = `${camelCase(verb)}${ownedName(owner, singular)}`;
-  return operation(place, id, special, {
+  return operation(subject, id, special, {
     parameters: [
       ...(enqueues ? [respondAsync] : []),
       idempotencyKey,
@@ -284,12 +292,12 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
 }
 
 /** Returns the operation for `PUT {collection}/{verb}`. */
-export function setOperation(place: OperationPlace, special: SetOperation): OperationObject {
-  const { resource, owner } = place;
+export function setOperation(subject: OperationSubject, special: SetOperation): OperationObject {
+  const { resource, owner } = subject;
   const answer = special.answer();
   const schema = schemaReference(answer.singular);
   const headers: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
-  return operation(place, `${camelCase(special.verb)}Selected${ownedName(owner, resource.name)}`, special, {
+  return operation(subject, `${camelCase(special.verb)}Selected${ownedName(owner, resource.name)}`, special, {
     parameters: [...filterParameters(resource), respondAsync, idempotencyKey],
     requestBody: {
       ...body(schemaReference(`${resource.singular} set ${special.verb}`), exampleBody(special.body)),
@@ -324,8 +332,8 @@ const deleted: ResponseObject = { description: 'Deleted.', headers: headerRefere
 
 const ofCreated: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
 
-function itemAt(place: OperationPlace, description: string): ResponseObject {
-  const { resource, created } = place;
+function itemAt(subject: OperationSubject, description: string): ResponseObject {
+  const { resource, created } = subject;
   return {
     ...success(resource, schemaReference(resource.singular), description, ofCreated),
     ...linked(created === undefined ? {} : itemLinks(created)),
@@ -336,9 +344,9 @@ function itemAt(place: OperationPlace, description: string): ResponseObject {
  * Describes the response to a POST: one item or, for an array of new items, an array. The examples of the response have
  * the same names as the examples of the body.
  */
-function created(place: OperationPlace): ResponseObject {
-  const { resource, serves } = place;
-  const one = itemAt(place, 'Created.');
+function created(subject: OperationSubject): ResponseObject {
+  const { resource, serves } = subject;
+  const one = itemAt(subject, 'Created.');
   if (!serves('createMany')) return one;
   const example = exampleOf(completedSchema(resource.item));
   return {
@@ -348,8 +356,8 @@ function created(place: OperationPlace): ResponseObject {
   };
 }
 
-function createBody(place: OperationPlace): Readonly<Record<string, unknown>> {
-  const { resource, serves, createSchema, setByPath } = place;
+function createBody(subject: OperationSubject): Readonly<Record<string, unknown>> {
+  const { resource, serves, createSchema, setByPath } = subject;
   const schema = schemaReference(createSchema);
   const example = exampleBody(resource.bodies.create, setByPath);
   if (!serves('createMany')) return body(schema, example);
@@ -362,10 +370,10 @@ function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObjec
 }
 
 /** Returns the operation for GET on a collection that streams events. */
-export function streamOperation(place: OperationPlace): OperationObject {
-  const { resource, owner } = place;
+export function streamOperation(subject: OperationSubject): OperationObject {
+  const { resource, owner } = subject;
   const example = eventText({ id: '1', data: exampleOf(completedSchema(resource.item)) });
-  return operation(place, `stream${ownedName(owner, resource.name)}`, 'stream', {
+  return operation(subject, `stream${ownedName(owner, resource.name)}`, 'stream', {
     parameters: [...filterParameters(resource), lastEventId(resource)],
     responses: {
       '200': {

@@ -11,7 +11,7 @@ import {
   setOperation,
   specialOperation,
 } from './operations.js';
-import { type ItemPlace, keyParameter, type OperationPlace, ownedName } from './links.js';
+import { type LinkedItem, keyParameter, type OperationSubject, ownedName } from './links.js';
 import { pathParameter } from './parameters.js';
 import { createSchemaName } from './schemas.js';
 
@@ -50,7 +50,7 @@ function resourcePaths(
   const serves = (name: StorageFunction): boolean =>
     storage[name] !== undefined && (above.child?.serves?.has(name) ?? true);
   const parentParameters = above.parameters.map(({ name }) => name);
-  const place: OperationPlace = {
+  const subject: OperationSubject = {
     resource,
     owner: above.owner,
     parents: above.parents,
@@ -88,7 +88,7 @@ function resourcePaths(
       collection,
       withParameters(
         above.parameters,
-        collectionOperations({ ...place, created: createdPlace(catalog, place) }),
+        collectionOperations({ ...subject, created: createdItem(catalog, subject) }),
       ),
     ] as const,
     ...[...resource.setOperations.values()]
@@ -97,20 +97,20 @@ function resourcePaths(
         (one) =>
           [
             `${collection}/${one.verb}`,
-            withParameters(above.parameters, { put: setOperation(place, one) }),
+            withParameters(above.parameters, { put: setOperation(subject, one) }),
           ] as const,
       ),
-    ...searchPath(place, collection, above.parameters),
+    ...searchPath(subject, collection, above.parameters),
     ...(isItemServed
       ? [
-          [item, withParameters(parameters, itemOperations(place))] as const,
+          [item, withParameters(parameters, itemOperations(subject))] as const,
           ...[...resource.operations.values()]
             .filter(() => serves('operations'))
             .map(
               (one) =>
                 [
                   `${item}/${one.verb}`,
-                  withParameters(parameters, { put: specialOperation(place, one) }),
+                  withParameters(parameters, { put: specialOperation(subject, one) }),
                 ] as const,
             ),
           ...[...resource.children.values()].flatMap((child) =>
@@ -125,27 +125,27 @@ function resourcePaths(
  * Returns where items created by a POST on this collection are served. This is the collection itself or, if it serves
  * no single items, the top-level collection of the resource. Returns undefined if neither serves single items.
  */
-function createdPlace(catalog: Catalog, place: OperationPlace): ItemPlace | undefined {
-  const { resource } = place;
-  if (place.serves('get')) return place;
+function createdItem(catalog: Catalog, subject: OperationSubject): LinkedItem | undefined {
+  const { resource } = subject;
+  if (subject.serves('get')) return subject;
   const storage = catalog.storageOf(resource);
   if (catalog.roots.get(resource.name) !== resource || storage.get === undefined) return undefined;
   return { resource, owner: '', parentParameters: [], serves: (name) => storage[name] !== undefined };
 }
 
 function searchPath(
-  place: OperationPlace,
+  subject: OperationSubject,
   collection: string,
   parameters: readonly ParameterObject[],
 ): readonly (readonly [string, PathItem])[] {
-  const { resource, owner, serves } = place;
+  const { resource, owner, serves } = subject;
   if (!hasSearchPath(resource) || !serves('list')) return [];
   const keyword = pathParameter('keyword', 'Text to search for.', {
     type: 'string',
     minLength: 1,
     maxLength: 1000,
   });
-  const operation = listOperation(place, `search${ownedName(owner, resource.name)}`, true);
+  const operation = listOperation(subject, `search${ownedName(owner, resource.name)}`, true);
   return [[`${collection}/search/{keyword}`, withParameters([...parameters, keyword], { get: operation })]];
 }
 

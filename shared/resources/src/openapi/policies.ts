@@ -129,13 +129,13 @@ export function deprecationAt(
   { resource, parents }: Subject,
   call: Call | Operation | SetOperation,
 ): Deprecation | undefined {
-  const own =
+  const declared =
     typeof call === 'object'
       ? 'answer' in call
         ? undefined
         : call
       : resource.calls.get(call === 'search' ? 'list' : call);
-  return firstDeprecation([own, resource, ...parents.toReversed()]);
+  return firstDeprecation([declared, resource, ...parents.toReversed()]);
 }
 
 /** Marks an operation as deprecated: adds dates to the description, and headers to the inline responses. */

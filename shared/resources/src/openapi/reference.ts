@@ -22,7 +22,7 @@ export function createReference(source: DocumentSource): Reference {
   const { apiUrl, info } = source;
   const path = new URL(apiUrl).pathname;
   const files = once((): ReadonlyMap<string, Answer> => {
-    const kept = (answered: ApiResponse): Answer => {
+    const cached = (answered: ApiResponse): Answer => {
       const response = tagged(answered);
       return ({ headers: requestHeaders }) => unlessKnown(response, requestHeaders['if-none-match']);
     };
@@ -30,9 +30,9 @@ export function createReference(source: DocumentSource): Reference {
     const script = { 'content-type': 'text/javascript; charset=utf-8' };
     return new Map<string, Answer>([
       ['', (request) => indexResponse(versionIndex(source), info.title, request)],
-      ['openapi.json', kept({ status: 200, headers: {}, body: JSON.stringify(openApiDocument(source)) })],
-      ['docs', renderer ? kept(page) : () => page],
-      ['docs/start.js', kept({ status: 200, headers: script, body: startScript(path) })],
+      ['openapi.json', cached({ status: 200, headers: {}, body: JSON.stringify(openApiDocument(source)) })],
+      ['docs', renderer ? cached(page) : () => page],
+      ['docs/start.js', cached({ status: 200, headers: script, body: startScript(path) })],
       ...(renderer ? [[`docs/${renderer.name}`, renderer.respond] as const] : []),
     ]);
   });
@@ -41,8 +41,8 @@ export function createReference(source: DocumentSource): Reference {
     return answer && ((request) => readOnly(request, answer));
   };
 
-  function answerAt([first = '', version, ...rest]: readonly string[]): Answer | undefined {
-    if (version?.toLowerCase() === supportedVersion) return files().get(rest.join('/').toLowerCase());
+  function answerAt([first = '', version, ...segments]: readonly string[]): Answer | undefined {
+    if (version?.toLowerCase() === supportedVersion) return files().get(segments.join('/').toLowerCase());
     if (version !== undefined || (first !== '' && first.toLowerCase() !== 'api')) return undefined;
     return (request) => indexResponse(rootIndex(info.title, apiUrl), info.title, request);
   }
@@ -71,17 +71,17 @@ function tagged(response: ApiResponse): ApiResponse {
  * Returns a 304 if the caller already has the response, otherwise the response. The 304 repeats the content security
  * policy, because browsers replace stored headers with the headers of a 304.
  */
-function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
+function unlessKnown(response: ApiResponse, ifNoneMatch: string | undefined): ApiResponse {
   const { 'content-type': _, ...headers } = response.headers;
-  const tags = known === undefined ? undefined : parseTags(known);
+  const tags = ifNoneMatch === undefined ? undefined : parseTags(ifNoneMatch);
   return tags !== undefined && matchesWeakly(tags, headers['etag'] ?? '')
     ? { ...response, status: 304, headers }
     : response;
 }
 
 function once<Value>(make: () => Value): () => Value {
-  let made: Value | undefined;
-  return () => (made ??= make());
+  let value: Value | undefined;
+  return () => (value ??= make());
 }
 
 /**
@@ -229,18 +229,22 @@ export function readRenderer(file: URL): Renderer | undefined {
   return {
     name: `scalar-${createHash('sha256').update(bundle).digest('hex').slice(0, 12)}.js`,
     respond: async ({ headers }) => {
-      const kept = {
+      const cacheHeaders = {
         'content-type': 'text/javascript; charset=utf-8',
         'cache-control': 'public, max-age=31536000, immutable',
         vary: 'Accept-Encoding',
       };
       switch (smallestEncoding(headers['accept-encoding'] ?? '')) {
         case 'br':
-          return { status: 200, headers: { ...kept, 'content-encoding': 'br' }, body: bundle };
+          return { status: 200, headers: { ...cacheHeaders, 'content-encoding': 'br' }, body: bundle };
         case 'gzip':
-          return { status: 200, headers: { ...kept, 'content-encoding': 'gzip' }, body: await zipped() };
+          return {
+            status: 200,
+            headers: { ...cacheHeaders, 'content-encoding': 'gzip' },
+            body: await zipped(),
+          };
         default:
-          return { status: 200, headers: kept, body: await plain() };
+          return { status: 200, headers: cacheHeaders, body: await plain() };
       }
     },
   };

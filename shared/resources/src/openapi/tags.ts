@@ -47,14 +47,14 @@ export function tagGroups(
   groups: readonly ResourceGroup[],
   roots: ReadonlyMap<string, Resource>,
 ): readonly TagGroup[] {
-  const placed = new Set<string>();
+  const grouped = new Set<string>();
   const take = (resource: Resource, into: string[]): void => {
-    if (!placed.has(resource.name)) {
-      placed.add(resource.name);
+    if (!grouped.has(resource.name)) {
+      grouped.add(resource.name);
       into.push(resource.name);
     }
     for (const { resource: child } of resource.children.values()) {
-      if (!placed.has(child.name)) take(child, into);
+      if (!grouped.has(child.name)) take(child, into);
     }
   };
   const filled = groups.map(({ title, resources }) => {

@@ -76,7 +76,7 @@ interface Words {
   /** `orders` */
   readonly many: string;
   /** `orders`, or, below a customer, `the orders of a customer` */
-  readonly all: string;
+  readonly collection: string;
   /** ` of a customer`, or empty */
   readonly of: string;
   /** ` for a customer`, or empty */
@@ -89,18 +89,18 @@ interface Draft {
 }
 
 const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>> = {
-  list: ({ all, many }, { resource }) => ({
+  list: ({ collection: all, many }, { resource }) => ({
     summary: `List ${all}`,
     sentences: [`Returns one page of ${many}.`, paging(resource)],
   }),
-  search: ({ all, many }, { resource }) => ({
+  search: ({ collection: all, many }, { resource }) => ({
     summary: `Search ${all}`,
     sentences: [
       `Returns the ${many} that match the keyword, like \`q\` on the collection.`,
       paging(resource),
     ],
   }),
-  stream: ({ all }, { resource }) => ({
+  stream: ({ collection: all }, { resource }) => ({
     summary: `Stream ${all}`,
     sentences: [
       resource.description,
@@ -124,7 +124,7 @@ const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>
       `Other ${many} are unchanged.`,
     ],
   }),
-  deleteMany: ({ all, many }) => ({
+  deleteMany: ({ collection: all, many }) => ({
     summary: `Delete ${all}`,
     sentences: [`Deletes the ${many} that match the filters, or all of them if there is no filter.`],
   }),
@@ -160,7 +160,7 @@ function wordsOf({ resource, parents }: Subject): Words {
     one,
     an: withArticle(one),
     many,
-    all: parent === undefined ? many : `the ${many} of ${parent}`,
+    collection: parent === undefined ? many : `the ${many} of ${parent}`,
     of: parent === undefined ? '' : ` of ${parent}`,
     whose: parent === undefined ? '' : ` for ${parent}`,
   };

@@ -81,10 +81,11 @@ export function memoryIdempotencyStore(now: () => number = Date.now): Idempotenc
     async perform({ key, fingerprint }, act) {
       deleteExpired();
       const entry = entries.get(key);
-      const known = entry?.fingerprint ?? running.get(key);
-      if (known !== undefined && known !== fingerprint) return { kind: 'other-request' };
+      const knownFingerprint = entry?.fingerprint ?? running.get(key);
+      if (knownFingerprint !== undefined && knownFingerprint !== fingerprint)
+        return { kind: 'other-request' };
       if (entry !== undefined) return { kind: 'answered', response: entry.response };
-      if (known !== undefined) return { kind: 'running' };
+      if (knownFingerprint !== undefined) return { kind: 'running' };
       running.set(key, fingerprint);
       try {
         const { response, record } = await act(undefined);
@@ -109,12 +110,12 @@ const replayedHeader = { 'idempotent-replayed': 'true' };
  *   query or body, 40902 while the first request is still running, and 40402 if the caller may no longer see an item
  */
 export function performOnce(store: IdempotencyStore, checked: CheckedRequest, execute: Execute): Execute {
-  const given = checked.request.headers['idempotency-key'];
-  if (given === undefined || !changingMethods.has(checked.request.method)) return execute;
-  if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
+  const idempotencyKey = checked.request.headers['idempotency-key'];
+  if (idempotencyKey === undefined || !changingMethods.has(checked.request.method)) return execute;
+  if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
     throw apiError(40003, 'Idempotency-Key must be 1 to 255 visible ASCII characters');
   }
-  const key = `${checked.context.principal?.name ?? ''} ${placeOf(checked.route)} ${given}`;
+  const key = `${checked.context.principal?.name ?? ''} ${placeOf(checked.route)} ${idempotencyKey}`;
   const { method, query } = checked.request;
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([method, query, canonicalJson(checked.body ?? null)]))

@@ -81,15 +81,15 @@ export async function answer(
     countByAddress(pipeline.accessControl, request, onCaller);
     return reference(request);
   }
-  const found = findRoute(pipeline.catalog, afterVersion(segments));
+  const unscopedRoute = findRoute(pipeline.catalog, afterVersion(segments));
   if (request.path.endsWith('/') && !readingMethods.has(request.method)) throw noSuchPath(segments, true);
-  requireMethod(found, request.method);
-  if (request.method === 'OPTIONS') return optionsResponse(found, request);
+  requireMethod(unscopedRoute, request.method);
+  if (request.method === 'OPTIONS') return optionsResponse(unscopedRoute, request);
 
   const principal = await identifyCaller(pipeline.accessControl, request, onCaller);
-  const scope = pipeline.scopeOf(scopedCall(found, request.method));
+  const scope = pipeline.scopeOf(scopedCall(unscopedRoute, request.method));
   requireScope(principal, scope);
-  const route = applyRowScope(found, pipeline.rowScopes, principal);
+  const route = applyRowScope(unscopedRoute, pipeline.rowScopes, principal);
   requireAcceptable(request, isStream(route));
   const takesBody = bodyMethods.has(request.method);
   if (takesBody) requireMediaType(request);
@@ -143,8 +143,8 @@ function optionsResponse(route: Route, request: ApiRequest): ApiResponse {
 function deprecationOf(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;
   const name = functionOf(route, method);
-  const own = route.kind === 'operation' ? route.operation : name && resource.calls.get(name);
-  return firstDeprecation([own, resource, ...parents.map((parent) => parent.resource).toReversed()]);
+  const call = route.kind === 'operation' ? route.operation : name && resource.calls.get(name);
+  return firstDeprecation([call, resource, ...parents.map((parent) => parent.resource).toReversed()]);
 }
 
 /**

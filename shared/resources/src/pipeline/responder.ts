@@ -48,11 +48,15 @@ export function createResponder(options: ResponderOptions): Responder {
   const { pipeline, rootUrl, prefix } = options;
 
   const answerError = (request: ApiRequest, error: unknown, principal?: Principal): ApiResponse => {
-    const known =
+    const expected =
       error instanceof ApiError
         ? error
         : (options.classifyError(error) ?? classifySqlError(error, hasBody(request)));
-    return errorResponse(known ?? unexpected(request, error, principal), rootUrl, request.headers['accept']);
+    return errorResponse(
+      expected ?? unexpected(request, error, principal),
+      rootUrl,
+      request.headers['accept'],
+    );
   };
 
   const unexpected = (request: ApiRequest, error: unknown, principal: Principal | undefined): ApiError => {

@@ -99,10 +99,10 @@ export function decodeCursor(
   parameter: string,
   cursor: string,
 ): readonly unknown[] {
-  const [made, ...values] = parse(cursor) ?? [];
+  const [sortOfCursor, ...values] = parse(cursor) ?? [];
   const isEnd = values.length === 0 && parameter === 'before';
   const fits =
-    made === sortText(sort) &&
+    sortOfCursor === sortText(sort) &&
     (isEnd ||
       (values.length === sort.length &&
         sort.every(({ field }, index) => admits(resource, field, values[index]))));

@@ -33,19 +33,19 @@ export function itemsOf<Item extends object>(items: readonly Item[], filters: re
 /** Returns one page of an in-memory collection, by offset or by cursor. */
 export function pageOf<Item extends object>(items: readonly Item[], query: CollectionQuery): Page<Item> {
   const { sort, limit, offset, seek, byRelevance } = query;
-  const places = rankedItems(items, query)
+  const matches = rankedItems(items, query)
     .map(({ item, typos }) => ({ item, typos, values: valuesOf(item, sort) }))
     .toSorted(
       (left, right) =>
         (byRelevance ? left.typos - right.typos : 0) || inOrder(sort, left.values, right.values),
     );
-  const total = places.length;
+  const total = matches.length;
   if (seek === undefined) {
-    const page = places.slice(offset, offset + limit);
+    const page = matches.slice(offset, offset + limit);
     return { items: page.map(({ item }) => item), total, more: offset + limit < total };
   }
   const isAfter = seek.direction === 'after';
-  const beyond = places.filter(({ values }) => {
+  const beyond = matches.filter(({ values }) => {
     const order = seek.values.length === 0 ? -1 : inOrder(sort, values, seek.values);
     return isAfter ? order > 0 : order < 0;
   });
@@ -138,18 +138,18 @@ export function pageLinks(
   seeks: boolean,
 ): string {
   const pairs = rawQuery.split('&').filter((pair) => pair !== '');
-  const kept = pairs.filter((pair) => !pagingParameters.has(nameOf(pair)));
+  const otherPairs = pairs.filter((pair) => !pagingParameters.has(nameOf(pair)));
   const hasOffset = pairs.some((pair) => nameOf(pair) === 'offset');
   const targets =
     seeks && !query.byRelevance && !hasOffset ? cursorTargets(query, page) : offsetTargets(query, page);
   const links = Object.entries(targets).map(([relation, target]) => ({
     relation,
-    link: `<${url}?${[...kept, `limit=${query.limit}`, ...target].join('&')}>; rel="${relation}"`,
+    link: `<${url}?${[...otherPairs, `limit=${query.limit}`, ...target].join('&')}>; rel="${relation}"`,
   }));
   for (const relation of byImportance.toReversed()) {
     if (lengthOf(links) <= maxHeaderLength) break;
-    const place = links.findIndex((link) => link.relation === relation);
-    if (place !== -1) links.splice(place, 1);
+    const index = links.findIndex((link) => link.relation === relation);
+    if (index !== -1) links.splice(index, 1);
   }
   return links.map(({ link }) => link).join(', ');
 }

@@ -84,8 +84,8 @@ export function parseItemDeletionQuery(resource: QueryRules, query: string): str
   const parameters = group(query);
   const reason = takeReason(resource, parameters);
   const problems = new ProblemList();
-  const known = resource.deletionReason === undefined ? [] : ['reason'];
-  for (const name of parameters.keys()) problems.add(unknownParameter(name, known));
+  const names = resource.deletionReason === undefined ? [] : ['reason'];
+  for (const name of parameters.keys()) problems.add(unknownParameter(name, names));
   problems.throwIfAny();
   return reason;
 }
@@ -148,9 +148,9 @@ interface ItemQuery {
 export function parseItemQuery(resource: QueryRules, query: string, waits: boolean): ItemQuery {
   const problems = new ProblemList();
   const parameters = group(query);
-  const known = waits ? ['fields', 'wait'] : ['fields'];
+  const names = waits ? ['fields', 'wait'] : ['fields'];
   for (const name of parameters.keys()) {
-    if (!known.includes(name)) problems.add(unknownParameter(name, known));
+    if (!names.includes(name)) problems.add(unknownParameter(name, names));
   }
   const fields = problems.collect(() => parseFieldsParameter(resource, parameters));
   const seconds = waits ? problems.collect(() => integer(parameters, 'wait', maxWaitSeconds)) : undefined;
@@ -175,20 +175,20 @@ function parseSelection(
   keyword: string | undefined,
   common: readonly string[],
 ): Selection {
-  const known = common.filter(
+  const names = common.filter(
     (name) => name !== 'q' || (resource.search.length > 0 && keyword === undefined),
   );
   const filters: Filter[] = [];
   for (const [name, values] of parameters) {
-    if (known.includes(name)) continue;
+    if (names.includes(name)) continue;
     const parameter = findFilter(resource.filters, name);
-    if (parameter === undefined) problems.add(unknownParameter(name, [...filterNames(resource), ...known]));
+    if (parameter === undefined) problems.add(unknownParameter(name, [...filterNames(resource), ...names]));
     else {
       const filter = problems.collect(() => parseFilter(parameter, name, values));
       if (filter !== undefined) filters.push(filter);
     }
   }
-  const q = known.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
+  const q = names.includes('q') ? problems.collect(() => single(parameters, 'q')) : undefined;
   const search = keyword ?? q;
   const name = keyword === undefined ? 'q' : 'the keyword';
   if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
@@ -264,8 +264,8 @@ function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
   return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];
 }
 
-function unknownParameter(name: string, known: readonly string[]): Problem {
-  const hint = known.length === 0 ? 'none is allowed here' : `known here: ${known.join(', ')}`;
+function unknownParameter(name: string, parameters: readonly string[]): Problem {
+  const hint = parameters.length === 0 ? 'none is allowed here' : `known here: ${parameters.join(', ')}`;
   return { code: 40002, internalMessage: `Unknown parameter "${shorten(name, 100)}"; ${hint}` };
 }
 
@@ -305,18 +305,18 @@ function parseSort(text: string, sortable: readonly string[]): readonly SortTerm
  * Parses `fields`: names separated by commas.
  * @throws {ApiError} 40003 if a name is unknown or repeated
  */
-function parseFields(text: string, known: readonly string[]): readonly string[] {
+function parseFields(text: string, fields: readonly string[]): readonly string[] {
   const names = text.split(',');
-  requireKnownOnce('fields', names, known);
+  requireKnownOnce('fields', names, fields);
   return names;
 }
 
-function requireKnownOnce(parameter: string, names: readonly string[], known: readonly string[]): void {
+function requireKnownOnce(parameter: string, names: readonly string[], allowed: readonly string[]): void {
   for (const [index, name] of names.entries()) {
-    if (!known.includes(name)) {
+    if (!allowed.includes(name)) {
       throw apiError(
         40003,
-        `${parameter} does not support "${shorten(name, 100)}"; supported: ${known.join(', ')}`,
+        `${parameter} does not support "${shorten(name, 100)}"; supported: ${allowed.join(', ')}`,
       );
     }
     if (names.indexOf(name) !== index) throw apiError(40003, `${parameter} repeats "${name}"`);

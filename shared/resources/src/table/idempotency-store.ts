@@ -61,9 +61,9 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
       statements.find,
       [key],
     );
-    const [found] = rows;
-    if (found !== undefined && found.fingerprint !== fingerprint) return { kind: 'other-request' };
-    if (found !== undefined) return { kind: 'answered', response: found.response };
+    const [existing] = rows;
+    if (existing !== undefined && existing.fingerprint !== fingerprint) return { kind: 'other-request' };
+    if (existing !== undefined) return { kind: 'answered', response: existing.response };
     const { response, record } = await act(transaction);
     const values = [key, fingerprint, JSON.stringify(record), recordTtlMs];
     if ((await transaction.query(statements.keep, values)).rowCount !== 1) throw new KeyTakenError();

@@ -68,11 +68,11 @@ function ownIndexes(resource: Resource): readonly Index[] {
 function childIndexes(resource: Resource): readonly Index[] {
   return [...resource.children.values()].flatMap(({ resource: child, by }) => {
     const columns = columnsOf(child, tableOf(child));
-    const own =
+    const declared =
       by === undefined
         ? []
         : [index(child, columns, by, `(${name(columns, by)}, ${sortedBy(columns, child.key)})`)];
-    return [...own, ...childIndexes(child)].flat();
+    return [...declared, ...childIndexes(child)].flat();
   });
 }
 

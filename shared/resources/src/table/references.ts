@@ -35,13 +35,13 @@ export class TableReferences {
   /** Returns one problem for each value that refers to nothing. Ignores values that their schema does not allow. */
   async problems(connection: Queryable, bodies: readonly UncheckedBody[]): Promise<readonly Problem[]> {
     const references = await this.#references(connection);
-    const given = references.flatMap((reference) => {
+    const referring = references.flatMap((reference) => {
       const values = new Set(bodies.flatMap(({ body }) => this.#valueIn(body, reference.field) ?? []));
       return values.size === 0 ? [] : [{ reference, values: [...values] }];
     });
-    if (given.length === 0) return [];
+    if (referring.length === 0) return [];
     const parameters = new Parameters();
-    const selects = given.map(
+    const selects = referring.map(
       ({ reference: { field, table, key, type }, values }) =>
         `select ${parameters.add(field)}::text as field, given.value::text as value
          from unnest(${parameters.add(values)}::text[]::${type}[]) as given (value)

@@ -92,15 +92,15 @@ export class TableReader {
   /**
    * Reads the rows that meet the conditions, as items.
    *
-   * @param rest SQL to append to the statement, such as a lock or a limit
+   * @param clauses SQL to append to the statement, such as a lock or a limit
    */
   async select(
     connection: Queryable,
     conditions: readonly string[],
     parameters: Parameters,
-    rest: string,
+    clauses: string,
   ): Promise<readonly ItemRecord[]> {
-    const sql = `select ${this.#selectList} from ${this.from} where ${allOf(conditions)} ${rest}`;
+    const sql = `select ${this.#selectList} from ${this.from} where ${allOf(conditions)} ${clauses}`;
     const { rows } = await connection.query(sql, parameters.values);
     return mapInSlices(rows, (row) => itemFromRow(this.#columns, row));
   }
@@ -243,9 +243,9 @@ export async function readRows(
      where row_place = 1 or row_bytes <= ${parameters.add(maxPageBytes)}`,
     parameters.values,
   );
-  const found = rows[0]?.rows_found ?? 0;
+  const total = rows[0]?.rows_found ?? 0;
   const shown = rows.slice(0, limit);
-  return { rows: shown, more: found > shown.length, cut: shown.length < Math.min(found, limit) };
+  return { rows: shown, more: total > shown.length, cut: shown.length < Math.min(total, limit) };
 }
 
 /** Maximum number of rows to count, unless an exact count is requested. */

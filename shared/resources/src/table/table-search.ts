@@ -74,30 +74,30 @@ export class TableSearch {
     const reads = untilAborted(this.#reads, signal);
     const inTime = <Result>(work: (connection: Queryable) => Promise<Result>): Promise<Result> =>
       this.#inTime(reads, work);
-    const all = await inTime((connection) => this.#amongAll(connection, query)).catch(unlessCancelled);
-    if (all?.matches !== undefined)
-      return withTotal(all.page, query, { total: all.matches, estimated: false });
-    const found = all ?? (await inTime((connection) => this.#amongFirst(connection, query)));
-    const { page } = found;
-    return query.count === 'none' ? page : { ...page, ...(await this.#count(reads, found.query, page)) };
+    const wholeTable = await inTime((connection) => this.#amongAll(connection, query)).catch(unlessCancelled);
+    if (wholeTable?.matches !== undefined)
+      return withTotal(wholeTable.page, query, { total: wholeTable.matches, estimated: false });
+    const result = wholeTable ?? (await inTime((connection) => this.#amongFirst(connection, query)));
+    const { page } = result;
+    return query.count === 'none' ? page : { ...page, ...(await this.#count(reads, result.query, page)) };
   }
 
   /**
    * Searches the whole table. If there are too many matches to sort, reads rows in the requested order until the page
    * is full. For an order by relevance, marks the page `partial` instead.
    */
-  async #amongAll(connection: Queryable, given: SearchQuery): Promise<Found> {
-    const query = await this.#spelt(connection, given, true);
-    const found = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
-    if (found.matches !== undefined) return found;
+  async #amongAll(connection: Queryable, search: SearchQuery): Promise<Found> {
+    const query = await this.#spelt(connection, search, true);
+    const result = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
+    if (result.matches !== undefined) return result;
     const page = query.byRelevance
-      ? { ...found.page, partial: true }
+      ? { ...result.page, partial: true }
       : await this.#reader.page(connection, { ...query, count: 'none' });
     return { query, page, matches: undefined };
   }
 
-  async #amongFirst(connection: Queryable, given: SearchQuery): Promise<Found> {
-    const query = await this.#spelt(connection, given, false);
+  async #amongFirst(connection: Queryable, search: SearchQuery): Promise<Found> {
+    const query = await this.#spelt(connection, search, false);
     const { page } = await this.#matching(connection, query, (parameters) => {
       const { from, conditions } = this.#rows(query, parameters);
       const first = `select * from ${from} where ${allOf(conditions)} ${this.#defaultOrder} limit ${firstRows}`;
@@ -270,11 +270,11 @@ function findMatches(
       limit,
     };
   const some = words.map((spellings) => occursIn(text, spellings, parameters));
-  const others = `${max} - (select count(*) from containing)`;
+  const remaining = `${max} - (select count(*) from containing)`;
   return {
     clauses: `
       ${containing},
-      alike as materialized (${rows([...some, `not (${allOf(exact)})`], others)}),
+      alike as materialized (${rows([...some, `not (${allOf(exact)})`], remaining)}),
       matches as materialized (select * from containing union all select * from alike)`,
     order: () => words.map((spellings) => typosOf(text, spellings, parameters)).join(' + '),
     limit,
@@ -285,8 +285,8 @@ function findMatches(
 function typosOf(text: string, spellings: readonly Spelling[], parameters: Parameters): string {
   const numbers = [...new Set(spellings.map(({ typos }) => typos))];
   const cases = numbers.map((typos) => {
-    const own = spellings.filter((spelling) => spelling.typos === typos);
-    return `when ${occursIn(text, own, parameters)} then ${typos}`;
+    const withTypos = spellings.filter((spelling) => spelling.typos === typos);
+    return `when ${occursIn(text, withTypos, parameters)} then ${typos}`;
   });
   return `case ${cases.join(' ')} end`;
 }

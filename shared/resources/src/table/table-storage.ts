@@ -151,7 +151,7 @@ function createStorage(
         );
       });
 
-  const all: AnyStorage = {
+  const functions: AnyStorage = {
     seeks: true,
     list: (query, _context, signal) =>
       isSearch(query) ? search.list(query, signal) : reader.list(query, signal),
@@ -221,7 +221,7 @@ function createStorage(
     ),
   };
   const serves = table.serves ?? (table.view === true ? ['list', 'get'] : undefined);
-  return serves === undefined ? all : pickServed(all, serves);
+  return serves === undefined ? functions : pickServed(functions, serves);
 }
 
 /** Returns the fields whose value a change replaces. */

@@ -30,18 +30,18 @@ export class TableWriter {
     parentFields: ItemRecord,
   ): Promise<readonly string[]> {
     const rows = bodies.map((body) => ({ ...body, ...parentFields }));
-    const groups = new Map<string, { fields: readonly string[]; rows: ItemRecord[]; places: number[] }>();
-    for (const [place, row] of rows.entries()) {
+    const groups = new Map<string, { fields: readonly string[]; rows: ItemRecord[]; positions: number[] }>();
+    for (const [position, row] of rows.entries()) {
       const fields = this.#resource.fields.filter((field) => row[field] !== undefined);
-      const group = groups.get(fields.join()) ?? { fields, rows: [], places: [] };
+      const group = groups.get(fields.join()) ?? { fields, rows: [], positions: [] };
       groups.set(fields.join(), group);
       group.rows.push(row);
-      group.places.push(place);
+      group.positions.push(position);
     }
     const keys: string[] = [];
-    for (const { fields, rows: alike, places } of groups.values()) {
+    for (const { fields, rows: alike, positions: places } of groups.values()) {
       const inserted = await this.#insertAlike(transaction, alike, fields);
-      for (const [index, place] of places.entries()) keys[place] = inserted[index] ?? '';
+      for (const [index, position] of places.entries()) keys[position] = inserted[index] ?? '';
     }
     return keys;
   }

@@ -12,10 +12,10 @@ const shownCharacters = 100;
  * Finds values that are nested too deeply, and text that Postgres cannot store because it contains NUL or lone
  * surrogates. Returns at most 100 problems.
  *
- * @param place the position of the value in the request, for messages; may be empty
+ * @param root the position of the value in the request, for messages; may be empty
  */
-export function unstorable(value: unknown, place: string): readonly Problem[] {
-  const search = new Search(place);
+export function unstorable(value: unknown, root: string): readonly Problem[] {
+  const search = new Search(root);
   search.visit(value);
   return search.problems;
 }
@@ -60,8 +60,8 @@ class Search {
 
   #place(): string {
     return this.#path.reduce<string>(
-      (place, step) =>
-        typeof step === 'number' ? `${place}[${step}]` : join(place, shorten(step, shownCharacters)),
+      (path, step) =>
+        typeof step === 'number' ? `${path}[${step}]` : join(path, shorten(step, shownCharacters)),
       this.#root,
     );
   }

@@ -41,17 +41,17 @@ const validators = new WeakMap<JsonSchema, Validator>();
  * Returns the validator of a schema. Compiles the schema on first use, so that start-up stays fast with many resources.
  */
 export function validatorFor(schema: JsonSchema): Validator {
-  const known = validators.get(schema);
-  if (known !== undefined) return known;
+  const cached = validators.get(schema);
+  if (cached !== undefined) return cached;
   let first: ValidateFunction | undefined;
-  let all: ValidateFunction | undefined;
+  let allErrors: ValidateFunction | undefined;
   const errorsOf = (value: unknown): { errors: readonly ErrorObject[]; isWhole: boolean } => {
     first ??= strict.compile(schema);
     if (first(value)) return { errors: [], isWhole: true };
     if (!hasAtMost(maxParts, value))
       return { errors: withoutAlternatives(first.errors ?? []), isWhole: false };
-    all ??= thorough.compile(schema);
-    return { errors: all(value) ? [] : withoutAlternatives(all.errors ?? []), isWhole: true };
+    allErrors ??= thorough.compile(schema);
+    return { errors: allErrors(value) ? [] : withoutAlternatives(allErrors.errors ?? []), isWhole: true };
   };
   const validator: Validator = {
     check: (body, at = '') => {
@@ -86,8 +86,9 @@ const normalizeUuid: FormatCheck = (text: string, context) => {
 };
 
 function matchFormat(ajv: Ajv2020, format: string): FormatCheck {
-  const known = ajv.formats[format];
-  const validate = typeof known === 'object' && 'validate' in known ? known.validate : known;
+  const definition = ajv.formats[format];
+  const validate =
+    typeof definition === 'object' && 'validate' in definition ? definition.validate : definition;
   const match: FormatCheck = (text: string) => {
     const matches =
       validate instanceof RegExp
@@ -100,22 +101,22 @@ function matchFormat(ajv: Ajv2020, format: string): FormatCheck {
 }
 
 function toProblem(error: ErrorObject, at: string): Problem {
-  const place = fieldPath(error.instancePath, at);
+  const field = fieldPath(error.instancePath, at);
   const params: Readonly<Record<string, unknown>> = error.params;
   switch (error.keyword) {
     case 'required':
-      return { code: 42201, internalMessage: `${join(place, String(params['missingProperty']))} is missing` };
+      return { code: 42201, internalMessage: `${join(field, String(params['missingProperty']))} is missing` };
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params['additionalProperty'] ?? params['unevaluatedProperty']);
       const hint = unknownFieldHint(error.parentSchema as JsonSchema | undefined, name);
       return {
         code: 42203,
-        internalMessage: `${join(place, shorten(name, 100))} is not a known field${hint}`,
+        internalMessage: `${join(field, shorten(name, 100))} is not a known field${hint}`,
       };
     }
     default:
-      return { code: 42202, internalMessage: `${place === '' ? 'the body' : place} ${expectation(error)}` };
+      return { code: 42202, internalMessage: `${field === '' ? 'the body' : field} ${expectation(error)}` };
   }
 }
 
@@ -199,8 +200,8 @@ function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObje
   for (const summary of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
     const alternatives = alternativesOf(summary, errors);
     const meant = alternatives.filter((errors) => !errors.some((error) => isForOtherType(error, summary)));
-    const kept = meant.length === 1 ? meant.flat() : [summary];
-    for (const error of [summary, ...alternatives.flat()]) if (!kept.includes(error)) hidden.add(error);
+    const reported = meant.length === 1 ? meant.flat() : [summary];
+    for (const error of [summary, ...alternatives.flat()]) if (!reported.includes(error)) hidden.add(error);
   }
   return errors.filter((error) => !hidden.has(error));
 }
@@ -276,8 +277,8 @@ interface Split {
 const splits = new WeakMap<JsonSchema, Split>();
 
 function split(schema: JsonSchema): Split {
-  const known = splits.get(schema);
-  if (known !== undefined) return known;
+  const cached = splits.get(schema);
+  if (cached !== undefined) return cached;
   const lists = Object.entries(schema.properties ?? {}).flatMap(([name, { items }]) =>
     items?.properties === undefined ? [] : [[name, items] as const],
   );
@@ -287,10 +288,10 @@ function split(schema: JsonSchema): Split {
       return [name, list] as const;
     }),
   );
-  const made: Split = {
+  const parts: Split = {
     shape: lists.length === 0 ? schema : { ...schema, properties: { ...schema.properties, ...bare } },
     lists,
   };
-  splits.set(schema, made);
-  return made;
+  splits.set(schema, parts);
+  return parts;
 }

@@ -104,9 +104,9 @@ function rateLimitHeaders({ perSecond, burst }: ThrottlePolicy, attempt: Attempt
  * does not lock out anonymous callers at the same address.
  */
 function addressKey({ address, headers }: ApiRequest): string {
-  const given = headers['authorization'] ?? headers['x-api-key'];
+  const credentials = headers['authorization'] ?? headers['x-api-key'];
   const network = networkOf(address);
-  return given === undefined ? `address ${network}` : `unknown credentials from ${network}`;
+  return credentials === undefined ? `address ${network}` : `unknown credentials from ${network}`;
 }
 
 function credentialCacheOf(rateLimit: Throttle): CredentialCache {
@@ -152,8 +152,8 @@ export function unauthorized(reason: string): ApiError {
 
 /** Returns a `WWW-Authenticate` value: the realm and the given parameters. */
 function challenge(parameters: Readonly<Record<string, string>> = {}): string {
-  const all = Object.entries({ realm: 'api', ...parameters });
-  return `Bearer ${all.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
+  const members = Object.entries({ realm: 'api', ...parameters });
+  return `Bearer ${members.map(([name, value]) => `${name}="${value}"`).join(', ')}`;
 }
 
 const cacheSize = 10_000;
@@ -184,8 +184,8 @@ class CredentialCache {
 }
 
 function digestOf({ headers }: ApiRequest): string {
-  const given = JSON.stringify([headers['authorization'], headers['x-api-key']]);
-  return createHash('sha256').update(given).digest('base64');
+  const credentials = JSON.stringify([headers['authorization'], headers['x-api-key']]);
+  return createHash('sha256').update(credentials).digest('base64');
 }
 
 /** Returns the name under which limits and quotas count a caller: the principal's, or the network of the address. */
@@ -228,8 +228,8 @@ export function scopedCall(route: Route, method: string): ScopedCall {
  */
 export function requireScope(principal: Principal | undefined, scope: string): void {
   if (principal === undefined || principal.scopes.includes(scope) || isAdmin(principal)) return;
-  const held = principal.scopes.join(', ') || 'none';
-  throw apiError(40301, `This needs the scope "${scope}"; these credentials have ${held}`, {
+  const scopes = principal.scopes.join(', ') || 'none';
+  throw apiError(40301, `This needs the scope "${scope}"; these credentials have ${scopes}`, {
     'www-authenticate': challenge({ error: 'insufficient_scope', scope }),
   });
 }

@@ -41,11 +41,11 @@ export function applyRowScope(route: Route, scopes: RowScopes, principal: Princi
   if (scopes[root] === undefined) {
     throw apiError(40301, `These credentials are limited to ${values.join(', ')} and do not cover ${root}`);
   }
-  const scoped = <Place extends Pick<Route, 'resource' | 'storage'>>(place: Place): Place => {
-    const scope = scopes[place.resource.name];
-    if (scope === undefined) return place;
+  const scoped = <Place extends Pick<Route, 'resource' | 'storage'>>(target: Place): Place => {
+    const scope = scopes[target.resource.name];
+    if (scope === undefined) return target;
     const isVisible = (item: ItemRecord): boolean => values.some((value) => value === item[scope.field]);
-    return { ...place, isVisible, storage: scopedStorage(place.storage, place.resource, scope, values) };
+    return { ...target, isVisible, storage: scopedStorage(target.storage, target.resource, scope, values) };
   };
   return { ...scoped(route), parents: route.parents.map(scoped) };
 }
@@ -117,13 +117,13 @@ function scopedStorage(
 
   /** Restricts the filters to the scope. Returns undefined if no item can match. */
   const scopedFilters = (filters: readonly Filter[]): readonly Filter[] | undefined => {
-    const given = filters.filter((filter) => filter.field === field && filter.match === 'exact');
+    const scopeFilters = filters.filter((filter) => filter.field === field && filter.match === 'exact');
     const left = values.filter((value) =>
-      given.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
+      scopeFilters.every((filter) => filter.values.some((wanted) => String(wanted) === value)),
     );
     if (left.length === 0) return undefined;
-    const others = filters.filter((filter) => !given.includes(filter));
-    return [...others, { parameter: field, field, match: 'exact', path: [], values: left }];
+    const otherFilters = filters.filter((filter) => !scopeFilters.includes(filter));
+    return [...otherFilters, { parameter: field, field, match: 'exact', path: [], values: left }];
   };
 
   const scoped: Required<
@@ -146,9 +146,9 @@ function scopedStorage(
     },
     create: async (body, context) => {
       requireInScope(body);
-      const made = await resultOf(storage.create?.(body, context));
-      requireVisible(made instanceof Existing ? made.item : made);
-      return made;
+      const created = await resultOf(storage.create?.(body, context));
+      requireVisible(created instanceof Existing ? created.item : created);
+      return created;
     },
     problems: async (bodies, context) => resultOf(storage.problems?.(bodies, context)),
     createMany: async (bodies, context) => {
@@ -171,17 +171,17 @@ function scopedStorage(
       ),
     replaceMany: async (changes, context) => {
       for (const { change } of changes) if (change.fields[field] !== undefined) requireInScope(change.fields);
-      const all = changes.map(({ id, change }, index) => ({
+      const scopedChanges = changes.map(({ id, change }, index) => ({
         id,
         change: scopedChange(change, () => new ApiError([noSuchElement(resource, id, index)])),
       }));
-      return resultOf(storage.replaceMany?.(all, context));
+      return resultOf(storage.replaceMany?.(scopedChanges, context));
     },
     delete: async (id, check, context) =>
       (await find(id, context)) !== undefined &&
       resultOf(storage.delete?.(id, scopedCheck(id, check), context)),
-    deleteMany: async (given, context) => {
-      const filters = scopedFilters(given);
+    deleteMany: async (requestedFilters, context) => {
+      const filters = scopedFilters(requestedFilters);
       return filters === undefined ? 0 : resultOf(storage.deleteMany?.(filters, context));
     },
   };

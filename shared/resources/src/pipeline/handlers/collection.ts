@@ -60,16 +60,16 @@ function appliedPreferences(
 export async function createItem(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage, serves } = checked.route;
   requireNoParameters(checked.request.query);
-  const { body: given } = checked;
-  if (isArray(given) && serves('createMany')) return createItems(checked, given);
-  const body = withParentFields(checked, given);
+  const { body: sent } = checked;
+  if (isArray(sent) && serves('createMany')) return createItems(checked, sent);
+  const body = withParentFields(checked, sent);
   const problems = new ProblemList();
   await checkBody(resource.bodies.create, body, problems);
   problems.addAll(wrongParentFields(checked, body));
   await throwAllProblems(checked, problems);
   return async (context) => {
-    const made = await resultOf(storage.create?.(body as ItemRecord, context));
-    const [item, status] = made instanceof Existing ? [made.item, 200] : [made, 201];
+    const created = await resultOf(storage.create?.(body as ItemRecord, context));
+    const [item, status] = created instanceof Existing ? [created.item, 200] : [created, 201];
     const collection = serves('get') ? collectionUrl(checked) : `${checked.apiUrl}/${resource.name}`;
     const location = `${collection}/${encodeURIComponent(String(item[resource.key]))}`;
     return itemResponse(resource, item, status, { location });

@@ -14,7 +14,7 @@ export interface Parent {
   readonly child: Child;
 }
 
-interface Place {
+interface RoutedCollection {
   readonly resource: Resource;
   readonly storage: AnyStorage;
   /** The parent items in the path, outermost first. */
@@ -30,11 +30,11 @@ interface Place {
 
 /** What a path refers to. */
 export type Route =
-  | (Place & { readonly kind: 'collection' })
-  | (Place & { readonly kind: 'search'; readonly keyword: string })
-  | (Place & { readonly kind: 'item'; readonly id: ItemId })
-  | (Place & { readonly kind: 'operation'; readonly id: ItemId; readonly operation: Operation })
-  | (Place & { readonly kind: 'set-operation'; readonly operation: SetOperation });
+  | (RoutedCollection & { readonly kind: 'collection' })
+  | (RoutedCollection & { readonly kind: 'search'; readonly keyword: string })
+  | (RoutedCollection & { readonly kind: 'item'; readonly id: ItemId })
+  | (RoutedCollection & { readonly kind: 'operation'; readonly id: ItemId; readonly operation: Operation })
+  | (RoutedCollection & { readonly kind: 'set-operation'; readonly operation: SetOperation });
 
 /** The only API version that is served. */
 export const supportedVersion = 'v1';
@@ -44,11 +44,11 @@ export const supportedVersion = 'v1';
  * @throws {ApiError} 40403 for any other version
  */
 export function afterVersion(segments: readonly string[]): readonly string[] {
-  const [, version = '', ...rest] = segments;
+  const [, version = '', ...segmentsBelow] = segments;
   if (version.toLowerCase() !== supportedVersion) {
     throw apiError(40403, `There is no version "${shorten(version, 100)}"; supported: ${supportedVersion}`);
   }
-  return rest;
+  return segmentsBelow;
 }
 
 /**
@@ -56,9 +56,9 @@ export function afterVersion(segments: readonly string[]): readonly string[] {
  * @throws {ApiError} 40401 if there is no such path
  */
 export function findRoute(catalog: Catalog, segments: readonly string[]): Route {
-  const [name = '', ...rest] = segments;
+  const [name = '', ...segmentsBelow] = segments;
   const resource = catalog.roots.get(name.toLowerCase());
-  const route = resource && walk(catalog, rest, placeOf(catalog, resource, [], resource.name));
+  const route = resource && walk(catalog, segmentsBelow, collectionAt(catalog, resource, [], resource.name));
   if (route === undefined) throw noSuchPath(segments);
   return route;
 }
@@ -68,31 +68,40 @@ export function isStream(route: Route): boolean {
   return route.kind === 'collection' && route.serves('stream');
 }
 
-function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | undefined {
-  const { resource, parents, path, serves } = place;
-  const [segment, name, ...deeper] = rest;
-  if (segment === undefined) return { kind: 'collection', ...place };
-  if (name !== undefined && isSearch(place, segment) && deeper.length === 0)
-    return { kind: 'search', keyword: name, ...place };
+function walk(
+  catalog: Catalog,
+  segments: readonly string[],
+  collection: RoutedCollection,
+): Route | undefined {
+  const { resource, parents, path, serves } = collection;
+  const [segment, name, ...deeper] = segments;
+  if (segment === undefined) return { kind: 'collection', ...collection };
+  if (name !== undefined && isSearch(collection, segment) && deeper.length === 0)
+    return { kind: 'search', keyword: name, ...collection };
   const setOperation = resource.setOperations.get(segment.toLowerCase());
   if (setOperation !== undefined && name === undefined && serves('setOperations'))
-    return { kind: 'set-operation', operation: setOperation, ...place };
+    return { kind: 'set-operation', operation: setOperation, ...collection };
   if (segment === '' || !servesItems(serves)) return undefined;
   const id = itemIdOf(resource, segment);
-  if (name === undefined) return { kind: 'item', id, ...place };
+  if (name === undefined) return { kind: 'item', id, ...collection };
   const word = name.toLowerCase();
   const child = resource.children.get(word);
   if (child !== undefined) {
     const childPath = `${path}/${encodeURIComponent(id)}/${child.resource.name}`;
-    const below = [...parents, { resource, storage: place.storage, id, child }];
-    return walk(catalog, deeper, placeOf(catalog, child.resource, below, childPath));
+    const below = [...parents, { resource, storage: collection.storage, id, child }];
+    return walk(catalog, deeper, collectionAt(catalog, child.resource, below, childPath));
   }
   const operation = resource.operations.get(word);
   if (operation === undefined || deeper.length > 0 || !serves('operations')) return undefined;
-  return { kind: 'operation', id, operation, ...place };
+  return { kind: 'operation', id, operation, ...collection };
 }
 
-function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[], path: string): Place {
+function collectionAt(
+  catalog: Catalog,
+  resource: Resource,
+  parents: readonly Parent[],
+  path: string,
+): RoutedCollection {
   const storage = catalog.storageOf(resource);
   const child = parents.at(-1)?.child;
   const served = child?.serves;
@@ -103,11 +112,11 @@ function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[
   return { resource, storage, parents, path, serves, reasonAgainst };
 }
 
-function isSearch({ resource, serves }: Place, segment: string): boolean {
+function isSearch({ resource, serves }: RoutedCollection, segment: string): boolean {
   return hasSearchPath(resource) && segment.toLowerCase() === 'search' && serves('list');
 }
 
-function servesItems(serves: Place['serves']): boolean {
+function servesItems(serves: RoutedCollection['serves']): boolean {
   return (['get', 'replace', 'patch', 'delete', 'operations'] as const).some(serves);
 }
 
