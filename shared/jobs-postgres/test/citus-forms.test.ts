@@ -45,6 +45,11 @@ describe('The forms of statements for Citus', () => {
     expect(pairs.length).to.be.above(80);
   });
 
+  it('leave no fragment that a cluster cannot run', () => {
+    for (const [name, { text, citus = text }] of staticStatements())
+      expect(citus, name).not.to.match(unsupported);
+  });
+
   it('of searches have the parameters and columns of those for a single Postgres, in every shape', async () => {
     const usual = new Map(builtQueries('none'));
     const seen = new Set<string>();

@@ -144,7 +144,7 @@ class HeartbeatConnection {
 
   constructor(database: DatabaseOptions) {
     this.#database = database;
-    this.#statement = new Schema(database.schema).render(beat.text);
+    this.#statement = new Schema(database.schema, database.distribution).statement(beat).text;
   }
 
   /**

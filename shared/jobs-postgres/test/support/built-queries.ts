@@ -11,8 +11,12 @@ import { searchTexts, textsToSearch } from '../../src/search/text-search.sql.js'
 /** A query that is built for each request, and what it was built for, such as `count: tag, few`. */
 type Built = readonly [shape: string, query: Query | undefined];
 
-const now = new Date('2026-11-28T12:00:00Z');
-const id = '01890000-0000-7000-8000-000000000000';
+/** The time and the id that the queries are about. */
+export const searchedTime = new Date('2026-11-28T12:00:00Z');
+export const searchedId = '01890000-0000-7000-8000-000000000000';
+
+const now = searchedTime;
+const id = searchedId;
 
 /** A filter for each way in which a search differs. */
 const filters: Readonly<Record<string, JobFilter>> = {
