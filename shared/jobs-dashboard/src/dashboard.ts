@@ -28,7 +28,7 @@ import { cachedReader } from './reading/cached-reader.js';
 import { Layout, serveDisplay } from './shell/layout.js';
 import { PageResponder, REGION_HEADER } from './shell/page-answer.js';
 import { sendProblem } from './shell/problem-answer.js';
-import { createRequestContext, findRequestContext, setRequestContext } from './shell/request-context.js';
+import { findRequestContext, setRequestContext } from './shell/request-context.js';
 import { refuse, serveSignIn } from './shell/sign-in.js';
 
 /**
@@ -94,16 +94,12 @@ export function createDashboard(options: DashboardOptions): Middleware {
     const viewer = await authenticator.identify(ctx);
     if (viewer === null) return refuse(ctx, authenticator, layout, inside);
     const { latest } = health;
-    setRequestContext(
-      ctx,
-      Object.assign(
-        createRequestContext(ctx, authenticator, viewer, { readOnly: control === undefined, requireReasons }),
-        {
-          health: latest,
-          flash: flashMessageOf(ctx, authenticator, viewer),
-        },
-      ),
-    );
+    setRequestContext(ctx, authenticator, viewer, {
+      readOnly: control === undefined,
+      requireReasons,
+      health: latest,
+      flash: flashMessageOf(ctx, authenticator, viewer),
+    });
     if (latest !== null && ctx.get(REGION_HEADER) !== '')
       ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
     await routes(ctx, () => {

@@ -85,6 +85,11 @@ export abstract class Authenticator {
   /** Returns who sent the request; `null` if the request must be refused. */
   abstract identify(ctx: Context): ReturnType<Authorize>;
 
+  /** Returns whether the viewer has signed in, and can sign out. */
+  hasSession(_ctx: Context): boolean {
+    return false;
+  }
+
   /** Returns whom a token is valid for. The subject is empty for a client that is about to sign in. */
   protected subjectOf(_ctx: Context, viewer: Viewer | null): string {
     return viewer?.name ?? '';

@@ -50,7 +50,7 @@ export class SessionAuthenticator extends Authenticator {
     this.record(ctx, 'signed out', session?.viewer ?? null);
   }
 
-  hasSession(ctx: Context): boolean {
+  override hasSession(ctx: Context): boolean {
     return this.#sessions.of(ctx) !== null;
   }
 

@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import { type Authenticator, hasRole, type Viewer } from '../auth/authenticator.js';
-import { SessionAuthenticator } from '../auth/session-authenticator.js';
 import type { Health } from '../diagnosis/health.js';
 
 /** The sender of a request, and the data for the page's header and forms. */
@@ -28,10 +27,6 @@ interface ViewerContext extends RequestContext {
 /** The key of the context in `ctx.state`. A symbol cannot clash with keys of the host application. */
 const contextKey = Symbol('request context');
 
-export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
-  Object.assign(ctx.state, { [contextKey]: requestContext });
-}
-
 /** Returns the context of a request; `null` if the client is not authenticated. */
 export function findRequestContext(ctx: Context): ViewerContext | null {
   return (ctx.state as { [contextKey]?: ViewerContext })[contextKey] ?? null;
@@ -57,25 +52,31 @@ export const anonymous: RequestContext = {
   requireReasons: false,
 };
 
-/** Creates the context of an authenticated request. `readOnly` hides all actions. */
-export function createRequestContext(
+interface ContextOptions extends Required<Pick<RequestContext, 'requireReasons' | 'health' | 'flash'>> {
+  /** Hides all actions. */
+  readonly readOnly: boolean;
+}
+
+/** Sets the context of an authenticated request. */
+export function setRequestContext(
   ctx: Context,
   authenticator: Authenticator,
   viewer: Viewer,
-  { readOnly, requireReasons }: { readonly readOnly: boolean; readonly requireReasons: boolean },
-): ViewerContext {
+  { readOnly, ...shown }: ContextOptions,
+): void {
   const may = {
     operate: !readOnly && hasRole(viewer, 'operator'),
     delete: !readOnly && hasRole(viewer, 'admin'),
   };
-  return {
+  const requestContext: ViewerContext = {
     viewer,
     get canSignOut() {
-      return authenticator instanceof SessionAuthenticator && authenticator.hasSession(ctx);
+      return authenticator.hasSession(ctx);
     },
     formToken: () => authenticator.formToken(ctx, viewer),
     version: `${authenticator.formVersion}.${Number(may.operate)}${Number(may.delete)}`,
     may,
-    requireReasons,
+    ...shown,
   };
+  Object.assign(ctx.state, { [contextKey]: requestContext });
 }
