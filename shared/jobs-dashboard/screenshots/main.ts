@@ -118,12 +118,12 @@ try {
         await takePicture(page, `${name}-${variant}`);
         continue;
       }
-      const own = await browser.newContext(options);
-      const touched = await own.newPage();
+      const ownContext = await browser.newContext(options);
+      const touched = await ownContext.newPage();
       await touched.goto(address);
       await act(touched);
       await takePicture(touched, `${name}-${variant}`);
-      await own.close();
+      await ownContext.close();
     }
     await context.close();
   }

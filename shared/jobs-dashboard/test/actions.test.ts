@@ -202,7 +202,7 @@ describe('an action', () => {
 
   it('sets the limits of a queue, and removes them again', async () => {
     const limits = async () => {
-      const queue = (await site.story.storage.queues.list()).find(({ name: found }) => found === 'mail');
+      const queue = (await site.story.storage.queues.list()).find(({ name }) => name === 'mail');
       return [queue?.concurrencyLimit, queue?.rateLimit];
     };
     await act('/queues/mail/limit', { concurrency: '1,000', jobs: '10', seconds: '0.5', burst: '' });
@@ -285,10 +285,10 @@ describe('an action', () => {
 
   for (const { path, operation } of actions) {
     const { role: least } = operation;
-    for (const given of roles) {
-      it(`${path} by a ${given} is ${hasRole({ name: '', role: given }, least) ? 'done' : 'refused'}`, async () => {
-        role = given;
-        const expected = hasRole({ name: '', role: given }, least) ? 303 : 403;
+    for (const viewerRole of roles) {
+      it(`${path} by a ${viewerRole} is ${hasRole({ name: '', role: viewerRole }, least) ? 'done' : 'refused'}`, async () => {
+        role = viewerRole;
+        const expected = hasRole({ name: '', role: viewerRole }, least) ? 303 : 403;
         expect((await act(path.replace(':target', targetOf(path, site.story)))).status).to.equal(expected);
         expect(records).to.have.lengthOf(expected === 303 ? 1 : 0);
       });
@@ -310,8 +310,8 @@ describe('an action', () => {
   }
 
   it('is offered only to viewers with the role', async () => {
-    const offered = async (given: Role): Promise<boolean[]> => {
-      role = given;
+    const offered = async (viewerRole: Role): Promise<boolean[]> => {
+      role = viewerRole;
       const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
       return [text.includes('/retry"'), text.includes('/delete"')];
     };

@@ -62,12 +62,12 @@ describe('alerts', () => {
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
-  const webhook = (url: string, own: Partial<WebhookOptions> = {}): WebhookOptions => ({
+  const webhook = (url: string, options: Partial<WebhookOptions> = {}): WebhookOptions => ({
     url,
     secret,
     format: 'standard',
     allowsHttp: true,
-    ...own,
+    ...options,
   });
 
   function start(...webhooks: readonly WebhookOptions[]): AlertSender {
@@ -174,9 +174,12 @@ describe('alerts', () => {
   });
 
   it('refuses a webhook without https in production, and a secret that is too short', () => {
-    const made = (options: WebhookOptions) => () => new AlertSender({ storage, webhooks: [options] });
-    expect(made(webhook('http://hooks.example/x', { allowsHttp: false }))).to.throw(TypeError, 'https');
-    expect(made(webhook('hooks.example'))).to.throw(TypeError, 'not an http or https URL');
-    expect(made(webhook('https://hooks.example/x', { secret: 'short' }))).to.throw(TypeError, 'openssl rand');
+    const sender = (options: WebhookOptions) => () => new AlertSender({ storage, webhooks: [options] });
+    expect(sender(webhook('http://hooks.example/x', { allowsHttp: false }))).to.throw(TypeError, 'https');
+    expect(sender(webhook('hooks.example'))).to.throw(TypeError, 'not an http or https URL');
+    expect(sender(webhook('https://hooks.example/x', { secret: 'short' }))).to.throw(
+      TypeError,
+      'openssl rand',
+    );
   });
 });

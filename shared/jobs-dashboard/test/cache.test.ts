@@ -14,8 +14,8 @@ describe('the cache', () => {
   let endPause: () => void = () => undefined;
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
-    const rest = (): Promise<void> => new Promise((resolve) => (endPause = resolve));
-    return new Cache(lifetimeMs, now, () => new RefreshQueue(now, rest));
+    const pauseFor = (): Promise<void> => new Promise((resolve) => (endPause = resolve));
+    return new Cache(lifetimeMs, now, () => new RefreshQueue(now, pauseFor));
   };
 
   /** Resolves after all pending promise callbacks have run. */
@@ -163,13 +163,13 @@ describe('the cache', () => {
 
 describe('the cache, for parts that a page does not wait for', () => {
   let nowMs = 0;
-  let known: Cache;
+  let cache: Cache;
   /** Ends the latest pause of a refresh queue. A queue pauses before and after each refresh. */
   let endPause: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;
     const now = (): number => nowMs;
-    known = new Cache(
+    cache = new Cache(
       1_000,
       now,
       () => new RefreshQueue(now, () => new Promise<void>((resolve) => (endPause = resolve))),
@@ -181,12 +181,12 @@ describe('the cache, for parts that a page does not wait for', () => {
 
   /** Starts a read that does not finish until `end` is called. */
   function slowly<T>(key: string): {
-    value: ReturnType<typeof known.readSoon<T>>;
+    value: ReturnType<typeof cache.readSoon<T>>;
     end: (value: T) => Promise<void>;
   } {
     let settle: (value: T) => void = () => undefined;
     const reading = new Promise<T>((resolve) => (settle = resolve));
-    const value = known.readSoon(key, () => reading);
+    const value = cache.readSoon(key, () => reading);
     return { value, end: async (value) => (settle(value), await settled()) };
   }
 
@@ -203,23 +203,23 @@ describe('the cache, for parts that a page does not wait for', () => {
   });
 
   it('returns a value that can be read at once', async () => {
-    expect(await known.readSoon('a', async () => 7)).to.deep.equal({ value: 7, asOf: null });
+    expect(await cache.readSoon('a', async () => 7)).to.deep.equal({ value: 7, asOf: null });
   });
 
   it('does not delay the refresh of a slow read by a search', async () => {
     const keptMs = (): number => 5_000;
-    await known.readStale('steady', async () => ((nowMs += 100), 1), keptMs);
+    await cache.readStale('steady', async () => ((nowMs += 100), 1), keptMs);
     await readIn(100, 1);
     nowMs = 6_000; // both values are stale
     await slowly('a').value;
     await settled();
     const begins = endPause;
-    await known.readStale('steady', async () => 2, keptMs);
+    await cache.readStale('steady', async () => 2, keptMs);
     await settled();
     expect(endPause, 'the turn of the slow read').not.to.equal(begins);
     endPause();
     await settled();
-    expect(await known.readStale('steady', async () => 3, keptMs)).to.equal(2);
+    expect(await cache.readStale('steady', async () => 3, keptMs)).to.equal(2);
   });
 
   it('returns the previous value until the refresh has ended', async () => {
@@ -238,7 +238,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     nowMs = 12_000;
     let reads = 0;
     const again = async (): Promise<number> => (reads += 1);
-    await Promise.all([known.readSoon('a', again), known.readSoon('a', again)]);
+    await Promise.all([cache.readSoon('a', again), cache.readSoon('a', again)]);
     await settled();
     expect(reads).to.equal(0);
     endPause();
@@ -249,13 +249,13 @@ describe('the cache, for parts that a page does not wait for', () => {
   it('reads an expired value at once instead of queueing it', async () => {
     await readIn(1_000, 1);
     nowMs = 12_000;
-    await known.readSoon('a', async () => 2);
+    await cache.readSoon('a', async () => 2);
     nowMs = 301_000;
-    expect(await known.readSoon('a', async () => 3)).to.deep.equal({ value: 3, asOf: null });
+    expect(await cache.readSoon('a', async () => 3)).to.deep.equal({ value: 3, asOf: null });
     await settled();
     endPause();
     await settled();
-    expect(await known.readSoon('a', async () => 4)).to.deep.equal({ value: 4, asOf: null });
+    expect(await cache.readSoon('a', async () => 4)).to.deep.equal({ value: 4, asOf: null });
   });
 
   it('does not refresh a value before ten times as long as reading it took, a minute at most', async () => {
@@ -269,13 +269,13 @@ describe('the cache, for parts that a page does not wait for', () => {
       nowMs = tookMs + restMs - 1;
       let reads = 0;
       const again = async (): Promise<number> => (reads += 1);
-      await known.readSoon(key, again);
+      await cache.readSoon(key, again);
       await settled();
       endPause();
       await settled();
       expect(reads).to.equal(0);
       nowMs += 1;
-      await known.readSoon(key, again);
+      await cache.readSoon(key, again);
       await settled();
       endPause();
       await settled();
@@ -293,13 +293,13 @@ describe('the cache, for parts that a page does not wait for', () => {
   });
 
   it('forgets a value after five minutes', async () => {
-    await known.readSoon('a', async () => 1);
+    await cache.readSoon('a', async () => 1);
     nowMs = 300_001;
     expect(await slowly('a').value).to.equal(undefined);
   });
 
   it('does not return the value of another key', async () => {
-    await known.readSoon('a', async () => 1);
+    await cache.readSoon('a', async () => 1);
     expect(await slowly('b').value).to.equal(undefined);
   });
 
@@ -307,7 +307,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     const first = slowly<number>('a');
     await first.value;
     let reads = 0;
-    const joined = known.readSoon('a', async () => (reads += 1));
+    const joined = cache.readSoon('a', async () => (reads += 1));
     await first.end(5);
     expect([await joined, reads]).to.deep.equal([{ value: 5, asOf: null }, 0]);
   });
@@ -315,22 +315,25 @@ describe('the cache, for parts that a page does not wait for', () => {
   it('forgets everything when it is cleared, including reads under way', async () => {
     const before = slowly<number>('a');
     await before.value;
-    known.clear();
+    cache.clear();
     await before.end(1);
     expect(await slowly('a').value).to.equal(undefined);
   });
 
   it('evicts the least recently used entry first', async () => {
-    for (let key = 0; key < 1_000; key += 1) await known.readSoon(String(key), async () => key);
-    await known.readSoon('0', async () => 0);
-    await known.readSoon('1000', async () => 1_000);
-    const all = [slowly('0'), slowly('1')];
-    expect([await all[0]?.value, await all[1]?.value]).to.deep.equal([{ value: 0, asOf: null }, undefined]);
+    for (let key = 0; key < 1_000; key += 1) await cache.readSoon(String(key), async () => key);
+    await cache.readSoon('0', async () => 0);
+    await cache.readSoon('1000', async () => 1_000);
+    const slowReads = [slowly('0'), slowly('1')];
+    expect([await slowReads[0]?.value, await slowReads[1]?.value]).to.deep.equal([
+      { value: 0, asOf: null },
+      undefined,
+    ]);
   });
 
   it('keeps the previous value when reading it again fails', async () => {
-    await known.readSoon('a', async () => 1);
-    const failed = await known.readSoon('a', () => Promise.reject(new Error('down'))).catch(String);
+    await cache.readSoon('a', async () => 1);
+    const failed = await cache.readSoon('a', () => Promise.reject(new Error('down'))).catch(String);
     expect(failed).to.equal('Error: down');
     expect(await slowly('a').value).to.deep.equal({ value: 1, asOf: null });
   });

@@ -18,7 +18,9 @@ describe('The colour schemes', () => {
     });
     expect(declarations).to.have.length.above(10);
     expect(
-      declarations.filter((each) => each !== '' && !/^--[\w-]+: #[0-9a-f]{6}$/.test(each)),
+      declarations.filter(
+        (declaration) => declaration !== '' && !/^--[\w-]+: #[0-9a-f]{6}$/.test(declaration),
+      ),
     ).to.deep.equal([]);
   });
 });

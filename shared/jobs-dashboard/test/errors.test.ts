@@ -58,7 +58,7 @@ describe('the page of errors', () => {
       message: 'upstream said 503',
       exampleId: '019ca000-0000-7000-8000-000000000001',
     };
-    const own = await openSite({
+    const ownSite = await openSite({
       control: ({ storage }) => storage,
       read: ({ storage }) =>
         overriding(storage, {
@@ -70,11 +70,11 @@ describe('the page of errors', () => {
         }),
     });
     try {
-      const text = textOf((await own.http.get('/job-dashboard/errors')).text);
+      const text = textOf((await ownSite.http.get('/job-dashboard/errors')).text);
       expect(text).to.match(/upstream said 503 .* 2,000\+ 30 .*Retry all… There may be more errors/);
       expect(text).not.to.match(/Retry [\d,]/);
     } finally {
-      await own.close();
+      await ownSite.close();
     }
   });
 });

@@ -20,13 +20,13 @@ type List = (query: JobListQuery) => Promise<BriefJob[]>;
 type Range = (after: string | undefined) => SearchedRange;
 
 describe('An export', () => {
-  const all: Range = () => ({ lastIds: {}, unfinished: [] });
+  const everything: Range = () => ({ lastIds: {}, unfinished: [] });
   const args = `{"id":900719925474099312345,"token":"t-1","text":"${'x'.repeat(100_000)}"}`;
   let site: Site;
   let job: BriefJob;
   /** A replacement for the storage's `listBrief`; `null` to use the original. */
   let list: List | null = null;
-  let range = all;
+  let range = everything;
 
   before(async () => {
     site = await openSite({
@@ -49,7 +49,7 @@ describe('An export', () => {
 
   afterEach(() => {
     list = null;
-    range = all;
+    range = everything;
   });
 
   after(() => site.close());
@@ -156,10 +156,15 @@ describe('An export', () => {
       for (let id = 0; ; id += 1) yield { rows: [{ id }], next: String(id) };
     }
     const endOf = async (bounds: { maxRows?: number; maxMs?: number; closing?: AbortSignal }) => {
-      const rest = pages();
-      const own = { maxRows: 3, maxMs: 3_600_000, closing: undefined, onError: () => {}, ...bounds };
+      const laterPages = pages();
+      const exportBounds = { maxRows: 3, maxMs: 3_600_000, closing: undefined, onError: () => {}, ...bounds };
       let text = '';
-      for await (const piece of exportList(await rest.next(), rest, exportFormats.json(['id']), own))
+      for await (const piece of exportList(
+        await laterPages.next(),
+        laterPages,
+        exportFormats.json(['id']),
+        exportBounds,
+      ))
         text += piece;
       const { rows, incomplete } = JSON.parse(text) as Exported;
       return [rows.length, incomplete];

@@ -45,8 +45,8 @@ describe('a job type that fails', () => {
 
   it('is named, although most jobs of other types are done', async () => {
     await run(12);
-    const [warning, ...others] = failingTypeWarnings(await findFailingTypes(storage));
-    expect(others).to.deep.equal([]);
+    const [warning, ...otherWarnings] = failingTypeWarnings(await findFailingTypes(storage));
+    expect(otherWarnings).to.deep.equal([]);
     expect(read(warning?.text ?? [])).to.equal(
       'Job type “charge-card” is failing: 12 jobs had failed attempts in the last 5 minutes, all of them with errors like TypeError: the gateway refused the card.',
     );
@@ -109,14 +109,14 @@ describe('a job type that fails', () => {
   it('is reported although it failed the first few times that it ran, which says nothing about what is usual', async () => {
     await run(12);
     const read = async (before: { done: number; failed: number }): Promise<(number | null)[]> => {
-      const found = await findFailingTypes({
+      const types = await findFailingTypes({
         statistics: storage.statistics,
         timings: overriding(storage.timings, {
           listNames: async ({ sinceMs }) =>
             sinceMs < 3_600_000 ? [timing(20, 12)] : [timing(20 + before.done, 12 + before.failed)],
         }),
       });
-      return found.map(({ usual }) => usual);
+      return types.map(({ usual }) => usual);
     };
     expect(await read({ done: 6, failed: 3 })).to.deep.equal([null]);
     expect(await read({ done: 60, failed: 30 })).to.deep.equal([]);

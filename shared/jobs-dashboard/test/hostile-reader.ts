@@ -69,8 +69,8 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
       },
       findMany: async (ids) => (await reader.jobs.findMany(ids)).map(hostileJob),
       findDocuments: async (id) => {
-        const found = await reader.jobs.findDocuments(id);
-        return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
+        const documents = await reader.jobs.findDocuments(id);
+        return documents === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
       },
       listLatestFailed: async ({ limit }) =>
         (await reader.jobs.listLatestFailed({ limit })).map((job) => ({ ...job, ...hostileJob(job) })),

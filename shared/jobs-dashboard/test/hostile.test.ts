@@ -58,11 +58,11 @@ describe('hostile text', () => {
           'event: progress',
         ]);
         const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice(6));
-        const html = data.map((each) => String(JSON.parse(each)));
+        const html = data.map((fragment) => String(JSON.parse(fragment)));
         expect(html).to.have.length(2);
-        for (const each of html) {
-          expect(each).to.match(/x7|alert/);
-          expectHarmless(each, 'stream');
+        for (const fragment of html) {
+          expect(fragment).to.match(/x7|alert/);
+          expectHarmless(fragment, 'stream');
         }
       });
 

@@ -45,8 +45,12 @@ describe('an interrupted action', () => {
 
   async function post(path: string, token?: string): Promise<HttpResponse> {
     const page = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
-    const [, own = ''] = /name="token" value="([^"]+)"/.exec(page.text) ?? [];
-    const form = new URLSearchParams({ token: token ?? own, which: 'state=failed', confirmed }).toString();
+    const [, pageToken = ''] = /name="token" value="([^"]+)"/.exec(page.text) ?? [];
+    const form = new URLSearchParams({
+      token: token ?? pageToken,
+      which: 'state=failed',
+      confirmed,
+    }).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     return site.http.post(`/job-dashboard${path}`, form, { headers });
   }

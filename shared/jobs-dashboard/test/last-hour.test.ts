@@ -53,7 +53,7 @@ describe('the count of the last hour', () => {
  * read calls it instead and fails with the error that it throws. `reads` returns how many reads have begun.
  */
 async function siteThatCounts(
-  given?: () => Promise<never>,
+  answer?: () => Promise<never>,
 ): Promise<{ site: Site; release: () => void; reads: () => number }> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -67,7 +67,7 @@ async function siteThatCounts(
           listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
           throughputByQueue: async (query) => {
             reads += 1;
-            await (given?.() ?? released);
+            await (answer?.() ?? released);
             return storage.statistics.throughputByQueue(query);
           },
         },

@@ -153,14 +153,14 @@ describe('a slow storage', () => {
   });
 
   it('results in a page with the nearest jobs while the rest is searched, refreshed soon', async () => {
-    let found: (jobs: BriefJob[]) => void = () => undefined;
-    const all = new Promise<BriefJob[]>((resolve) => (found = resolve));
+    let resolveJobs: (jobs: BriefJob[]) => void = () => undefined;
+    const laterJobs = new Promise<BriefJob[]>((resolve) => (resolveJobs = resolve));
     const site = await openSite({
       read: ({ storage }) =>
         overriding(storage, {
           jobs: {
             listBrief: async (query) => {
-              if (query.reach !== 'near') return { jobs: await all, isComplete: true };
+              if (query.reach !== 'near') return { jobs: await laterJobs, isComplete: true };
               return { ...(await storage.jobs.listBrief({ ...query, limit: 1 })), isComplete: false };
             },
           },
@@ -171,7 +171,7 @@ describe('a slow storage', () => {
       const { text } = await site.http.get(path);
       expect(text).to.include('Still searching').and.include('data-region="list" data-every="500"');
       const failed = { filter: { state: ['failed'] }, limit: 50 } as const;
-      found((await site.story.storage.jobs.listBrief(failed)).jobs);
+      resolveJobs((await site.story.storage.jobs.listBrief(failed)).jobs);
       site.story.storage.manualClock.advance(1_000);
       const whole = await site.http.get(path);
       expect(whole.text).not.to.include('Still searching');

@@ -18,7 +18,7 @@ const flood: BlockingKey = {
 const blocking = { keys: [flood], isComplete: true };
 
 describe('queues that wait for long', () => {
-  const around = { blocking: noBlockingKeys, pausedJobs: [], nowMs };
+  const situation = { blocking: noBlockingKeys, pausedJobs: [], nowMs };
 
   it('share a warning if they wait for the same slots, which names the queue that occupies them', () => {
     const waiting = ['a', 'b', 'c', 'd'].map((name, index) =>
@@ -26,7 +26,7 @@ describe('queues that wait for long', () => {
     );
     const mail = queue({ name: 'mail', counts: { ...counts, processing: 10 } });
     const servers = [server({ queues: ['mail', 'a', 'b', 'c', 'd'], concurrency: 10, processing: 10 })];
-    const warnings = longWaits({ ...around, queues: [mail, ...waiting], servers });
+    const warnings = longWaits({ ...situation, queues: [mail, ...waiting], servers });
     expect(warnings.map(({ text, advice }) => `${read(text)} ${advice}`)).to.deep.equal([
       'Queues “d”, “c” and 2 others lag: their oldest job has been ready for 6 min 43 s, but 10 of 10 slots are running “mail”, which this server serves first. 8 jobs are ready. The next job starts when a slot is free. Add servers or slots, or serve this queue first.',
     ]);
@@ -41,7 +41,7 @@ describe('queues that wait for long', () => {
       }),
     );
     const servers = [server({ queues: ['a', 'b', 'c', 'd'], concurrency: 10, processing: 4 })];
-    const warnings = longWaits({ ...around, queues: waiting, servers });
+    const warnings = longWaits({ ...situation, queues: waiting, servers });
     expect(warnings.map(({ text, advice }) => `${read(text)} ${advice}`)).to.deep.equal([
       'Queues “d”, “c” and 2 others lag: their oldest job has been ready for 6 min 43 s. 8 jobs are ready. Add servers, or check what keeps them busy.',
     ]);
@@ -51,22 +51,22 @@ describe('queues that wait for long', () => {
     const lagging = (name: string) =>
       queue({ name, counts: { ...counts, enqueued: 2, processing: 1 }, oldestEnqueuedAt: ago(400) });
     const queues = [lagging('a'), queue({ name: 'b' })];
-    const own = { queues: ['a', 'b'], concurrency: 2 };
-    const keysOf = (given: Queue[], consumer: Server): string[] =>
-      observedWarnings(longWaits({ ...around, queues: given, servers: [consumer] }), nowMs).map(
+    const served = { queues: ['a', 'b'], concurrency: 2 };
+    const keysOf = (lagging: Queue[], consumer: Server): string[] =>
+      observedWarnings(longWaits({ ...situation, queues: lagging, servers: [consumer] }), nowMs).map(
         ({ key }) => key,
       );
-    const busy = keysOf(queues, server({ ...own, processing: 2 }));
+    const busy = keysOf(queues, server({ ...served, processing: 2 }));
     expect(busy).to.have.length(1);
-    expect(keysOf(queues, server({ ...own, processing: 1 }))).to.deep.equal(busy);
-    expect(keysOf([lagging('a'), lagging('b')], server({ ...own, processing: 2 }))).to.deep.equal(busy);
-    expect(keysOf(queues, server({ ...own, id: 's9', processing: 2 }))).to.deep.equal(busy);
+    expect(keysOf(queues, server({ ...served, processing: 1 }))).to.deep.equal(busy);
+    expect(keysOf([lagging('a'), lagging('b')], server({ ...served, processing: 2 }))).to.deep.equal(busy);
+    expect(keysOf(queues, server({ ...served, id: 's9', processing: 2 }))).to.deep.equal(busy);
   });
 
   it('have the same cause after their servers have restarted', () => {
     const queues = [queue({ counts: { ...counts, enqueued: 2 }, oldestEnqueuedAt: ago(400) })];
     const causeOn = (...ids: string[]) =>
-      longWaits({ ...around, queues, servers: ids.map((id) => server({ id, processing: 2 })) })[0]?.cause;
+      longWaits({ ...situation, queues, servers: ids.map((id) => server({ id, processing: 2 })) })[0]?.cause;
     expect(causeOn('s1', 's2')).to.be.a('string').that.equals(causeOn('s3')).and.equals(causeOn('s2', 's3'));
   });
 
@@ -74,7 +74,7 @@ describe('queues that wait for long', () => {
     const queues = [queue({ counts: { ...counts, enqueued: 9_900 }, oldestEnqueuedAt: ago(400) })];
     const isPart = { ...flood, blocked: { count: 9_798, exact: false } };
     const [wait] = longWaits({
-      ...around,
+      ...situation,
       queues,
       servers: [server({ processing: 2 })],
       blocking: { keys: [isPart], isComplete: true },
@@ -87,8 +87,8 @@ describe('queues that wait for long', () => {
       { ...notPaused, name: 'mail', pausedAt: ago(60), queues: ['q'], jobs: { count: 2, exact: true } },
     ];
     const queues = [queue({ counts: { ...counts, enqueued: 2 }, oldestEnqueuedAt: ago(400) })];
-    expect(longWaits({ ...around, queues, servers: [server()], pausedJobs })).to.deep.equal([]);
-    expect(longWaits({ ...around, queues, servers: [server()] })).to.have.length(1);
+    expect(longWaits({ ...situation, queues, servers: [server()], pausedJobs })).to.deep.equal([]);
+    expect(longWaits({ ...situation, queues, servers: [server()] })).to.have.length(1);
     const { badge, text } = queueStatus(queue({ ...queues[0] }), [server()], nowMs, { pausedJobs });
     expect([badge.word, read(text)]).to.deep.equal([
       'Job type paused',
@@ -99,8 +99,8 @@ describe('queues that wait for long', () => {
 
 describe('a flood of jobs with one concurrency key', () => {
   it('is not called ready, and names the key, its limit and the jobs that hold it', () => {
-    const given = queue({ counts: { ...counts, enqueued: 9_798, processing: 1 } });
-    const { badge, text } = queueStatus(given, [server()], nowMs, { blocking });
+    const blockedQueue = queue({ counts: { ...counts, enqueued: 9_798, processing: 1 } });
+    const { badge, text } = queueStatus(blockedQueue, [server()], nowMs, { blocking });
     expect([badge.word, read(text)]).to.deep.equal([
       'Blocked by keys',
       '9,798 jobs are blocked by concurrency key “tenant-7”, which allows 1 at once, held by export …abcd (running for 3 min). The next one becomes ready when a job with its key ends.',
@@ -108,16 +108,16 @@ describe('a flood of jobs with one concurrency key', () => {
   });
 
   it('leaves the number of ready jobs of other keys', () => {
-    const given = queue({ counts: { ...counts, enqueued: 9_800 }, oldestEnqueuedAt: ago(3) });
-    const { text } = queueStatus(given, [server()], nowMs, { blocking });
+    const blockedQueue = queue({ counts: { ...counts, enqueued: 9_800 }, oldestEnqueuedAt: ago(3) });
+    const { text } = queueStatus(blockedQueue, [server()], nowMs, { blocking });
     expect(read(text)).to.match(
       /^2 jobs are ready, the oldest for 3\.0 s, and 1 of 2 slots is free\. 9,798 jobs are blocked by/,
     );
   });
 
   it('is reported after five minutes', () => {
-    const [warning, ...others] = floodWarnings(blocking, nowMs);
-    expect(others).to.deep.equal([]);
+    const [warning, ...otherWarnings] = floodWarnings(blocking, nowMs);
+    expect(otherWarnings).to.deep.equal([]);
     expect(read(warning?.text ?? [])).to.match(
       /^9,798 jobs of queue “q” are blocked by concurrency key “tenant-7”/,
     );

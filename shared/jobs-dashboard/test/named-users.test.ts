@@ -77,9 +77,9 @@ describe('a dashboard whose users have passwords of their own', () => {
       const users: User[] = [
         { name: 'bob', role: 'viewer', password: await hashPassword('hashed and long') },
       ];
-      const others: User[] = changed ? [{ name: 'ann', role: 'admin', password: 'plain and long' }] : [];
+      const otherUsers: User[] = changed ? [{ name: 'ann', role: 'admin', password: 'plain and long' }] : [];
       const sites = await Promise.all(
-        [[...users, ...others], users].map((of) => openSite({ production: true, users: of, ...secret })),
+        [[...users, ...otherUsers], users].map((of) => openSite({ production: true, users: of, ...secret })),
       );
       try {
         const answer = await signIn('bob', 'hashed and long', sites[0]);

@@ -27,9 +27,9 @@ describe('the list of jobs', () => {
       const first = await list(`jobs?order=${order}`);
       const second = await list(first.next ?? '');
       const back = await list(second.previous ?? '');
-      const all = [...first.ids, ...second.ids];
-      expect(all).to.have.lengthOf(98);
-      expect(all.toSorted()).to.deep.equal(order === 'oldest' ? all : all.toReversed());
+      const allIds = [...first.ids, ...second.ids];
+      expect(allIds).to.have.lengthOf(98);
+      expect(allIds.toSorted()).to.deep.equal(order === 'oldest' ? allIds : allIds.toReversed());
       expect([first.previous, second.next]).to.deep.equal([null, null]);
       expect(back.ids).to.deep.equal(first.ids);
     });

@@ -21,8 +21,8 @@ describe('Paused job types', () => {
   it('are all found, however many jobs of one of them wait', async () => {
     await add('charge-card', 'payments', 1_000);
     await add('send-mail', 'mail', 1);
-    const found = await findPausedJobs(storage);
-    expect(found.map(({ name, queues, jobs }) => ({ name, queues, jobs }))).to.deep.equal([
+    const pausedJobs = await findPausedJobs(storage);
+    expect(pausedJobs.map(({ name, queues, jobs }) => ({ name, queues, jobs }))).to.deep.equal([
       { name: 'charge-card', queues: ['payments'], jobs: { count: 200, exact: false } },
       { name: 'send-mail', queues: ['mail'], jobs: { count: 1, exact: true } },
     ]);

@@ -7,7 +7,7 @@ describe('the blocker of a queue', () => {
   const ready = { ...counts, enqueued: 3 };
   const limited = { concurrencyLimit: 2, counts: { ...ready, processing: 2 } };
   const rateLimit = { jobs: 5, periodMs: 60_000, burst: 1 };
-  for (const [what, given, consumers, word, words] of [
+  for (const [what, queueAs, consumers, word, words] of [
     ['it is paused', queue({ ...limited, pausedAt: ago(60) }), [], 'Paused', 'was paused 1 min ago'],
     ['it has no server', queue(limited), [], 'No server', 'no running server takes'],
     [
@@ -91,7 +91,7 @@ describe('the blocker of a queue', () => {
     ['a pause without jobs', queue({ pausedAt: ago(60) }), [server()], 'Paused', 'was paused 1 min ago'],
   ] as const) {
     it(`${what}: ${word}`, () => {
-      const status = queueStatus(given, consumers, nowMs);
+      const status = queueStatus(queueAs, consumers, nowMs);
       expect(status.badge.word).to.equal(word);
       expect(read(status.text)).to.include(words);
     });
@@ -99,9 +99,9 @@ describe('the blocker of a queue', () => {
 
   it('names the queue whose jobs occupy every slot, even before the next heartbeat', () => {
     const mail = queue({ name: 'mail', counts: { ...counts, processing: 2 }, oldestEnqueuedAt: ago(60) });
-    const given = queue({ counts: ready, oldestEnqueuedAt: ago(60) });
-    const both = server({ queues: ['mail', given.name], processing: 1 });
-    const { badge, text } = queueStatus(given, [both], nowMs, { queues: [mail, given] });
+    const queueAs = queue({ counts: ready, oldestEnqueuedAt: ago(60) });
+    const both = server({ queues: ['mail', queueAs.name], processing: 1 });
+    const { badge, text } = queueStatus(queueAs, [both], nowMs, { queues: [mail, queueAs] });
     expect(badge.word).to.equal('All slots busy');
     expect(read(text)).to.include('but 2 of 2 slots are running “mail”, which this server serves first');
   });

@@ -25,16 +25,16 @@ describe('a quiet server', () => {
   });
 
   it('does not hide that the others are silent', () => {
-    const given = queue({ counts: { ...counts, enqueued: 1 } });
-    const { badge } = queueStatus(given, [quiet, server({ heartbeatAt: ago(20) })], nowMs);
+    const waitingQueue = queue({ counts: { ...counts, enqueued: 1 } });
+    const { badge } = queueStatus(waitingQueue, [quiet, server({ heartbeatAt: ago(20) })], nowMs);
     expect(badge.word).to.equal('Servers are silent');
   });
 
   it('is not counted for a job that is about to start or due later', () => {
-    const around = { attempts: [], queue: queue(), nowMs };
-    const ready = explain(job({}), { ...around, servers: [server(), quiet] });
+    const context = { attempts: [], queue: queue(), nowMs };
+    const ready = explain(job({}), { ...context, servers: [server(), quiet] });
     expect(read(ready.text)).to.include('1 server takes jobs from queue “q”');
-    const later = explain(job({ state: 'scheduled', runAt: ago(-60) }), { ...around, servers: [quiet] });
+    const later = explain(job({ state: 'scheduled', runAt: ago(-60) }), { ...context, servers: [quiet] });
     expect(read(later.text)).to.include('No running server takes jobs from queue “q”');
   });
 });
@@ -47,10 +47,10 @@ describe('the pages about a quiet server', () => {
   afterEach(() => site.close());
 
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
-  const changeFirst = async (own: Partial<Server>): Promise<Server> => {
+  const changeFirst = async (change: Partial<Server>): Promise<Server> => {
     const { storage, serverId } = site.story;
-    const servers = (await storage.servers.list()).map((each) =>
-      each.id === serverId ? { ...each, ...own } : each,
+    const servers = (await storage.servers.list()).map((server) =>
+      server.id === serverId ? { ...server, ...change } : server,
     );
     storage.servers.list = async () => servers;
     return servers.find(({ id }) => id === serverId) ?? server();

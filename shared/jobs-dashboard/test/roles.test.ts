@@ -73,7 +73,7 @@ describe('each route', () => {
         role,
         site: await openSite({ authorize: () => role && { name: 'someone', role } }),
       }));
-      const others = await Promise.all(open);
+      const responses = await Promise.all(open);
       const statusOf = async ({ http }: Site, path: string, headers = {}): Promise<number | undefined> => {
         const answer = await http.request(method, `/job-dashboard${path}`, { headers });
         expect(answer.headers, path).to.include.keys('content-security-policy');
@@ -85,11 +85,11 @@ describe('each route', () => {
             status(method) ?? 401,
           );
           expect(await statusOf(locked, path, basic), path).to.equal(status(method) ?? 405);
-          for (const { role, site } of others)
+          for (const { role, site } of responses)
             expect(await statusOf(site, path), `${path} of ${role}`).to.equal(role === null ? 403 : 404);
         }
       } finally {
-        await Promise.all([locked, ...others.map(({ site }) => site)].map((site) => site.close()));
+        await Promise.all([locked, ...responses.map(({ site }) => site)].map((site) => site.close()));
       }
     });
   }

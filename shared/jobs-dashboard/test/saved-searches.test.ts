@@ -37,9 +37,9 @@ describe('A saved search', () => {
       const form = /action="\.\/(searches\/delete[^"]*)"[^]*?name="name" value="([^"]*)"/.exec(
         await page('?state=failed'),
       );
-      const [, action = '', given = ''] = form ?? [];
+      const [, action = '', fields = ''] = form ?? [];
       const entities: Record<string, string> = { '&#34;': '"', '&lt;': '<', '&gt;': '>' };
-      const decoded = given.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity);
+      const decoded = fields.replaceAll(/&[^;]+;/g, (entity) => entities[entity] ?? entity);
       // Resolves the form's URL against the page's URL, as browsers do.
       const { pathname } = new URL(action, `${site.url}/job-dashboard/`);
       expect(await send(pathname.slice('/job-dashboard/'.length), { name: decoded })).to.equal(303);

@@ -19,8 +19,8 @@ describe('a dashboard with a password', () => {
     site.http.post(`/job-dashboard${path}`, new URLSearchParams(form).toString(), {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
-  const signIn = async (given = password, next = ''): Promise<HttpResponse> =>
-    post('/sign-in', { password: given, next, token: field(await get('/'), 'token') });
+  const signIn = async (typed = password, next = ''): Promise<HttpResponse> =>
+    post('/sign-in', { password: typed, next, token: field(await get('/'), 'token') });
   const cookieOf = ({ headers }: HttpResponse): string => headers['set-cookie']?.[0]?.split(';')[0] ?? '';
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
@@ -131,11 +131,11 @@ describe('a dashboard with a password', () => {
 
   it('shares its sessions with other processes that have the same password, and with no others', async () => {
     const cookie = cookieOf(await signIn());
-    for (const [given, status] of [
+    for (const [credentials, status] of [
       [password, 200],
       ['another', 401],
     ] as const) {
-      const twin = await openSite({ production: true, password: given });
+      const twin = await openSite({ production: true, password: credentials });
       try {
         expect((await twin.http.get('/job-dashboard/', { headers: { cookie } })).status).to.equal(status);
       } finally {
@@ -159,9 +159,9 @@ describe('a dashboard with a password', () => {
     expect(answer.text).to.include('<b>ada</b>');
   });
 
-  for (const given of ['ada:wrong', password, ':', `ada:${password} `]) {
-    it(`rejects ${JSON.stringify(given)} by HTTP Basic authentication`, async () => {
-      expect((await get('/', basic(given))).status).to.equal(401);
+  for (const credentials of ['ada:wrong', password, ':', `ada:${password} `]) {
+    it(`rejects ${JSON.stringify(credentials)} by HTTP Basic authentication`, async () => {
+      expect((await get('/', basic(credentials))).status).to.equal(401);
     });
   }
 
@@ -192,9 +192,9 @@ describe('a dashboard with a password', () => {
   it('distinguishes clients behind a trusted proxy', async () => {
     const behind = await openSite({ production: true, password, proxy: true });
     try {
-      const from = (address: string, given: string) =>
+      const from = (address: string, typed: string) =>
         behind.http.get('/job-dashboard/', {
-          headers: { ...basic(`ada:${given}`), 'x-forwarded-for': address },
+          headers: { ...basic(`ada:${typed}`), 'x-forwarded-for': address },
         });
       for (let tried = 0; tried < 100; tried += 1) await from('192.0.2.1', 'wrong');
       expect((await from('192.0.2.1', password)).status).to.equal(429);

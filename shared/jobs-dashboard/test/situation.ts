@@ -23,7 +23,7 @@ export const counts = {
   cancelled: 0,
 };
 
-export const job = (own: Partial<Job>): Job => ({
+export const job = (members: Partial<Job>): Job => ({
   id: '019ca000-0000-7000-8000-000000000001',
   name: 'mail',
   queue: 'q',
@@ -57,9 +57,9 @@ export const job = (own: Partial<Job>): Job => ({
   concurrencyKey: null,
   concurrencyLimit: null,
   progress: null,
-  ...own,
+  ...members,
 });
-export const server = (own: Partial<Server> = {}): Server => ({
+export const server = (members: Partial<Server> = {}): Server => ({
   id: 's1',
   host: 'host',
   pid: 7,
@@ -75,36 +75,36 @@ export const server = (own: Partial<Server> = {}): Server => ({
   heartbeatAt: ago(3),
   timeoutMs: 30_000,
   clockAheadMs: 12,
-  ...own,
+  ...members,
 });
-export const attempt = (own: Partial<Attempt>): Attempt => ({
+export const attempt = (members: Partial<Attempt>): Attempt => ({
   attempt: 1,
   outcome: 'processing',
   serverId: 's1',
   startedAt: ago(90),
   finishedAt: null,
   error: null,
-  ...own,
+  ...members,
 });
-export const lease = (own: Partial<Lease>): Lease => ({
+export const lease = (members: Partial<Lease>): Lease => ({
   jobId: '019ca000-0000-7000-8000-000000000001',
   queue: 'q',
   serverId: 's1',
   attempt: 1,
   expiresAt: ago(-30),
   locked: false,
-  ...own,
+  ...members,
 });
-export const lostServer = (own: Partial<LostServer> = {}): LostServer => ({
+export const lostServer = (members: Partial<LostServer> = {}): LostServer => ({
   id: 's0',
   host: 'host',
   pid: 6,
   processing: 2,
   heartbeatAt: ago(90),
   lostAt: ago(60),
-  ...own,
+  ...members,
 });
-export const queue = (own: Partial<Queue> = {}): Queue => ({
+export const queue = (members: Partial<Queue> = {}): Queue => ({
   name: 'q',
   counts,
   ...notPaused,
@@ -113,9 +113,9 @@ export const queue = (own: Partial<Queue> = {}): Queue => ({
   oldestEnqueuedAt: null,
   servers: 1,
   createdAt: ago(9_999),
-  ...own,
+  ...members,
 });
-export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
+export const recurring = (members: Partial<RecurringJob> = {}): RecurringJob => ({
   id: 'nightly',
   name: 'nightly',
   args: {},
@@ -137,7 +137,7 @@ export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
   lastJobId: null,
   createdAt: ago(9_999),
   updatedAt: ago(9_999),
-  ...own,
+  ...members,
 });
 export const failure = { name: 'TypeError', message: 'x', stack: null };
 
@@ -145,7 +145,7 @@ export function read(sentence: Sentence): string {
   return plainText(sentence, nowMs);
 }
 
-export const setAside = (own: Partial<SetAsideItem> = {}): SetAsideItem => ({
+export const setAside = (members: Partial<SetAsideItem> = {}): SetAsideItem => ({
   id: '1',
   role: 'scheduler',
   key: '019ca000-0000-7000-8000-000000000001',
@@ -156,5 +156,5 @@ export const setAside = (own: Partial<SetAsideItem> = {}): SetAsideItem => ({
   createdAt: ago(600),
   failedAt: ago(600),
   retryAt: ago(540),
-  ...own,
+  ...members,
 });

@@ -8,7 +8,7 @@ describe('a stalled overview', () => {
   const ready = (name: string) => ({ queue: name, name: 'mail', state: 'enqueued' as const });
   const later = (name: string) => ({ queue: name, name: 'mail', state: 'scheduled' as const });
   const paused = queue({ name: 'paused', pausedAt: ago(120) });
-  const around = {
+  const system = {
     queues: [queue(), queue({ name: 'orphans' }), paused],
     servers: [server()],
     pausedTypes: [],
@@ -16,7 +16,7 @@ describe('a stalled overview', () => {
   };
 
   it('gives the reason of the only queue', () => {
-    const { badge, text } = stallOf([ready('orphans'), later('orphans')], around, 'batch') ?? {};
+    const { badge, text } = stallOf([ready('orphans'), later('orphans')], system, 'batch') ?? {};
     expect(badge?.word).to.equal('No server');
     expect(read(text ?? [])).to.equal(
       'None of its jobs runs: 2 wait, but no running server takes jobs from queue “orphans”. Start one that does.',
@@ -25,34 +25,34 @@ describe('a stalled overview', () => {
 
   it('gives the reasons of several queues, the one with most jobs first', () => {
     const jobs = [ready('orphans'), ready('paused'), ready('paused')];
-    expect(read(stallOf(jobs, around, 'batch')?.text ?? [])).to.match(
+    expect(read(stallOf(jobs, system, 'batch')?.text ?? [])).to.match(
       /runs: 2 wait, but queue “paused” was paused 2 min ago\..* 1 waits, but no running server takes/,
     );
   });
 
   it('shows that there are more queues than were examined', () => {
-    expect(read(stallOf([ready('orphans')], around, 'batch', true)?.text ?? [])).to.include(
+    expect(read(stallOf([ready('orphans')], system, 'batch', true)?.text ?? [])).to.include(
       '1 or more wait, but',
     );
   });
 
   it('is not reported if a job can start', () => {
-    expect(stallOf([ready('orphans'), ready('q')], around, 'batch')).to.equal(null);
+    expect(stallOf([ready('orphans'), ready('q')], system, 'batch')).to.equal(null);
   });
 
   it('is not reported if all slots are busy', () => {
-    const busy = { ...around, servers: [server({ processing: 2 })] };
+    const busy = { ...system, servers: [server({ processing: 2 })] };
     expect(stallOf([ready('q')], busy, 'batch')).to.equal(null);
   });
 
   it('is not reported if jobs of a stuck queue are due later', () => {
-    const stuck = { ...around, queues: [queue({ oldestEnqueuedAt: ago(60) })] };
+    const stuck = { ...system, queues: [queue({ oldestEnqueuedAt: ago(60) })] };
     expect(stallOf([later('q')], stuck, 'batch')).to.equal(null);
     expect(stallOf([ready('q')], stuck, 'batch')?.badge.word).to.equal('Stuck');
   });
 
   it('is not reported if no job is left to run', () => {
-    expect(stallOf([], around, 'batch')).to.equal(null);
+    expect(stallOf([], system, 'batch')).to.equal(null);
   });
 });
 

@@ -58,14 +58,14 @@ describe('a filtered list with slow counts and searches', () => {
     site.http.get(path, { headers: { 'longshore-region': name, 'if-none-match': etag } });
   const later = (ms: number): void => site.story.storage.manualClock.advance(ms);
   const counts = (failed: number): Counts => {
-    const each = (count: number) => ({ count, exact: true });
+    const exactly = (count: number) => ({ count, exact: true });
     const none = Object.fromEntries(
       ['scheduled', 'awaiting', 'enqueued', 'processing', 'done', 'cancelled'].map((state) => [
         state,
-        each(0),
+        exactly(0),
       ]),
-    ) as Record<Exclude<JobState, 'failed'>, ReturnType<typeof each>>;
-    return { ...none, failed: each(failed) };
+    ) as Record<Exclude<JobState, 'failed'>, ReturnType<typeof exactly>>;
+    return { ...none, failed: exactly(failed) };
   };
   const failedJobs = async (): Promise<BriefJob[]> =>
     (await site.story.storage.jobs.listBrief({ filter: { state: ['failed'] }, limit: 2 })).jobs;

@@ -25,23 +25,23 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
     ] as const
   ).entries()) {
     const id = newId(storage.manualClock.now());
-    const jobs = Array.from({ length: size }, (_each, place) => ({
+    const jobs = Array.from({ length: size }, (_each, position) => ({
       ...storage.order({
         name: ['send-invoice', 'import-prices', 'generate-thumbnail'][index] ?? '',
         queue: 'batched',
-        args: { place, of: size },
+        args: { place: position, of: size },
         maxAttempts: 1,
       }),
       meta: { batchId: id },
     }));
     await storage.enqueuer.enqueueBatch({ id, name, jobs, callback: null });
-    for (let place = 0; place < size; place += 1) {
+    for (let position = 0; position < size; position += 1) {
       const claimed = await storage.start(serverId, 'batched');
-      storage.manualClock.advance(600 + 37 * (place % 5));
-      const error = { name: 'PriceError', message: `Line ${place} has no currency`, stack: null };
+      storage.manualClock.advance(600 + 37 * (position % 5));
+      const error = { name: 'PriceError', message: `Line ${position} has no currency`, stack: null };
       await storage.end(
         claimed,
-        place < failing ? { kind: 'failed', error } : { kind: 'done', result: '{}' },
+        position < failing ? { kind: 'failed', error } : { kind: 'done', result: '{}' },
       );
     }
     storage.manualClock.advance(MINUTE);

@@ -63,7 +63,7 @@ describe('the views', () => {
     const inline = views.flatMap(([name, view]) =>
       Array.from(
         view.matchAll(/<style|\sstyle=|<script(?![^>]*\ssrc=)|\son[a-z]+=|javascript:/gi),
-        ([found]) => `${name}: ${found}`,
+        ([inline]) => `${name}: ${inline}`,
       ),
     );
     expect(inline).to.deep.equal([]);

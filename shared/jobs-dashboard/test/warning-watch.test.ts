@@ -4,17 +4,17 @@ import type { Warning } from '../src/diagnosis/warning.js';
 import { plainText, sentence } from '../src/format/sentence.js';
 
 describe('the end of a warning', () => {
-  const warning = (own: Partial<Warning> = {}): Warning => ({
+  const warning = (members: Partial<Warning> = {}): Warning => ({
     cause: 'jobs of queue q wait',
     isMeasured: true,
     text: sentence`Queue “q” lags.`,
     advice: 'Add servers.',
     link: 'queues/q',
-    ...own,
+    ...members,
   });
-  const causes = (watch: WarningWatch, found: Warning[], nowMs: number): string[] =>
+  const causes = (watch: WarningWatch, observed: Warning[], nowMs: number): string[] =>
     watch
-      .judge(found, nowMs)
+      .judge(observed, nowMs)
       .map(({ cause, easedAt }) => `${cause}${easedAt === null ? '' : ` ${+easedAt}`}`);
 
   it('comes when a measured condition has been absent for two minutes', () => {

@@ -20,7 +20,7 @@ import {
 } from './situation.js';
 
 describe('the warnings', () => {
-  const situation = (own: Partial<Situation>): Situation => ({
+  const situation = (members: Partial<Situation>): Situation => ({
     queues: [queue()],
     servers: [server()],
     longestRunning: [],
@@ -38,11 +38,11 @@ describe('the warnings', () => {
     blocking: noBlockingKeys,
     pausedJobs: [],
     nowMs,
-    ...own,
+    ...members,
   });
   const waiting = { ...counts, enqueued: 2 };
 
-  for (const [what, given, words] of [
+  for (const [what, situationAs, words] of [
     ['no server', situation({ servers: [] }), 'No server is running'],
     [
       'a queue without a server',
@@ -153,15 +153,15 @@ describe('the warnings', () => {
     ],
   ] as const) {
     it(`report ${what}`, () => {
-      const texts = findWarnings(given).map(({ text }) => read(text));
+      const texts = findWarnings(situationAs).map(({ text }) => read(text));
       expect(texts).to.have.lengthOf(1);
       expect(texts[0]).to.include(words);
     });
   }
 
   it('report a recurring job as late a minute after it was due, unless it is paused or waits for its last job', async () => {
-    const due = (own: Partial<RecurringJob>, lastState: Job['state'] = 'done'): Promise<RecurringJob[]> =>
-      findLate([recurring(own)], nowMs, {
+    const due = (members: Partial<RecurringJob>, lastState: Job['state'] = 'done'): Promise<RecurringJob[]> =>
+      findLate([recurring(members)], nowMs, {
         jobs: overriding(new MemoryStorage().jobs, {
           findMany: async () => [job({ id: 'last', state: lastState })],
         }),
@@ -216,7 +216,7 @@ describe('the warnings', () => {
     expect(both?.link).to.equal('jobs?state=processing&order=oldest&server=s1');
   });
 
-  for (const [what, given] of [
+  for (const [what, situationAs] of [
     [
       'clocks that nearly agree',
       situation({ clockAheadMs: -4_999, servers: [server({ clockAheadMs: 4_999 })] }),
@@ -246,7 +246,7 @@ describe('the warnings', () => {
     ],
   ] as const) {
     it(`do not report ${what}`, () => {
-      expect(findWarnings(given)).to.deep.equal([]);
+      expect(findWarnings(situationAs)).to.deep.equal([]);
     });
   }
 });

@@ -9,7 +9,7 @@ const longest = hostileTexts.length - 1;
 
 /** Returns the pieces of the page's own text, outside of `bdi`, that are shown from right to left. */
 function reversedTexts(): string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     if (node.parentElement?.closest('bdi, title, script, template') !== null) continue;
@@ -21,10 +21,10 @@ function reversedTexts(): string[] {
         return letter.getBoundingClientRect();
       });
       if (first === undefined || second === undefined || first.top !== second.top) continue;
-      if (first.left > second.left) found.push(node.textContent ?? '');
+      if (first.left > second.left) texts.push(node.textContent ?? '');
     }
   }
-  return found;
+  return texts;
 }
 
 describe('hostile text in a browser', () => {
@@ -50,21 +50,21 @@ describe('hostile text in a browser', () => {
     it(`becomes no element: ${JSON.stringify(text.slice(0, 40))}`, async () => {
       const { url, story } = sites[index] as Site;
       await page.goto(`${url}/job-dashboard/help`);
-      const made = await page.evaluate(
+      const created = await page.evaluate(
         async ({ paths, selector }) => {
-          const found: string[] = [];
+          const foreignElements: string[] = [];
           for (const path of paths) {
             const html = await (await fetch(`/job-dashboard${path}`)).text();
             const { title, body } = new DOMParser().parseFromString(html, 'text/html');
             if (!title.endsWith('Longshore') || body.querySelector('main') === null)
-              found.push(`${path} is no page`);
-            if (body.querySelector(selector) !== null) found.push(path);
+              foreignElements.push(`${path} is no page`);
+            if (body.querySelector(selector) !== null) foreignElements.push(path);
           }
-          return found;
+          return foreignElements;
         },
         { paths: pagePaths(story), selector: foreign },
       );
-      expect(made).to.deep.equal([]);
+      expect(created).to.deep.equal([]);
     });
   }
 
@@ -78,13 +78,12 @@ describe('hostile text in a browser', () => {
       for (const chosen of [index % longest, longest]) {
         const { url, story } = sites[chosen] as Site;
         await page.goto(`${url}/job-dashboard${pagePaths(story)[index] ?? ''}`);
-        const found = await page.locator(foreign).count();
+        const foreignElements = await page.locator(foreign).count();
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect([found, dialogs, width], `${path} ${hostileTexts[chosen]?.slice(0, 40)}`).to.deep.equal([
-          0,
-          [],
-          320,
-        ]);
+        expect(
+          [foreignElements, dialogs, width],
+          `${path} ${hostileTexts[chosen]?.slice(0, 40)}`,
+        ).to.deep.equal([0, [], 320]);
       }
     }
   });
@@ -135,10 +134,10 @@ describe('hostile text in a browser', () => {
       await page.getByRole('link', { name: /^Retry all/ }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('heading', { name: 'What happens' }).waitFor();
-      const found = await page.locator(foreign).or(dialog.locator('[autofocus]')).count();
+      const foreignElements = await page.locator(foreign).or(dialog.locator('[autofocus]')).count();
       const shown = (await dialog.textContent())?.includes(text.replace('\u2069', '').trim().slice(0, 6));
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect([found, opened, shown, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
+      expect([foreignElements, opened, shown, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
     }
   });
 

@@ -19,14 +19,14 @@ export class Incident {
     this.clock.advance(minutes * MINUTE);
   }
 
-  async startServer(queues: string[], own: Partial<ServerDescription> = {}): Promise<string> {
+  async startServer(queues: string[], description: Partial<ServerDescription> = {}): Promise<string> {
     const server = {
       host: 'worker-1',
       pid: 4127,
       queues,
       concurrency: 10,
       timeoutMs: SEED_TIMEOUT_MS,
-      ...own,
+      ...description,
     };
     return (await this.storage.servers.register(server)).id;
   }

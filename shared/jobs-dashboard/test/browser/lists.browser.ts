@@ -26,14 +26,14 @@ describe('a list in a browser', () => {
 
   const dialog = () => page.getByRole('dialog');
   const rows = () => page.locator('td.pick input');
-  const all = () => page.getByRole('checkbox', { name: 'Select all on this page' });
+  const selectAll = () => page.getByRole('checkbox', { name: 'Select all on this page' });
 
   it('can be selected and unselected as a whole, and shows how many rows are selected', async () => {
-    await all().check();
+    await selectAll().check();
     expect(await rows().evaluateAll((boxes) => boxes.every((box) => box.matches(':checked')))).to.equal(true);
     expect(await page.locator('.marked').textContent()).to.equal(`${await rows().count()} selected`);
     await rows().first().uncheck();
-    expect(await all().evaluate((box) => box.matches(':indeterminate'))).to.equal(true);
+    expect(await selectAll().evaluate((box) => box.matches(':indeterminate'))).to.equal(true);
   });
 
   it('shows the arguments of failed jobs besides their error, however long it is', async () => {
@@ -48,11 +48,11 @@ describe('a list in a browser', () => {
     for (const width of [1_280, 390]) {
       await page.setViewportSize({ width, height: 800 });
       await page.goto(`${site.url}/job-dashboard/jobs?words=4711`);
-      const given = page.locator('.given');
-      expect(await given.allInnerTexts()).to.deep.equal(['order: 14711', 'order: 4711']);
-      for (const each of await given.all()) {
-        const box = await each.boundingBox();
-        const cell = await each.locator('xpath=ancestor::td').boundingBox();
+      const argumentLines = page.locator('.given');
+      expect(await argumentLines.allInnerTexts()).to.deep.equal(['order: 14711', 'order: 4711']);
+      for (const argumentLine of await argumentLines.all()) {
+        const box = await argumentLine.boundingBox();
+        const cell = await argumentLine.locator('xpath=ancestor::td').boundingBox();
         if (box === null || cell === null) throw new Error('It is not visible');
         expect(box.x + box.width).to.be.at.most(cell.x + cell.width);
       }
@@ -68,7 +68,7 @@ describe('a list in a browser', () => {
   });
 
   it('confirms changes to selected jobs in a dialog', async () => {
-    await all().check();
+    await selectAll().check();
     await page.getByRole('button', { name: 'Retry…' }).click();
     await dialog().getByText('2 selected jobs').waitFor();
     await dialog().getByRole('button', { name: 'Retry 2 jobs' }).click();
@@ -91,7 +91,7 @@ describe('a list in a browser', () => {
     const { storage } = site.story;
     const jobs = await cancelledParcels(60);
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
-    await all().check();
+    await selectAll().check();
     await page.getByRole('button', { name: 'Delete…' }).click();
     await dialog().getByRole('heading', { name: '50 jobs', exact: true }).waitFor();
     await dialog().getByRole('button', { name: 'Delete 50 jobs' }).click();
@@ -258,7 +258,7 @@ describe('a list in a browser', () => {
       expect(Math.max(...pitches) - Math.min(...pitches), path).to.be.at.most(2);
       const links = await page
         .locator('.stack td > a')
-        .evaluateAll((found) => found.map((link) => link.getBoundingClientRect().height).filter(Boolean));
+        .evaluateAll((links) => links.map((link) => link.getBoundingClientRect().height).filter(Boolean));
       expect(Math.min(...links), path).to.be.at.least(24);
     }
   });

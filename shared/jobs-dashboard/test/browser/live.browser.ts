@@ -45,9 +45,9 @@ describe('a live page in a browser', () => {
   });
 
   it('shows the result of a form once', async () => {
-    const own = await openSite({ control: ({ storage }) => storage });
+    const ownSite = await openSite({ control: ({ storage }) => storage });
     try {
-      await page.goto(`${own.url}/job-dashboard/jobs/${own.story.failedId}`);
+      await page.goto(`${ownSite.url}/job-dashboard/jobs/${ownSite.story.failedId}`);
       await page.getByRole('button', { name: 'Retry' }).click();
       await page.getByText('The job will run again.').waitFor();
       expect(new URL(page.url()).search).to.equal('');
@@ -55,24 +55,24 @@ describe('a live page in a browser', () => {
       await page.reload();
       expect(await page.getByText('The job will run again.').count()).to.equal(0);
     } finally {
-      await own.close();
+      await ownSite.close();
     }
   });
 
   it('keeps the page of a failed job live, although its dependents are offered checked, until that is changed', async () => {
-    const own = await openSite({ control: ({ storage }) => storage });
-    const { storage, failedId } = own.story;
+    const ownSite = await openSite({ control: ({ storage }) => storage });
+    const { storage, failedId } = ownSite.story;
     try {
       const order = storage.order({ name: 'ship-order', after: failedId });
       await storage.enqueuer.enqueue([order]);
-      await page.goto(`${own.url}/job-dashboard/jobs/${failedId}`);
+      await page.goto(`${ownSite.url}/job-dashboard/jobs/${failedId}`);
       const restore = page.getByRole('checkbox', { name: /Also restore/ });
       expect(await restore.isChecked()).to.equal(true);
       await eventually(status, (text) => text?.startsWith('Live') === true);
       await restore.uncheck();
       await page.getByText('Updates paused while selecting').waitFor();
     } finally {
-      await own.close();
+      await ownSite.close();
     }
   });
 

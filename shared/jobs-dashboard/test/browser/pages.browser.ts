@@ -59,25 +59,27 @@ describe('every page in a browser', () => {
     }
   });
 
-  const found = (of: Finding['of'], variant?: Variant): Finding[] =>
-    findings.filter((each) => each.of === of && (variant === undefined || each.variant === nameOf(variant)));
+  const findingsOf = (of: Finding['of'], variant?: Variant): Finding[] =>
+    findings.filter(
+      (finding) => finding.of === of && (variant === undefined || finding.variant === nameOf(variant)),
+    );
 
   for (const variant of variants) {
     it(`has no axe violation in ${nameOf(variant)}`, () => {
-      expect(found('axe', variant)).to.deep.equal([]);
+      expect(findingsOf('axe', variant)).to.deep.equal([]);
     });
   }
 
   it('does not scroll sideways at 320 px', () => {
-    expect(found('width')).to.deep.equal([]);
+    expect(findingsOf('width')).to.deep.equal([]);
   });
 
   it('begins at its top, on a phone, too', () => {
-    expect(found('scrolled')).to.deep.equal([]);
+    expect(findingsOf('scrolled')).to.deep.equal([]);
   });
 
   it('follows its content security policy and throws no error', () => {
-    expect(found('console')).to.deep.equal([]);
+    expect(findingsOf('console')).to.deep.equal([]);
   });
 
   it('was visited', () => {
@@ -104,10 +106,10 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
     const { colorScheme, width, violations } = variant;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
-    const all = { path, variant: nameOf(variant) };
-    findings.push(...(await violations(page)).map((what) => ({ ...all, of: 'axe' as const, what })));
+    const common = { path, variant: nameOf(variant) };
+    findings.push(...(await violations(page)).map((what) => ({ ...common, of: 'axe' as const, what })));
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-    if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
+    if (wide > width) findings.push({ ...common, of: 'width', what: `${wide} px` });
   }
   // Reloads the page at the narrow width, because scripts that scroll run only when the page is loaded.
   await page.reload();

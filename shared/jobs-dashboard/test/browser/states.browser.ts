@@ -114,8 +114,8 @@ describe('a page in a special state, in a browser,', () => {
       ]) {
         await open(path);
         const folds = page.locator('details');
-        await folds.evaluateAll((all) => {
-          for (const fold of all) fold.setAttribute('open', '');
+        await folds.evaluateAll((elements) => {
+          for (const fold of elements) fold.setAttribute('open', '');
         });
         expect(await folds.count()).to.be.above(0);
         await expectAccessible(page);

@@ -83,9 +83,9 @@ describe('a live page in use', () => {
     const isOpen = await page
       .locator('.attempt')
       .evaluateAll((attempts) =>
-        attempts.map((each) => [
-          each.querySelector('h3')?.textContent?.slice(0, 9),
-          each.querySelector('details')?.open,
+        attempts.map((attempt) => [
+          attempt.querySelector('h3')?.textContent?.slice(0, 9),
+          attempt.querySelector('details')?.open,
         ]),
       );
     expect(isOpen).to.deep.equal([
