@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keepStoredDigits } from '../src/storage.js';
+import { keepStoredDigits, parseExactly } from '../src/storage.js';
 
 /** Parses a stored document, changes and serializes it, and returns the result of `keepStoredDigits`. */
 function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {
@@ -55,5 +55,15 @@ describe('The digits of a stored document', () => {
         expect(JSON.parse(keepStoredDigits(JSON.stringify(before), text))).to.deep.equal(JSON.parse(text));
       }),
     );
+  });
+});
+
+describe('A document with more levels than the stack holds', () => {
+  it('is parsed', () => {
+    const levels = 50_000;
+    let value: unknown = parseExactly('['.repeat(levels) + ']'.repeat(levels));
+    let depth = 0;
+    for (; Array.isArray(value); value = value[0] as unknown) depth += 1;
+    expect(depth).to.equal(levels);
   });
 });

@@ -34,13 +34,20 @@ type JsonPrimitive = null | boolean | number | string;
 
 /**
  * Parses JSON without losing digits of large numbers such as `900719925474099312345`. A number that JavaScript would
- * write differently becomes an {@link ExactNumber}.
+ * write differently becomes an {@link ExactNumber}. Only a document with thousands of nested levels, which no way into
+ * the store accepts, is parsed with the precision of JavaScript.
  */
 export function parseExactly(text: JsonText): ExactJson {
-  return read(text, (literal) => {
-    const number = Number(literal);
-    return String(number) === literal ? number : new ExactNumber(literal);
-  });
+  try {
+    return read(text, (literal) => {
+      const number = Number(literal);
+      return String(number) === literal ? number : new ExactNumber(literal);
+    });
+  } catch (error) {
+    // lossless-json recurses, so thousands of nested levels exceed the stack. JSON.parse needs none.
+    if (error instanceof RangeError) return JSON.parse(text) as ExactJson;
+    throw error;
+  }
 }
 
 /**
