@@ -1,5 +1,5 @@
 import { prepared, unprepared } from '../connection/statement.js';
-import { columnsIn, finished, inLiveTables, type LiveTable } from './job-columns.sql.js';
+import { columnsIn, finished, inLiveTables } from './job-columns.sql.js';
 import { reportedOf } from './reports.sql.js';
 import { isShown } from '../queues/shown-queues.sql.js';
 
@@ -8,15 +8,10 @@ import { isShown } from '../queues/shown-queues.sql.js';
 /** SQL condition that lets each shard use an index on the queue. This is faster than reading the whole shard. */
 export const anyQueue = 'queue_id in (select id from longshore.queue)';
 
-/**
- * Returns SQL that searches all tables for jobs. Each node searches its own shards.
- *
- * @param columns returns the columns to read from a table of unfinished jobs. With this parameter, only `id`,
- *   `queue_id` and `state` are read from history; without it, all columns are read from all tables
- */
-export const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
-      select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
-      union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
+/** Returns SQL that searches all tables for jobs. Each node searches its own shards. */
+export const jobsWhere = (condition: string): string => `
+      select ${finished} from longshore.job_history where ${condition}
+      union all ${inLiveTables((table) => `select ${columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
 
 /**
  * SQL columns with what other tables have about a job, as `reportedOf` returns them. Requires {@link withReported}. The

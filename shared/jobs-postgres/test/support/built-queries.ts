@@ -12,7 +12,7 @@ import { searchTexts, textsToSearch } from '../../src/search/text-search.sql.js'
 type Built = readonly [shape: string, query: Query | undefined];
 
 /** The time and the id that the queries are about. */
-export const searchedTime = new Date('2026-11-28T12:00:00Z');
+export const searchedTime = new Date('2026-11-20T12:00:00Z');
 export const searchedId = '01890000-0000-7000-8000-000000000000';
 
 const now = searchedTime;
