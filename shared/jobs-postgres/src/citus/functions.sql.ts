@@ -292,6 +292,7 @@ const skippedBecauseOf = `
   returns table (id uuid, is_batch boolean) language plpgsql as $$
   #variable_conflict use_column
   declare
+    visible_places integer[] := array(select queue.id from longshore.queue where queue.name = any (visible_queues));
     generation uuid[] := parents;
     seen uuid[] := parents;
     children uuid[];
@@ -306,8 +307,8 @@ const skippedBecauseOf = `
       into jobs, batches
       from (
         select id, (meta ->> 'batchId')::uuid as batch_id from longshore.job_history_cancelled
-        where id = any (children) and attempt = 0 and error ->> 'name' = '${skippedErrorName}' and (visible_queues is null
-          or queue_id in (select queue.id from longshore.queue where queue.name = any (visible_queues)))
+        where id = any (children) and attempt = 0 and error ->> 'name' = '${skippedErrorName}'
+          and (visible_queues is null or queue_id = any (visible_places))
       ) as skipped;
       return query select job, false from unnest(jobs) as job where job <> all (seen);
       return query select batch, true from unnest(batches) as batch where batch <> all (seen);
