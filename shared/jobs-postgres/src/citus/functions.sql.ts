@@ -284,12 +284,12 @@ const keyHolderState = `
   $$`;
 
 /**
- * Finds what the recursive query of `restoreSkipped` finds on a single Postgres, one generation of dependents at a time.
- * Finds only jobs in the queues with these names; in all queues if the names are null.
+ * Finds what the recursive query of `restoreSkipped` finds, one generation of dependents at a time: only jobs in the
+ * queues with these names; in all queues if the names are null.
  */
 const skippedBecauseOf = `
-  create or replace function longshore.skipped_because_of(parents uuid[], visible_queues text[])
-  returns table (id uuid, is_batch boolean) language plpgsql as $$
+  create or replace function longshore.skipped_because_of(parents uuid[], visible_queues text[]) returns table (id uuid, is_batch boolean)
+  language plpgsql as $$
   #variable_conflict use_column
   declare
     visible_places integer[] := array(select queue.id from longshore.queue where queue.name = any (visible_queues));
@@ -301,8 +301,7 @@ const skippedBecauseOf = `
   begin
     return query select parent, null::boolean from unnest(parents) as parent;
     while cardinality(generation) > 0 loop
-      select coalesce(array_agg(distinct child_id), '{}') into children
-      from longshore.job_dependency where parent_id = any (generation);
+      select coalesce(array_agg(distinct child_id), '{}') into children from longshore.job_dependency where parent_id = any (generation);
       select coalesce(array_agg(id), '{}'), coalesce(array_agg(distinct batch_id) filter (where batch_id is not null), '{}')
       into jobs, batches
       from (
