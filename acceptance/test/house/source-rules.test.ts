@@ -59,6 +59,12 @@ const rules: readonly Rule[] = [
     breach: ['shared/service/src/health.ts', 'const app = new Koa();'],
   },
   {
+    title: 'a statement is sent as a whole, not its text, so that a cluster gets the form for clusters',
+    files: /^shared\/jobs-postgres\/src\/.*\.ts$/,
+    breaches: (_, text) => text.match(/\bquery(<[^(]*>)?\([\w.]+\.text\b/g) ?? [],
+    breach: ['shared/jobs-postgres/src/read/feed.ts', 'await client.query(summarizeTimes.text, [names]);'],
+  },
+  {
     title: 'every acceptance lane checks what it fetches from an API against the document',
     files: /^acceptance\/package\.json$/,
     breaches: (_, text) =>
